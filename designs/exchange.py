@@ -1,4 +1,4 @@
-"""An exchange of a design, decoded, as experiments and checks count them."""
+"""A decoded exchange of a design, for experiments and checks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DialectExchange:
 
     @property
     def latency_ms(self) -> float | None:
-        """From the request's arrival to the answer's."""
+        """Return the ms from the request's arrival to the response's."""
         return None if self.end is None else (self.end - self.ts) / 1e6
 
     @classmethod

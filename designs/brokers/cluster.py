@@ -54,7 +54,7 @@ class Cluster(ABC, Generic[Server]):
 
     @property
     def bootstrap(self) -> tuple[Address, ...]:
-        """The addresses of the brokers that run."""
+        """Return the addresses of the brokers that run."""
         return tuple(server.listener.address for server in self.servers.values())
 
     async def __aenter__(self) -> Self:

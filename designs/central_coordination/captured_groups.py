@@ -38,7 +38,7 @@ class _Consumer:
 
     @property
     def weight(self) -> int:
-        """Bytes of its texts."""
+        """Return the bytes of the group's and the consumer's names."""
         return weight((self.group, self.id))
 
 
@@ -52,12 +52,12 @@ class _Group:
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return about how many bytes the names of stopped consumers take."""
         return 0 if self.stopped is None else self.stopped.weight
 
 
 class CentralGroups:
-    """Reads exchanges in the order in which they end."""
+    """Reads the group messages of a capture, in the order in which exchanges end."""
 
     def __init__(self, bytes_: int = BYTES) -> None:
         self._consumers: Memory[int, _Consumer] = Memory(MOST, bytes_)
@@ -65,11 +65,11 @@ class CentralGroups:
 
     @property
     def forgotten(self) -> int:
-        """Consumers and groups that were forgotten because there were too many."""
+        """Return how many consumers and groups were dropped because there were too many."""
         return self._consumers.forgotten + self._groups.forgotten
 
     def of(self, exchange: Exchange) -> Iterator[Answered]:
-        """What it says of a group; nothing of a consumer whose registration was not seen."""
+        """Yield what an exchange says of a group; nothing if the registration was not captured."""
         seen = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
         one = None if seen is None else self._whose(seen)
         if seen is None or one is None:

@@ -93,7 +93,7 @@ StartFetcher = Api(
 
 
 def stop_fetcher_response(*, auto_commit: bool) -> str:
-    """Which response a consumer gives to StopFetcher, by the auto_commit that it registered with.
+    """Return the name of the StopFetcher response of a consumer, by its auto_commit.
 
     >>> stop_fetcher_response(auto_commit=False)
     'StopFetcherResponseWithoutOffsets'

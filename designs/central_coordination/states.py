@@ -1,4 +1,4 @@
-"""Which steps central coordination allows: tables of a consumer, and of a group at its coordinator.
+"""The steps of central coordination: tables of a consumer, and of a group at its coordinator.
 
 Document: Central Consumer Coordination, sections on failure detection, rebalance, consumer startup and
 the handlers. It draws no states: these are its steps, and the names are a reconstruction.

@@ -24,7 +24,7 @@ _APIS: Final = {
 
 
 class Step(NamedTuple):
-    """A request of a consumer and what came back."""
+    """A consumer's request and its response."""
 
     api: str
     request: dict[str, Any]
@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
 
 def step(exchange: Exchange) -> Step | None:
-    """An exchange as one of the rewrite; None: it is none, or not whole."""
+    """Decode an exchange of the rewrite; None: it is of another protocol, or incomplete."""
     api, end = _APIS.get(exchange.key), answered(exchange)
     request, response = exchange.request_body, exchange.response_body
     if api is None or exchange.version != api.version or None in (request, response, end):

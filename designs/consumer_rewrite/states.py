@@ -1,4 +1,4 @@
-"""Which steps the consumer rewrite allows: its two state diagrams, as tables.
+"""The steps of the consumer rewrite: its two state diagrams, as tables.
 
 Document: Kafka 0.9 Consumer Rewrite Design, section State diagram. The pictures are lost; what is left
 is the text of the states, one label (JoinGroupResponse returned UnknownConsumerId) and the scenarios.

@@ -26,16 +26,16 @@ class StoredLog(Protocol):
 
     @property
     def log(self) -> Log:
-        """Which offsets there are."""
+        """Return the offsets of the log and their places."""
 
     def append(self, data: bytes, limit: int) -> tuple[int, int]:
-        """Append a message set; the offset of its first message, and how many bytes were decompressed.
+        """Append a message set; return its first offset, and how many bytes were decompressed.
 
         limit: of those. Raises Malformed, TooLarge, OSError.
         """
 
     def read(self, offset: int, most: int) -> bytes:
-        """Messages from an offset on. Raises OutOfRange."""
+        """Return messages from an offset on. Raises OutOfRange."""
 
 
 class Led(Protocol):

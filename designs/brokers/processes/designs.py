@@ -1,4 +1,4 @@
-"""What the process of a broker needs to know of a design: its elections, and how its broker is made.
+"""A design as the process of a broker needs it: its elections, and how to make its broker.
 
 Each design has its values in its own folder; the table has their places, so that nothing is imported unused.
 """
@@ -15,7 +15,7 @@ from barnabas.plugins import load
 
 
 class Parts(NamedTuple):
-    """What a broker is made of. watch: called with each of its actions; ended: when it has ended itself."""
+    """The parts of a broker. watch: called with each action; ended: called when it has ended itself."""
 
     node: int
     brokers: int

@@ -1,4 +1,4 @@
-"""One broker of a design with a ZooKeeper session of its own: who lives, who leads, its logs.
+"""One broker of a design with a ZooKeeper session of its own: live brokers, elections, logs.
 
 node = Node(client, "/barnabas/rewrite", "rewrite", 1, 3, folder, say)
 await node.listen(("127.0.0.1", 0), 10)
@@ -46,7 +46,7 @@ GONE: Final = "connection closed"
 
 
 class Node:
-    """A broker. say: told its lines for the operator."""
+    """A broker in this process. say: called with log lines for the operator."""
 
     def __init__(
         self,
@@ -85,12 +85,12 @@ class Node:
 
     @property
     def address(self) -> Address:
-        """Where it listens."""
+        """Return the address that the broker listens on."""
         return self._server.listener.address
 
     @property
     def failure(self) -> BaseException | None:
-        """Why it has ended itself."""
+        """Return the reason why the broker has ended itself; None: it has not."""
         found: BaseException | None = self._server.listener.failure
         for task in self._tasks:
             if found is None and task.done() and not task.cancelled():
@@ -130,7 +130,7 @@ class Node:
             task.add_done_callback(lambda _: self.ended.set())
 
     async def stop(self) -> None:
-        """Be gone; the ZooKeeper session is the caller's to end."""
+        """Close everything but the ZooKeeper session, which the caller ends."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

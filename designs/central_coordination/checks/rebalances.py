@@ -57,11 +57,11 @@ class _Consumer:
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return about how many bytes the consumer takes."""
         return weight((self.name, self.owns))
 
     def runs(self, other: _Consumer, ts: int) -> bool:
-        """Whether its fetchers, started before another had stopped, run on at a time (ns)."""
+        """Return whether fetchers started before another consumer stopped still run at a time (ns)."""
         began = self.started
         if began is None or began >= other.ready:
             return False
@@ -89,7 +89,7 @@ _Places = Memory[tuple[str, str, str], _Place]
 
 
 def central_rebalances(_: NoSettings) -> See:
-    """Fetchers started too early or unasked, partitions with two owners or begun behind where they were."""
+    """Find fetchers started too early, and partitions with two owners or too low an offset."""
     groups: Memory[tuple[str, str], _Group] = Memory(GROUPS)
     places: _Places = Memory()
     by_connection: Memory[int, tuple[str, str]] = Memory()

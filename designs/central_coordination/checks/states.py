@@ -1,4 +1,4 @@
-"""`central_states`: consumers of central coordination take only the steps of `states.py`.
+"""`central_states`: consumers of central coordination take only the steps of `states.CENTRAL_CONSUMER`.
 
 A consumer is looked at from its registration to the end of its connection: on another one it has
 registered anew. From then on the coordinator asks, and the steps are the consumer's answers.
@@ -28,7 +28,7 @@ class _Consumer:
 
 
 def central_states(_: NoSettings) -> See:
-    """Requests of the coordinator that a consumer must not get, or must not refuse, as it stands."""
+    """Find requests that a consumer must not get, or must not refuse, in its state."""
     consumers: Memory[int, _Consumer] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:

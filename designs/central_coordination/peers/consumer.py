@@ -40,7 +40,7 @@ Ends = tuple[int, int]
 
 
 def begin(offset: int, ends: Ends, reset: str) -> int:
-    """Where a fetcher begins: where it was told, or, if that is out of range, where `reset` says.
+    """Return where a fetcher begins: at its offset or, if that is out of range, where `reset` says.
 
     >>> begin(7, (5, 9), "largest"), begin(4, (5, 9), "largest"), begin(NOWHERE, (5, 9), "smallest")
     (7, 9, 5)
@@ -75,25 +75,25 @@ class Consumer:
 
     @property
     def wake(self) -> int | None:
-        """When `tick` has something to do, in ms."""
+        """Return when to call `tick`, in ms; None: there is nothing to do."""
         if self.state == states.DOWN:
             return None
         return self._pause if self._connector.address is None else self._connector.deadline
 
     def start(self, now: int) -> list[ConsumerAction]:
-        """Begin."""
+        """Begin to look for the coordinator."""
         self._step(states.START)
         return self.tick(now)
 
     def stop(self) -> list[ConsumerAction]:
-        """Be down. The document has no request that says so: the connection is closed."""
+        """Close the connection and be down. The document has no request for leaving."""
         if self.state != states.DOWN:
             self._step(states.STOP)
             self._out += self._connector.hang_up()
         return self._taken()
 
     def connected(self, now: int) -> list[ConsumerAction]:
-        """The connection that was asked for is there."""
+        """Handle the connection that was asked for."""
         self._connector.up = True
         self._connector.deadline = now + self.settings.request_timeout_ms
         settings = self.settings
@@ -113,7 +113,7 @@ class Consumer:
         return self._taken()
 
     def lost(self, now: int) -> list[ConsumerAction]:
-        """The connection is closed, or could not be made."""
+        """Handle a connection that was closed, or could not be made."""
         address, self._connector.address = self._connector.address, None
         if address is not None:
             why = "the connection is closed" if self._connector.up else "no connection can be made"
@@ -121,7 +121,7 @@ class Consumer:
         return self.tick(now)
 
     def receive(self, data: bytes, now: int) -> list[ConsumerAction]:
-        """Bytes of the connection. What comes after too long a silence is not looked at."""
+        """Handle bytes of the connection. Bytes after too long a silence are ignored."""
         address = self._connector.address
         if address is None or not self._connector.up:
             return []
@@ -137,7 +137,7 @@ class Consumer:
         return self.tick(now)
 
     def tick(self, now: int) -> list[ConsumerAction]:
-        """Time has passed."""
+        """Do what is due by now."""
         if self.state == states.DOWN:
             return self._taken()
         if self._connector.address is not None and self._connector.deadline <= now:

@@ -33,7 +33,7 @@ from barnabas.specs.malformed import Malformed
 
 
 def queue_of(group: str, queues: int) -> int:
-    """Which rebalance queue, and so which thread, a group has.
+    """Return the number of the rebalance queue, and so of the thread, of a group.
 
     >>> queue_of("g", 4)
     2
@@ -69,7 +69,7 @@ class Broker:
 
     @property
     def wake(self) -> int | None:
-        """When `tick` has something to do, in ms."""
+        """Return when to call `tick`, in ms; None: there is nothing to do."""
         times = []
         for one in (one for group in self.groups.values() for one in group.consumers.values()):
             times.append(one.ping_due)
@@ -77,16 +77,16 @@ class Broker:
         return min(times, default=None)
 
     def cluster(self, nodes: Mapping[int, Address], coordinator: int) -> None:
-        """The brokers with their addresses, and who coordinates; -1: nobody."""
+        """Take note of the live brokers with their addresses, and of the coordinator; -1: there is none."""
         self._nodes, self._coordinator = dict(nodes), coordinator
 
     def elected(self, topics: Mapping[str, Sequence[str]], now: int) -> list[BrokerAction]:
-        """This broker coordinates. It knows no consumer: they are to find it."""
+        """Begin to coordinate, without any consumer: consumers find this broker."""
         self.coordinates = True
         return self.topics(topics, now)
 
     def resigned(self) -> list[BrokerAction]:
-        """Its session in the registry is over: it forgets everybody, and closes their connections."""
+        """Stop to coordinate: forget all consumers, and close their connections."""
         self.coordinates = False
         for number in [n for n, one in self._connections.items() if one.consumer is not None]:
             self._out.append(Close(number, "coordinates no longer"))
@@ -97,7 +97,7 @@ class Broker:
         return self._taken()
 
     def topics(self, topics: Mapping[str, Sequence[str]], now: int) -> list[BrokerAction]:
-        """The topics there are, with the names of their partitions."""
+        """Take note of all topics with the names of their partitions."""
         self._topics = {topic: tuple(partitions) for topic, partitions in topics.items()}
         for group in tuple(self.groups.values()):
             self._try(group)
@@ -106,24 +106,24 @@ class Broker:
     def offsets(
         self, asked: ReadOffsets, offsets: Mapping[Partition, int], now: int
     ) -> list[BrokerAction]:
-        """What a `ReadOffsets` found."""
+        """Take the offsets that a `ReadOffsets` found."""
         if asked.group in self.groups:
             self._out += self.groups[asked.group].offsets(asked, offsets, now)
         return self._settled(now)
 
     def no_offsets(self, group: str, why: str, now: int) -> list[BrokerAction]:
-        """Offsets could not be read or stored: the group is let go, and its consumers register anew."""
+        """Drop a group whose offsets could not be read or stored; its consumers register again."""
         if group in self.groups:
             for one in tuple(self.groups[group].consumers.values()):
                 self._drop(one.connection, why, now)
         return self._settled(now)
 
     def connected(self, connection: int, host: str = "") -> None:
-        """Somebody has connected, from any host; the number is the caller's, and never used again."""
+        """Take note of a new connection. The caller uses each number once."""
         self._connections[connection] = _Connection(Frames(self.settings.frame_limit))
 
     def receive(self, connection: int, data: bytes, now: int) -> list[BrokerAction]:
-        """Bytes of a connection."""
+        """Handle bytes of a connection."""
         at = self._connections.get(connection)
         if at is None:
             return []
@@ -140,12 +140,12 @@ class Broker:
         return self._settled(now)
 
     def closed(self, connection: int, now: int) -> list[BrokerAction]:
-        """The other side has closed a connection, or it is broken."""
+        """Handle a connection that the other side has closed, or that is broken."""
         self._drop(connection, "connection closed", now)
         return self._settled(now)
 
     def tick(self, now: int) -> list[BrokerAction]:
-        """Time has passed: pings are sent, and late answers noted."""
+        """Send pings, and take note of late responses."""
         for number, at in tuple(self._connections.items()):
             one = at.consumer
             if one is None or number not in self._connections:

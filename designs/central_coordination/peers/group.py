@@ -22,7 +22,7 @@ from barnabas.designs.central_coordination.peers.wire import request
 
 @dataclass
 class Asked:
-    """A request to a consumer; its answer is late at `due`."""
+    """A request to a consumer, whose response is late at `due`."""
 
     api: str
     due: int
@@ -31,7 +31,7 @@ class Asked:
 
 @dataclass
 class Registered:
-    """A consumer as it registered, and what it was asked. Times are ms."""
+    """A registered consumer and the requests to it. Times are ms."""
 
     consumer_id: str
     connection: int
@@ -53,7 +53,7 @@ class Registered:
 
 
 class Group:
-    """A group. All methods that take `now` return what is to be done."""
+    """A group. Methods that take `now` return actions."""
 
     def __init__(self, name: str, retries: int, readings: Iterator[int]) -> None:
         self.name = name
@@ -76,16 +76,16 @@ class Group:
 
     @property
     def rebalancing(self) -> bool:
-        """The rebalance bit."""
+        """Return the rebalance bit."""
         return self.state != states.QUIET
 
     @property
     def active(self) -> bool:
-        """Whether a thread is at work for it."""
+        """Return whether a thread works on the rebalance."""
         return self.state in (states.STOPPING, states.OFFSETS, states.STARTING)
 
     def partitions(self, topics: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-        """The topics that somebody of it is interested in."""
+        """Return the topics that a consumer of the group is interested in."""
         return {
             topic: tuple(partitions)
             for topic, partitions in topics.items()
@@ -93,7 +93,7 @@ class Group:
         }
 
     def changed(self, topics: Mapping[str, Sequence[str]]) -> bool:
-        """Set the bit if there is a reason; whether a request is to be put in the queue."""
+        """Set the rebalance bit if there is a reason; return whether to put a request in the queue."""
         self._topics = topics
         if not self.rebalancing and (not self.partitions(topics) or self._about == self._now()):
             return False
@@ -102,7 +102,7 @@ class Group:
         return was_quiet
 
     def registered(self, one: Registered, now: int) -> list[BrokerAction]:
-        """A consumer is new. If the others are stopped, so is it: where it was nobody else can say."""
+        """Add a consumer. If the others are stopped, stop it, too: only it knows its offsets."""
         self.consumers[one.consumer_id] = one
         if self.state not in (states.STOPPING, states.OFFSETS):
             return []
@@ -110,7 +110,7 @@ class Group:
         return [one.ask("StopFetcher", now)]
 
     def failed(self, consumer_id: str, why: str, now: int) -> list[BrokerAction]:
-        """A consumer is out; a rebalance under way begins again without it.
+        """Remove a failed consumer, and begin a rebalance under way again without it.
 
         Consumers that fail at the same moment cost one retry, not one each.
         """
@@ -134,13 +134,13 @@ class Group:
         return actions + self._stop_all(now)
 
     def taken(self, now: int) -> list[BrokerAction]:
-        """A thread has taken its request out of the queue."""
+        """Begin the rebalance that a thread has taken out of the queue."""
         self._step(states.TAKEN)
         self._left = self._retries
         return self._stop_all(now)
 
     def stopped(self, offsets: Mapping[Partition, int]) -> list[BrokerAction]:
-        """A consumer has answered stop-fetcher, with the offsets that it was at."""
+        """Take the offsets of a consumer that has answered stop-fetcher."""
         self._offsets = farthest(self._offsets, offsets)
         if self.state != states.STOPPING or self._waits_for("StopFetcher"):
             return []
@@ -155,7 +155,7 @@ class Group:
     def offsets(
         self, asked: ReadOffsets, offsets: Mapping[Partition, int], now: int
     ) -> list[BrokerAction]:
-        """The registry's offsets: send out the new assignment."""
+        """Send the new assignment, with the registry's offsets."""
         if self.state != states.OFFSETS or asked != self._reading:
             return []
         self._step(states.OFFSETS_READ)
@@ -172,7 +172,7 @@ class Group:
         return actions
 
     def started(self) -> list[BrokerAction]:
-        """A consumer has answered start-fetcher."""
+        """Take note of a consumer that has answered start-fetcher."""
         if self.state != states.STARTING or self._waits_for("StartFetcher"):
             return []
         self._step(states.ALL_STARTED)

@@ -1,4 +1,4 @@
-"""What a consumer is interested in, and which partitions it gets: 0.7's topic counts and its ranges."""
+"""The topics of a consumer, and its partitions: 0.7's topic counts and its ranges."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Interest:
     count: int = 1
 
     def of(self, topic: str) -> int:
-        """How many streams of a topic it wants; 0: none.
+        """Return how many streams of a topic the consumer wants; 0: none.
 
         >>> parse("*2*logs.*").of("logs-a"), parse("!1!logs.*").of("logs-a"), parse('{"t": 3}').of("t")
         (2, 0, 3)
@@ -39,7 +39,7 @@ class Interest:
 
 
 def parse(text: str) -> Interest:
-    """A topic_count. Raises ValueError."""
+    """Parse a topic_count. Raises ValueError."""
     found = re.fullmatch(r"([*!])(\d{1,4})\1(.+)", text)
     if found:
         kind, count, pattern = found.groups()
@@ -68,7 +68,7 @@ def parse(text: str) -> Interest:
 def assign(
     consumers: Sequence[tuple[str, Interest]], topics: Mapping[str, Sequence[str]]
 ) -> dict[str, list[Partition]]:
-    """Each topic apart, in ranges over all streams, the first ones with one more (0.7's way).
+    """Assign each topic in ranges over all streams, the first ones with one more (as in 0.7).
 
     >>> assign([("a", parse('{"t": 2}')), ("b", parse('{"t": 1}'))], {"t": ["0-0", "0-1", "1-0"]})
     {'a': [('t', '0-0'), ('t', '0-1')], 'b': [('t', '1-0')]}

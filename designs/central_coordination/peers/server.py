@@ -150,7 +150,7 @@ class Cluster(cluster.Cluster[BrokerServer]):
 
     @property
     def coordinator(self) -> BrokerServer | None:
-        """The broker that coordinates; None: there is none yet."""
+        """Return the broker that coordinates; None: there is none yet."""
         acting = (server for server in self.servers.values() if server.core.coordinates)
         return next(acting, None)
 

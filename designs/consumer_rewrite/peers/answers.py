@@ -19,7 +19,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that gets its answer later: where it came from."""
+    """The origin of a request whose response follows later."""
 
     connection: int
     correlation_id: int

@@ -72,13 +72,13 @@ class Consumer:
         self._out: list[ConsumerAction] = []
 
     def start(self, now: int) -> list[ConsumerAction]:
-        """Begin, without the id of an earlier life."""
+        """Begin to look for the coordinator, without an ID."""
         self.consumer_id = ""
         self._step(states.START)
         return self.poll(now)
 
     def stop(self, now: int) -> list[ConsumerAction]:
-        """Leave the group, and be down. Positions are not committed."""
+        """Leave the group without a commit, and be down."""
         if self.state != states.DOWN:
             ready = self._connector.up and self._connector.to_coordinator
             if ready and self.consumer_id and not self._in_flight.waits("JoinGroup"):
@@ -91,7 +91,7 @@ class Consumer:
 
     @property
     def wake(self) -> int | None:
-        """When `poll` has something to do that no response brings, in ms."""
+        """Return when to call `poll` even if no response comes, in ms; None: never."""
         if self.state == states.DOWN:
             return None
         if self._connector.address is None:
@@ -115,19 +115,19 @@ class Consumer:
         return min(times, default=None)
 
     def connected(self, now: int) -> list[ConsumerAction]:
-        """The connection that was asked for is there."""
+        """Handle the connection that was asked for."""
         self._connector.up = True
         return self.poll(now)
 
     def lost(self, now: int) -> list[ConsumerAction]:
-        """The connection is closed, or could not be made."""
+        """Handle a connection that was closed, or could not be made."""
         if self._connector.address is not None:
             self._connector.address = None
             self._lose(now)
         return self.poll(now)
 
     def receive(self, data: bytes, now: int) -> list[ConsumerAction]:
-        """Bytes of the connection."""
+        """Handle bytes of the connection."""
         if not self._connector.up:
             return []
         try:
@@ -145,12 +145,12 @@ class Consumer:
         return self.poll(now)
 
     def subscribe(self, topics: Iterable[str]) -> None:
-        """Subscribe to these, beside those of a wildcard. If that is a change, the next poll joins anew."""
+        """Subscribe to topics, in addition to those of a wildcard. After a change the next poll joins again."""
         self._named = frozenset(topics)
         self.topics = self._named | self._matched
 
     def poll(self, now: int) -> list[ConsumerAction]:
-        """Send what is due."""
+        """Send the requests that are due."""
         if self.state == states.DOWN:
             return self._taken()
         late = any(one.due <= now for one in self._in_flight.pending)

@@ -31,7 +31,7 @@ from barnabas.specs.malformed import Malformed
 
 
 def slot_of(group: str, slots: int) -> int:
-    """The partition of the offsets topic whose leader coordinates a group.
+    """Return the partition of the offsets topic whose leader coordinates a group.
 
     >>> slot_of("g", 8)
     6
@@ -78,17 +78,17 @@ class Broker:
 
     @property
     def wake(self) -> int | None:
-        """When `tick` has something to do, in ms."""
+        """Return when to call `tick`, in ms; None: there is nothing to do."""
         times = (group.wake for group in self.groups.values())
         return min((time for time in times if time is not None), default=None)
 
     @property
     def slots(self) -> tuple[int, ...]:
-        """Slots that this broker leads, as far as it knows."""
+        """Return the slots that this broker leads, as far as it knows."""
         return tuple(self._slots)
 
     def state(self, group: str) -> str:
-        """The state that a group is in at this broker, of `REWRITE_COORDINATOR`."""
+        """Return the state of a group at this broker, of `REWRITE_COORDINATOR`."""
         slot = self._slot_of(group)
         return self.groups[group].state if slot == states.READY and group in self.groups else slot
 
@@ -98,25 +98,25 @@ class Broker:
         return states.CATCH_UP if group in self._unread and state == states.READY else state
 
     def cluster(self, nodes: Mapping[int, Address], leaders: Mapping[int, int]) -> None:
-        """What the controller says: brokers with their addresses, and which one leads a slot."""
+        """Take note of the live brokers with their addresses, and of the leader of each slot."""
         self._nodes, self._leaders = dict(nodes), dict(leaders)
 
     def topics(self, topics: Mapping[str, int], now: int) -> list[BrokerAction]:
-        """The topics there are, with their numbers of partitions."""
+        """Take note of all topics with their numbers of partitions."""
         self._topics = dict(topics)
         for group in tuple(self.groups.values()):
             self._do(group.partitions(self._topics, now), now)
         return self._settle(now)
 
     def elected(self, slot: int) -> list[BrokerAction]:
-        """This broker leads a slot: its groups are to be loaded."""
+        """Begin to lead a slot, whose groups are to be loaded."""
         self._slots[slot] = states.REWRITE_COORDINATOR.advance(
             self._slots.get(slot, states.DOWN), states.ELECTED
         )
         return [Load(slot)]
 
     def loaded(self, slot: int, entries: Mapping[str, Entry], now: int) -> list[BrokerAction]:
-        """The entries of a slot's groups, as they are after they have been claimed.
+        """Take over the groups of a slot from their entries, which this broker has claimed.
 
         An entry that is none of a group costs that group: it is said, and the entry is left as it is.
         """
@@ -135,7 +135,7 @@ class Broker:
         return self._settle(now)
 
     def resigned(self, slot: int, now: int) -> list[BrokerAction]:
-        """This broker leads a slot no longer."""
+        """Stop to lead a slot."""
         if slot not in self._slots:
             return []
         states.REWRITE_COORDINATOR.advance(self._slots.pop(slot), states.RESIGNED)
@@ -145,22 +145,22 @@ class Broker:
         return self._settle(now)
 
     def written(self, group: str, now: int) -> list[BrokerAction]:
-        """A `Write` of this group has been done."""
+        """Go on after a `Write` of this group."""
         if group in self.groups:
             self._do(self.groups[group].written(now), now)
         return self._settle(now)
 
     def waits(self, connection: int) -> bool:
-        """Whether a request of a connection waits for its answer."""
+        """Return whether a request of a connection waits for its response."""
         at = self._connections.get(connection)
         return at is not None and at.waits is not None
 
     def connected(self, connection: int, host: str = "") -> None:
-        """Somebody has connected, from this host; the number is the caller's, and never used again."""
+        """Take note of a new connection from a host. The caller uses each number once."""
         self._connections[connection] = _Connection(Frames(self.settings.frame_limit), host)
 
     def receive(self, connection: int, data: bytes, now: int) -> list[BrokerAction]:
-        """Bytes of a connection."""
+        """Handle bytes of a connection."""
         at = self._connections.get(connection)
         if at is None:
             return []
@@ -177,12 +177,12 @@ class Broker:
         return out
 
     def closed(self, connection: int, now: int) -> list[BrokerAction]:
-        """The other side has closed a connection, or it is broken."""
+        """Handle a connection that the other side has closed, or that is broken."""
         self._forget(connection, now)
         return self._settle(now)
 
     def tick(self, now: int) -> list[BrokerAction]:
-        """Time has passed."""
+        """Do what is due by now."""
         for group in tuple(self.groups.values()):
             self._do(group.tick(now), now)
         return self._settle(now)

@@ -1,4 +1,4 @@
-"""One group as its coordinator has it: from READY on, the steps of `REWRITE_COORDINATOR`.
+"""One group at its coordinator: from READY on, the steps of `REWRITE_COORDINATOR`.
 
 Nothing here knows of sockets or of the clock. Times are ms of any clock that does not go back.
 """
@@ -31,7 +31,7 @@ Action = Answer | Close | Write | Log
 
 
 class Group:
-    """The state of one group at its coordinator. All methods but `state` return what is to be done."""
+    """The state of one group at its coordinator. Methods return actions."""
 
     def __init__(
         self,
@@ -61,16 +61,16 @@ class Group:
 
     @property
     def blank(self) -> bool:
-        """Whether nothing is known of it that must be kept."""
+        """Return whether the group has nothing that must be kept."""
         return self.version < 0 and self.state == states.READY and not self._sessions.live
 
     @property
     def wake(self) -> int | None:
-        """When `tick` has something to do."""
+        """Return when to call `tick`, in ms; None: there is nothing to do."""
         return min((one.deadline for one in self._awaited().values()), default=None)
 
     def handle(self, asked: Asked, api: str, body: Body, now: int) -> list[Action]:
-        """A request for this group."""
+        """Handle a request for this group."""
         if self.state == states.REBALANCING and api in ("JoinGroup", "LeaveGroup"):
             self._queued.append((asked, api, body))
             return []
@@ -88,7 +88,7 @@ class Group:
         return [Answer(asked, api, {"error_code": CODES[answer]})]
 
     def partitions(self, topics: Mapping[str, int], now: int) -> list[Action]:
-        """These are the topics now, with their numbers of partitions."""
+        """Take note of all topics with their numbers of partitions."""
         self._topics = topics
         consumers = [one.consumer for one in self._sessions.live.values()]
         if not consumers or subscribed(consumers, topics) == self.record.partitions:
@@ -100,7 +100,7 @@ class Group:
         return self._advance(now)
 
     def tick(self, now: int) -> list[Action]:
-        """Time has passed: who was not heard of for a session timeout is dead."""
+        """Remove consumers without a heartbeat for a session timeout."""
         actions: list[Action] = []
         for name, session in self._awaited().items():
             if session.deadline > now:
@@ -114,7 +114,7 @@ class Group:
         return actions + self._advance(now)
 
     def lost(self, connection: int, now: int) -> None:
-        """A connection is closed: nobody would get the answer to a JoinGroup that came on it."""
+        """Drop the JoinGroups of a closed connection."""
         self._sessions.lost(connection)
         self._queued = [one for one in self._queued if one[0].connection != connection]
         for join in self._withdrawn(lambda one: one.asked.connection == connection):
@@ -123,7 +123,7 @@ class Group:
                 known.deadline = now + known.consumer.session_timeout_ms
 
     def written(self, now: int) -> list[Action]:
-        """The entry of which the last `Write` spoke is in the registry."""
+        """Send the responses of a round, whose entry is in the registry."""
         if self.state != states.REBALANCING:
             return []
         self.record = self._next
@@ -152,7 +152,7 @@ class Group:
         return actions + self.partitions(self._topics, now)
 
     def resigned(self) -> list[Action]:
-        """Somebody else coordinates this group: all that wait hear it."""
+        """Refuse all requests that wait: another broker coordinates the group."""
         self._step(states.RESIGNED)
         waiting = [(one.asked, "JoinGroup", Body()) for one in (*self._waiting, *self._round)]
         return [

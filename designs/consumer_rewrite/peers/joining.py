@@ -1,4 +1,4 @@
-"""What a coordinator decides of those that join: who may, and who owns what in the next generation."""
+"""Decisions of a coordinator about JoinGroups: accepted or refused, and the next assignment."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Join:
     """Its id is empty if the request had none."""
 
     def identified(self, group: str, new_id: Callable[[], str]) -> Join:
-        """With a new id, if it had none."""
+        """Return the JoinGroup with a new ID, if it had none."""
         if self.consumer.consumer_id:
             return self
         consumer_id = f"{group[:NAMED]}-{new_id()}"
@@ -47,7 +47,7 @@ class Join:
 def refused(
     body: Body, settings: BrokerSettings, known: bool, others: Sequence[Consumer]
 ) -> str | None:
-    """Why a JoinGroup is refused, None: it is accepted.
+    """Return why a JoinGroup is refused; None: it is accepted.
 
     known: whether the group has given out its id; others: who is in the group beside who asks.
     """
@@ -66,7 +66,7 @@ def refused(
 
 
 def subscribed(consumers: Iterable[Consumer], topics: Mapping[str, int]) -> dict[str, int]:
-    """Those of the topics that somebody subscribes to, with their numbers of partitions."""
+    """Return the existing topics that a consumer subscribes to, with their numbers of partitions."""
     wanted = {topic for one in consumers for topic in one.topics}
     return {topic: topics[topic] for topic in sorted(wanted) if topic in topics}
 
@@ -77,7 +77,7 @@ def decided(
     topics: Mapping[str, int],
     strategies: Mapping[str, Strategy],
 ) -> GroupEntry:
-    """The next generation: who is in it, and what each owns. All have the same strategy.
+    """Return the next generation with its assignment. All consumers have the same strategy.
 
     Raises BrokenPromise if that one gives no assignment, or one that no entry holds.
     """
