@@ -1,5 +1,5 @@
 """What consumers of both designs share.
 
-`dialer.py` and `connector.py` are the connection to the coordinator, `fetcher.py` reads records from partition
-leaders with Fetch v0. `questions.py` and `topics.py` find out why brokers return nothing.
+`dialer.py` and `connector.py` are the connection to the coordinator; `fetcher.py` reads records from leaders
+with Fetch v0. `questions.py` and `topics.py` find out why brokers return nothing.
 """

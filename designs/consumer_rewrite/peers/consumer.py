@@ -145,7 +145,7 @@ class Consumer:
         return self.poll(now)
 
     def subscribe(self, topics: Iterable[str]) -> None:
-        """Subscribe to topics, in addition to those of a wildcard. After a change the next poll joins again."""
+        """Subscribe to topics, in addition to the wildcard. After a change the consumer joins again."""
         self._named = frozenset(topics)
         self.topics = self._named | self._matched
 
