@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from barnabas.addresses import parse_address
 from barnabas.captures.host_port import endpoint_text
@@ -19,7 +19,7 @@ from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
-    from barnabas.designs.brokers.processes.cluster import ProcessCluster
+    pass
 
 LAST_PORT: Final = 65_535
 
@@ -88,7 +88,13 @@ def start_design(design: str, brokers: int | None, options: Options, output: Out
             for node, where, pid in cluster.brokers.values():
                 output.note(f"broker {node} at {endpoint_text(where)}, pid {pid}")
             output.note("Ctrl-C stops the brokers")
-            output.ready(json_text({"ready": _ready(cluster)}))
+            rows = [
+                {"node": node, "address": endpoint_text(where), "pid": pid}
+                for node, where, pid in cluster.brokers.values()
+            ]
+            about = {"bootstrap": cluster.bootstrap, "pid": os.getpid()}
+            about |= {"zookeeper": cluster.zookeeper, "brokers": rows}
+            output.ready(json_text({"ready": about}))
             while cluster.brokers:
                 time.sleep(LOOK)
                 for node, code in cluster.ended().items():
@@ -104,15 +110,3 @@ def start_design(design: str, brokers: int | None, options: Options, output: Out
     except OSError as problem:
         raise Trouble(f"--data {data}: {problem.strerror}", COULD_NOT_RUN) from None
     raise Trouble("no broker is left", COULD_NOT_RUN)
-
-
-def _ready(cluster: ProcessCluster) -> dict[str, Any]:
-    return {
-        "bootstrap": cluster.bootstrap,
-        "pid": os.getpid(),
-        "zookeeper": cluster.zookeeper,
-        "brokers": [
-            {"node": node, "address": endpoint_text(where), "pid": pid}
-            for node, where, pid in cluster.brokers.values()
-        ],
-    }

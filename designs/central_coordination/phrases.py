@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from barnabas.captures.kafka.wording import Body, Names, arrow, group_name, joined, listed
 from barnabas.plural import plural
@@ -44,15 +43,11 @@ def start_fetcher(request: Body, response: Body, names: Names) -> str:
 
 
 def _offset_info(body: Body) -> str:
-    topics: dict[str, list[tuple[str, Any]]] = {}
+    topics: dict[str, list[str]] = {}
     for row in body.get("offset_info") or ():
-        at = row["partition"], "-" if row["offset"] < 0 else row["offset"]
-        topics.setdefault(row["topic"], []).append(at)
-    return listed((f"{topic}[{_pairs(found)}]" for topic, found in topics.items()), "topic")
-
-
-def _pairs(found: Iterable[tuple[str, Any]]) -> str:
-    return ",".join(f"{partition}={offset}" for partition, offset in found)
+        offset = "-" if row["offset"] < 0 else row["offset"]
+        topics.setdefault(row["topic"], []).append(f"{row['partition']}={offset}")
+    return listed((f"{topic}[{','.join(parts)}]" for topic, parts in topics.items()), "topic")
 
 
 PHRASES: Final[dict[str, PhraseRow]] = {

@@ -104,16 +104,11 @@ def central_rebalances(_: NoSettings) -> See:
                 key = exchange.server_address, name
                 group = groups.setdefault(key, _Group(name))
                 by_connection[seen.connection] = key
-                group.consumers[seen.connection] = _Consumer(
-                    seen.client,
-                    seen.request["auto_commit"],
-                    exchange.losses,
-                    seen.end,
-                    evidence(exchange),
-                )
+                auto, shown = seen.request["auto_commit"], evidence(exchange)
+                new = _Consumer(seen.client, auto, exchange.losses, seen.end, shown)
+                group.consumers[seen.connection] = new
             return
-        of = by_connection.get(seen.connection)
-        found = None if of is None else groups.get(of)
+        found = groups.get(by_connection.get(seen.connection, ("", "")))
         one = None if found is None else found.consumers.get(seen.connection)
         if found is None or one is None:
             return

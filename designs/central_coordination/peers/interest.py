@@ -43,11 +43,8 @@ def parse(text: str) -> Interest:
     found = re.fullmatch(r"([*!])(\d{1,4})\1(.+)", text)
     if found:
         kind, count, pattern = found.groups()
-        if (
-            len(pattern) > PATTERN
-            or len(re.findall(r"[*+?{]", pattern)) > REPEATS
-            or "(" in pattern
-        ):
+        repeats = len(re.findall(r"[*+?{]", pattern))
+        if len(pattern) > PATTERN or repeats > REPEATS or "(" in pattern:
             raise ValueError(f"the pattern {pattern[:PATTERN]!r} may take too long to match")
         try:
             re.compile(pattern)

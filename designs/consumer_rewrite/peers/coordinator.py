@@ -53,13 +53,7 @@ class _Connection:
 class Broker:
     """A broker. new_id: makes the second part of a consumer id; all times are ms."""
 
-    def __init__(
-        self,
-        node: int,
-        settings: BrokerSettings,
-        *,
-        new_id: Callable[[], str],
-    ) -> None:
+    def __init__(self, node: int, settings: BrokerSettings, *, new_id: Callable[[], str]) -> None:
         self.node = node
         self.settings = settings
         self.groups: dict[str, Group] = {}
