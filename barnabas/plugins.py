@@ -21,9 +21,6 @@ def references(group: PluginGroup) -> dict[str, str]:
 
     Raises:
         Trouble: Two packages register different objects under one name.
-
-    >>> references("dialects")["central-coordination"]
-    'barnabas.designs.central_coordination.schemas:CENTRAL_COORDINATION'
     """
     from importlib.metadata import entry_points  # it takes as long as half of `barnabas --help`
 

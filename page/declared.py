@@ -20,8 +20,6 @@ def about(key: int, version: int) -> dict[str, Any] | None:
 
     >>> about(26, 1)
     {'purpose': 'commits or aborts a transaction', 'versions': [0, 5], 'brought': []}
-    >>> about(65536 + 7, 0)["purpose"]
-    "the coordinator asks the consumer; Central consumer coordination, in 0.7's format"
     """
     if key > STEP:
         dialect, one = of_key(key)

@@ -19,8 +19,6 @@ def body_fields() -> dict[str, str]:
 
     >>> body_fields()["response.brokers[].host"]
     'Metadata, DescribeCluster'
-    >>> body_fields()["response.offset_info[].offset"]
-    'StopFetcher (central-coordination)'
     """
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for key, name in (*NAMES.items(), *_of_dialects()):

@@ -35,11 +35,6 @@ def decode_frame(
 
     If an API has several responses, name the one it is. Raises Malformed (offsets count in the
     header or in the body), or LookupError for an API, version or response that does not exist.
-
-    >>> from barnabas.specs.dialects import dialect
-    >>> data = bytes.fromhex("000c 0000 00000007 0001 61  0001 67 00000003 0001 63")
-    >>> decode_frame(dialect("rewrite-0.8.2"), data, "request").body
-    {'group_id': 'g', 'group_generation_id': 3, 'consumer_id': 'c'}
     """
     if direction == "request":
         header_message = spoken.request_header
@@ -66,11 +61,6 @@ def encode_frame(spoken: Dialect, frame: DialectFrame) -> bytes:
 
     The API's key and version are filled in where the header lacks them. Raises barnabas.specs.codec.Unfit,
     or LookupError as `decode_frame` does.
-
-    >>> from barnabas.specs.dialects import dialect
-    >>> central = dialect("central-coordination")
-    >>> encode_frame(central, DialectFrame("request", "Ping", {}, {})).hex(" ", 4)
-    '0000 00020007'
     """
     api = spoken.api(frame.api)
     if frame.direction == "request":

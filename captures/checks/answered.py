@@ -31,9 +31,9 @@ class Answered(NamedTuple):
     ts: int
     """When the client asked."""
     type: str = "classic"
-    """Of the group: classic, or the design's name."""
+    """Of the group: classic, or the name of a dialect."""
     partitions: tuple[tuple[str, int | str, int], ...] = ()
-    """Of a design: topic, partition and offset (-1: none); a JoinGroup gives them, an OffsetCommit stores."""
+    """Of a dialect: topic, partition and offset (-1: none). JoinGroup gives, OffsetCommit stores them."""
 
     @classmethod
     def of(cls, exchange: Exchange) -> Self | None:
@@ -50,8 +50,8 @@ Read = Callable[[Exchange], Iterable[Answered]]
 
 
 def unanswered(exchange: Exchange, group: str, member: str, generation: int = -1) -> Answered:
-    """Of a design's request without an answer: whose it is, and nothing else. Kafka's are not read so."""
+    """Of a dialect's request without an answer: whose it is, and nothing else. Kafka's are not read so."""
     request = {"member_id": member, "generation_id": generation}
-    design = of_key(exchange.key)[0].name
+    type_ = of_key(exchange.key)[0].name
     end = exchange.end
-    return Answered(exchange, group, request, {}, end, HEARTBEAT, "", exchange.ts, design)
+    return Answered(exchange, group, request, {}, end, HEARTBEAT, "", exchange.ts, type_)

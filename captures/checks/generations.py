@@ -51,7 +51,7 @@ def kafkas(exchange: Exchange) -> Iterable[Answered]:
 
 class Generations(Groups):
     """What exchanges say of the classic groups, in the order in which they end. read: Kafka's own, or a
-    design's."""
+    dialect's."""
 
     def __init__(self, bytes_: int = BYTES, *, read: Read = kafkas) -> None:
         super().__init__(read, bytes_)
@@ -191,7 +191,7 @@ class Generations(Groups):
             now = group.now
             if request["generation_id"] == now.number:
                 now.assigned = max(now.assigned or 0, end)
-                if seen.response.get("members"):  # of the rewrite, whose groups have no leader
+                if seen.response.get("members"):  # of a dialect whose groups have no leader
                     yield from self._members(seen, group, now)
                 if not now.joined:
                     now.joined = True

@@ -202,7 +202,7 @@ class Generation:
     group: str
     number: int
     type: str
-    """Of the group: classic, consumer, share or streams; of a design, its name."""
+    """Of the group: classic, consumer, share or streams; of a dialect, its name."""
     protocol: str
     """The assignor's name, as far as it is said."""
     began: int

@@ -1,4 +1,4 @@
-"""Exchanges of a draft protocol in a capture.
+"""Exchanges of a dialect in a capture.
 
 The scenario in a capture says what is spoken (`dialect`); where there is none, the reader is told.
 Exchanges are those that the proxy's log has of such a connection: APIs by their own keys

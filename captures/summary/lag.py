@@ -58,8 +58,8 @@ class Lag:
     said: `most` of each, of `bytes_`.
 
     Offsets of a transaction count once it is committed. The end is the high watermark of a Fetch response,
-    or what ListOffsets says without read_committed. A consumer of central coordination commits where it
-    stops, and is told where it starts: in between nothing is said.
+    or what ListOffsets says without read_committed. Messages of a dialect count as the commits that its
+    group reader makes of them.
     """
 
     def __init__(self, context: Context, most: int = MOST, bytes_: int = BYTES) -> None:

@@ -15,7 +15,7 @@ from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, weight
 from barnabas.captures.kafka.dialect_conversations import error_of
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten
-from barnabas.specs.dialects.keys import STEP
+from barnabas.specs.dialects.keys import STEP, of_key
 from barnabas.specs.keys import HEARTBEAT, LEAVE_GROUP
 
 EVENTS: Final = 1000
@@ -44,6 +44,8 @@ class Event:
     count: int = 1
     run: bool = False
     """Whether it may go on: a heartbeat that brought nothing new."""
+    color: str = ""
+    """The API of Kafka whose colour the event has; empty: its own."""
 
     def goes_on(self, following: Event) -> bool:
         """Whether that one is of the same run."""
@@ -63,6 +65,7 @@ class Event:
             "connection": self.connection,
             "correlation_id": self.correlation_id,
             "count": self.count,
+            "color": self.color,
         }
 
 
@@ -176,7 +179,10 @@ def _event(exchange: Exchange, said: _Said) -> Event:
     )
     place = (exchange.connection, exchange.correlation_id)
     end = answered(exchange)
-    return Event(exchange.api, exchange.ts, end, generation, error, *place, run=run)
+    color = ""
+    if exchange.key >= STEP:
+        color = of_key(exchange.key)[0].lane_colors.get(exchange.api, "")
+    return Event(exchange.api, exchange.ts, end, generation, error, *place, run=run, color=color)
 
 
 def _members(said: _Said) -> Iterator[tuple[str, str | None]]:

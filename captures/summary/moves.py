@@ -46,7 +46,7 @@ class Moves:
 
     @property
     def forgotten(self) -> int:
-        """Owners, generations and groups of designs that made room for later ones."""
+        """Owners, generations and groups of dialects that made room for later ones."""
         return self._owners.forgotten + self._moves.forgotten + self._dialects.forgotten
 
     def add(self, exchange: Exchange) -> None:

@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 
 class Rebalances:
-    """Generations of classic groups and of designs', and group epochs of those of KIP-848, 932 and 1071."""
+    """Generations of classic groups and of dialects', and group epochs of those of KIP-848, 932 and 1071."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Rebalances:
 
     @property
     def forgotten(self) -> int:
-        """Rows, and groups of designs, that made room for later ones."""
+        """Rows, and groups of dialects, that made room for later ones."""
         return self._rows.forgotten + self._dialects.forgotten
 
     def _keep(self, found: Iterable[Cause | Generation]) -> None:

@@ -116,6 +116,12 @@ CENTRAL_COORDINATION: Final = Dialect(
     kafka_apis=frozenset((PRODUCE, FETCH, LIST_OFFSETS, METADATA)),
     registration=RegisterConsumer.name,
     phrases=PHRASES,
+    lane_colors={
+        "RegisterConsumer": "ConsumerGroupHeartbeat",
+        "StopFetcher": "JoinGroup",
+        "StartFetcher": "SyncGroup",
+        "Ping": "Heartbeat",
+    },
     pairing="barnabas.designs.central_coordination.pairing:OrderedPairing",
     checks="barnabas.designs.central_coordination.checks:CHECKS",
     groups="barnabas.designs.central_coordination.captured_groups:CentralGroups",

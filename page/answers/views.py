@@ -27,6 +27,7 @@ class Event(TypedDict):
     connection: int
     correlation_id: int
     count: int
+    color: str
 
 
 class Lane(TypedDict):

@@ -115,12 +115,7 @@ class DialectApi:
         return (self.request, *self.responses)
 
     def is_reconstructed(self, path: str) -> bool:
-        """Return whether a dotted path, or something around it, is a reconstruction.
-
-        >>> from barnabas.specs.dialects import dialect
-        >>> dialect("rewrite-a").api("JoinGroup").is_reconstructed("response.partitions_to_own.topic")
-        True
-        """
+        """Return whether a dotted path, or something around it, is a reconstruction."""
         return any(path == mark or path.startswith(f"{mark}.") for mark in self.reconstructed)
 
 
@@ -143,6 +138,7 @@ class Dialect:
         pairing: The class that pairs requests and responses, as `module:NAME`; it is a
             `barnabas.captures.kafka.pairing.dialect_pairing.Pairing`.
         checks: A tuple of `barnabas.captures.checks.Check`, as `module:NAME`; empty: none.
+        lane_colors: APIs of Kafka whose colours the dialect's have in the lanes of a group, by API name.
         groups: The class that reads what messages say of groups, as `module:NAME`; it is a
             `barnabas.captures.checks.dialect_groups.GroupReader`. Empty: there are no groups.
     """
@@ -163,6 +159,7 @@ class Dialect:
     kafka_apis: frozenset[int] = frozenset()
     registration: str = ""
     phrases: Mapping[str, PhraseRow] = field(default_factory=dict)
+    lane_colors: Mapping[str, str] = field(default_factory=dict)
     pairing: str = "barnabas.captures.kafka.pairing.dialect_pairing:CorrelationPairing"
     checks: str = ""
     groups: str = ""

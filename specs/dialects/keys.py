@@ -18,23 +18,13 @@ STEP: Final = 1 << 16
 
 
 def own_key(spoken: Dialect, api: DialectApi) -> int:
-    """Return the key of a dialect's API.
-
-    >>> from barnabas.specs.dialects import dialect
-    >>> central = dialect("central-coordination")
-    >>> divmod(own_key(central, central.api("Ping")), STEP)
-    (1, 7)
-    """
+    """Return the key of a dialect's API."""
     return STEP * spoken.number + api.key
 
 
 @functools.cache
 def of_key(key: int) -> tuple[Dialect, DialectApi]:
-    """Return the dialect and the API that a key belongs to. Raises LookupError.
-
-    >>> of_key(STEP + 7)[1].name
-    'Ping'
-    """
+    """Return the dialect and the API that a key belongs to. Raises LookupError."""
     number, wire = divmod(key, STEP)
     for each in dialects() if number else ():
         if each.number == number:
@@ -45,8 +35,8 @@ def of_key(key: int) -> tuple[Dialect, DialectApi]:
 def error_in(key: int, code: int) -> str:
     """Return the name of an error code in a response: the dialect's, if the API is of one, or Kafka's.
 
-    >>> error_in(5 * STEP + 12, 25), error_in(12, 25), error_in(5 * STEP + 12, 3)
-    ('UnknownConsumerId', 'UNKNOWN_MEMBER_ID', 'UNKNOWN_TOPIC_OR_PARTITION')
+    >>> error_in(12, 25)
+    'UNKNOWN_MEMBER_ID'
     """
     if key > STEP:
         own = {error.code: error.name for error in of_key(key)[0].errors}
@@ -56,9 +46,5 @@ def error_in(key: int, code: int) -> str:
 
 
 def error_in_header(key: int) -> bool:
-    """Return whether responses of an API have their error in the header, as in Kafka 0.7.
-
-    >>> error_in_header(STEP + 7), error_in_header(5 * STEP + 12), error_in_header(12)
-    (True, False, False)
-    """
+    """Return whether responses of an API have their error in the header, as in Kafka 0.7."""
     return key > STEP and of_key(key)[0].error_in_header

@@ -222,6 +222,8 @@ def test_lanes_have_what_passed_and_pings_are_runs() -> None:
     ]
     assert [one["api"] for one in lane["events"]][3] == "Ping"
     assert lane["events"][3]["count"] > 5
+    colors = ["ConsumerGroupHeartbeat", "JoinGroup", "SyncGroup", "Heartbeat"]
+    assert [one["color"] for one in lane["events"]][:4] == colors
 
 
 def test_lanes_of_the_rewrite_name_its_own_errors() -> None:

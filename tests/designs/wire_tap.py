@@ -1,4 +1,4 @@
-"""What passes on the virtual networks of the designs' worlds, as the exchanges of a proxy in between."""
+"""The frames on a virtual network, as the exchanges of a proxy in between."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Tapped = list[tuple[int, int, Direction, bytes]]
 
 
 def exchanges(name: str, tapped: Tapped) -> list[Exchange]:
-    """Those of a draft, in the order in which they end."""
+    """Return the exchanges of a dialect, in the order in which they end."""
     return list(DialectConversations(dialect(name)).exchanges(_events(tapped)))
 
 

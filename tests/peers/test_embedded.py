@@ -119,4 +119,4 @@ def test_a_missing_wheel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_listed() -> None:
-    assert [peer.name for peer in PEERS] == ["embedded", "apache", "rewrite", "central"]
+    assert [peer.name for peer in PEERS] == ["embedded", "apache"]

@@ -3,9 +3,10 @@
 import {clock, ms, plain, toMs} from "./text.js";
 
 const LANE = 26, BAND = 34;
-const LEGEND = ["JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "LeaveGroup", "ConsumerGroupHeartbeat", "RegisterConsumer", "StopFetcher", "StartFetcher", "Ping",
-  "join", "sync", "consuming", "stopped"];
+const LEGEND = ["JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "LeaveGroup", "ConsumerGroupHeartbeat", "join", "sync", "consuming", "stopped"];
 
+// the API of Kafka whose colour an event has: a dialect names one for each of its APIs
+const colorOf = each => each.color || each.api;
 const over = each => toMs(each.end ?? each.start);
 
 // [when the first event began, when the last one was over], ms since the epoch
@@ -38,7 +39,8 @@ export function drawn({lanes, bands}, from, to, opened = null) {
   };
   const shown = lanes.filter(lane => lane.events.some(each => over(each) >= from && toMs(each.start) <= to));
   const waits = waitedFor(bands);
-  const apis = new Set(shown.flatMap(lane => lane.events.map(each => each.api)));
+  const colors = new Map(shown.flatMap(lane => lane.events.map(each => [each.api, colorOf(each)])));
+  const legend = [...LEGEND.filter(api => colors.has(api)), ...[...colors.keys()].filter(api => api !== colors.get(api) && !LEGEND.includes(api))];
   const height = BAND + LANE * shown.length;
   const name = lane => {
     const of = waits.get(lane.member), said = plain(lane.instance ?? lane.client);
@@ -61,7 +63,7 @@ export function drawn({lanes, bands}, from, to, opened = null) {
     const begins = at(toMs(each.start)), ends = at(over(each));
     if (ends < 0 || begins > 100) return [];
     const waited = ["JoinGroup", "join"].includes(each.api) && waits.get(lane.member)?.late.includes(each.generation);
-    return [["rect", {key: `${each.start} ${each.api} ${each.correlation_id ?? ""}`, class: `event ${each.api}${each.error ? " error" : ""}${waited ? " waited" : ""}`,
+    return [["rect", {key: `${each.start} ${each.api} ${each.correlation_id ?? ""}`, class: `event ${colorOf(each)}${each.error ? " error" : ""}${waited ? " waited" : ""}`,
       ...part(begins, ends, .25), y: BAND + row * LANE + 5, height: LANE - 10, rx: 2, ...opened && {onClick: () => opened(each)}},
       ["title", {}, plain(`${each.api}${each.count > 1 ? ` × ${each.count}` : ""} at ${clock(each.start)}, generation ${each.generation ?? "unknown"}${each.error ? ", " + each.error : ""}${each.reason ? ": " + each.reason : ""}`)]]];
   };
@@ -69,5 +71,5 @@ export function drawn({lanes, bands}, from, to, opened = null) {
     ["div", {class: "names"}, ["div", {class: "band"}, "generation"], ...shown.map(name)],
     ["svg", {height, role: "img", "aria-label": `${shown.length} members from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}; the table below says the same`},
       ...bands.flatMap(band), ...shown.map((lane, row) => ["g", {key: lane.member}, ...lane.events.flatMap(event(lane, row))])],
-    ["p", {class: "legend"}, ...LEGEND.filter(api => apis.has(api)).map(api => ["span", {class: api}, api]), ["span", {class: "stood"}, "delivery stands still"], ["span", {class: "generations"}, "a generation, in one of two shades by turns"]]];
+    ["p", {class: "legend"}, ...legend.map(api => ["span", {class: colors.get(api)}, api]), ["span", {class: "stood"}, "delivery stands still"], ["span", {class: "generations"}, "a generation, in one of two shades by turns"]]];
 }

@@ -42,8 +42,8 @@ FIRST: Final = frozenset(name.split(".")[0] for name in KAFKA)
 LAST: Final = frozenset(name.rpartition(".")[2] for name in KAFKA)
 """A dotted word that begins and ends as settings do is meant to be one."""
 
-DRAFTS: Final = frozenset(("partition.assignment.strategies", "max.session.timeout"))
-"""Settings of designs that never shipped."""
+OTHERS: Final = frozenset(("partition.assignment.strategies", "max.session.timeout"))
+"""Settings of protocols that packages add."""
 
 EARLIER: Final = frozenset(("fetch.message.max.bytes",))
 """Settings of the consumer of 0.8."""
@@ -112,7 +112,7 @@ def wrong(text: str, *, of_scenarios: bool = False) -> Iterator[str]:
     """What a message names that does not exist."""
     for word in re.findall(r"(?<![\w./{}$'-])[a-z]+(?:\.[a-z]+)+(?![\w({/-])", text):
         meant = word.split(".")[0] in FIRST and word.rpartition(".")[2] in LAST
-        if meant and word not in KAFKA | DRAFTS | EARLIER:
+        if meant and word not in KAFKA | OTHERS | EARLIER:
             yield word
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]\b", text):
         if option not in OPTIONS and option != text:

@@ -2,8 +2,7 @@
 
 Elsewhere already: every version of every response with addresses (tests/proxy/edits/test_edits.py) and that
 no declaration has one that is not listed (tests/specs/test_addresses.py); versions narrowed by option
-(tests/proxy/edits/test_version_ranges.py). Of the drafts only ConsumerMetadata came to be, as FindCoordinator
-v0. The proxy speaks Kafka's own framing, so the ClusterMetadata of central coordination does not pass it.
+(tests/proxy/edits/test_version_ranges.py).
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import ConsumerMetadata
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs import api
 from tests.proxy.playbook import (
@@ -174,15 +172,6 @@ def test_06_user_endpoints_of_streams_are_not_brokers(chunks: Chunks) -> None:
     )
     asked = request("StreamsGroupHeartbeat", 1, version=0, group_id="g", member_id="m")
     assert exchange(Stage().actor(), asked, answer, chunks) == answer
-
-
-@slicings
-def test_06_the_drafts_consumer_metadata_is_patched_as_what_it_became(chunks: Chunks) -> None:
-    codec = ConsumerMetadata.response.codec(0)
-    asked = raw(struct.pack(">hhih", 10, 0, 1, 2) + b"me" + b"\0\x01g")
-    answer = raw(b"\0\0\0\x01" + codec.encode({"error_code": 0, **REAL}))
-    frame = exchange(Stage().actor(), asked, answer, chunks)
-    assert codec.decode(frame[8:]) == {"error_code": 0, **PROXY}
 
 
 @slicings

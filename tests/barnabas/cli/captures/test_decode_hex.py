@@ -10,9 +10,6 @@ from typer.testing import CliRunner
 
 from barnabas import specs
 from barnabas.cli.app import app
-from barnabas.specs.dialect_frames import DialectFrame
-from barnabas.specs.dialect_frames import encode_frame as encode_dialect
-from barnabas.specs.dialects import dialect
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from barnabas.trouble import Trouble
 
@@ -140,15 +137,12 @@ def test_what_hides_inside_bytes_is_shown_below() -> None:
     assert found["values"] == {"topics": ["t"], "user_data": None}
 
 
-def test_a_release_and_a_draft() -> None:
+def test_a_release() -> None:
     partition = {"partition_index": 1, "leader_id": 2, "leader_epoch": 3}
     body = {"topics": [{"topic_name": "t", "partitions": [partition]}]}
     codec = specs.api("EndQuorumEpoch").request.codec(0, "2.7")
     data = bytes.fromhex("0036 0000 00000001 ffff") + codec.encode(body)
     assert "replica_id: 0" in run("--request", data.hex(), "--release", "2.7.1")
-    central = dialect("central-coordination")
-    ping = encode_dialect(central, DialectFrame("request", "Ping", {}, {})).hex()
-    assert run("--request", ping, "--draft", central.name).startswith("Ping v0 request\n")
 
 
 @pytest.mark.parametrize(
@@ -174,8 +168,7 @@ def test_a_release_and_a_draft() -> None:
             2,
             "did you mean 'Fetch'",
         ),
-        (("--response", "00", "--draft", "rewrite-a"), 2, "give --api"),
-        (("--request", "00", "--draft", "rewrite-x"), 2, "no draft is called 'rewrite-x'"),
+        (("--request", "00", "--dialect", "nope"), 2, "no dialect is called 'nope'"),
         ((), 2, "decode needs one of FILE, --request HEX or --response HEX"),
         (("x.pcapng", "--request", "00"), 2, "decode needs one of"),
         (("x.pcapng", "--api", "Fetch"), 2, "apply to --request and --response only"),

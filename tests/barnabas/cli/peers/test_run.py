@@ -54,10 +54,9 @@ def family(pid: int) -> set[int]:
 def test_the_list_names_the_versions_seen_working() -> None:
     result = run("list")
     assert result.returncode == 0
-    embedded, apache, versions, *designs = result.stdout.splitlines()
+    embedded, apache, versions, *_ = result.stdout.splitlines()
     assert embedded.startswith("embedded ")
     assert apache.startswith("apache ")
-    assert [line.split()[0] for line in designs] == ["rewrite", "central"]
     assert versions.split("tested: ")[1].split(", ") == [one.version for one in RELEASES]
 
 
@@ -65,12 +64,8 @@ def test_programs_get_a_row_for_each_that_can_be_started() -> None:
     result = run("list", "--json")
     assert result.returncode == 0
     rows = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [row["start"] for row in rows] == [
-        "embedded",
-        *(f"apache:{one.version}" for one in RELEASES),
-        "rewrite",
-        "central",
-    ]
+    own = ["embedded", *(f"apache:{one.version}" for one in RELEASES)]
+    assert [row["start"] for row in rows][: len(own)] == own
     assert rows[0] == {
         "kind": "embedded",
         "start": "embedded",

@@ -17,7 +17,6 @@ from barnabas.cli.app import app
 from barnabas.cli.specs import show
 from barnabas.cli.specs.listing import fit
 from barnabas.specs import REGISTRY, api
-from barnabas.specs.dialects import dialects
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.wireshark import script
 from barnabas.trouble import Trouble
@@ -200,20 +199,6 @@ def test_error_codes() -> None:
     assert found == [{"code": 15, "name": "COORDINATOR_NOT_AVAILABLE", "retriable": True}]
 
 
-def test_drafts_are_listed_and_shown_with_their_reconstructions() -> None:
-    text = run("list", "--drafts")
-    assert all(draft.name in text for draft in dialects())
-    shown = run("show", "joingroup", "--draft", "rewrite-a")
-    assert "Reconstructed: key, version, response.partitions_to_own." in shown
-    assert "consumer_addr => STRING" in shown
-    found = json.loads(run("show", "Ping", "--draft", "central-coordination", "--json"))
-    assert found["reconstructed"] == ["key", "request", "response"]
-    assert found["asker"] == "coordinator"
-    for draft in dialects():
-        for one in draft.apis:
-            assert run("show", one.name, "--draft", draft.name)
-
-
 def test_what_no_release_has_made_final_is_called_unstable() -> None:
     every = [api(key) for key, _, _ in REGISTRY]
     unstable = [each for each in every if each.stable < each.versions[1]]
@@ -241,19 +226,15 @@ def test_what_no_release_has_made_final_is_called_unstable() -> None:
         ),
         (("show", "Fetch", "-v", "1", "--release", "3.99"), "; did you mean '3.9'?"),
         (("show", "Fetch", "-v", "1", "--release", "99.0"), "no release '99.0' of Kafka is known"),
-        (("show", "JoinGroup", "--draft", "rewrite-d"), "did you mean 'rewrite-"),
+        (("show", "JoinGroup", "--dialect", "nope"), "no dialect is called 'nope'"),
         (("show", "Fetch", "--source"), "--source is for one version: give --version too"),
         (("show", "Fetch", "-v", "1", "--source", "--json"), "--source goes without --json"),
-        (("show", "Ping", "-v", "0", "--source", "--draft", "rewrite-a"), "goes without --draft"),
         (("show", "StopReplica", "-v", "5", "--source"), "StopReplica has versions 0 to 4, not 5"),
         (
             ("show", "Fetsh", "--source"),
             "did you mean 'Fetch'?; --source is for one version: give --version too",
         ),
-        (
-            ("show", "Ping", "--source", "--draft", "rewrite-d"),
-            "no draft is called 'rewrite-d'; did you mean 'rewrite-a'?; --source goes without --draft",
-        ),
+        (("show", "Fetch", "--source", "--dialect", "nope"), "; --source goes without --dialect"),
         (("list", "nothing"), "no API has 'nothing' in its name"),
         (("errors", "nothing"), "no error code is, or is called like, 'nothing'"),
     ],
