@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from barnabas.captures.checks.finding import Check
 from barnabas.plugins import load
-from barnabas.specs.dialects import Dialect
+from barnabas.specs.dialects import Dialect, dialects, problems
 from barnabas.trouble import Trouble
 
 
@@ -23,3 +23,15 @@ def dialect_checks(dialects: Iterable[Dialect]) -> tuple[Check, ...]:
             raise Trouble(f"dialect {dialect.name}: {dialect.checks} is no tuple of checks")
         found += checks
     return tuple(found)
+
+
+def checks_of_all() -> tuple[tuple[Check, ...], list[str]]:
+    """Return the checks of all dialects, and a line for each that is unusable or has unusable ones."""
+    found: list[Check] = []
+    unusable = problems()
+    for dialect in dialects():
+        try:
+            found += dialect_checks((dialect,))
+        except Trouble as trouble:
+            unusable.append(str(trouble))
+    return tuple(found), unusable

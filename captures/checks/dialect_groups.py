@@ -8,7 +8,7 @@ from typing import Protocol
 from barnabas.captures.checks.answered import Answered
 from barnabas.captures.kafka.context.memory import BYTES
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.plugins import load
+from barnabas.plugins import failed, make
 from barnabas.specs.dialects.keys import STEP, of_key
 
 
@@ -36,14 +36,20 @@ class DialectGroups:
         return sum(reader.forgotten for reader in self._readers.values())
 
     def of(self, exchange: Exchange) -> Iterable[Answered]:
-        """Return what an exchange says of a group; nothing for Kafka's own APIs and unreadable bodies."""
+        """Return what an exchange says of a group; nothing for Kafka's own APIs and unreadable bodies.
+
+        Raises:
+            Trouble: The reader can't be loaded, or fails.
+        """
         if exchange.key < STEP:
             return ()
         dialect, _ = of_key(exchange.key)
         if not dialect.groups:
             return ()
+        who = f"dialect {dialect.name}"
         if dialect.name not in self._readers:
-            self._readers[dialect.name] = load(f"dialect {dialect.name}", dialect.groups)(
-                self._bytes
-            )
-        return self._readers[dialect.name].of(exchange)
+            self._readers[dialect.name] = make(who, dialect.groups, self._bytes)
+        try:
+            return tuple(self._readers[dialect.name].of(exchange))
+        except Exception as problem:  # noqa: BLE001 - whatever somebody's reader does
+            raise failed(who, dialect.groups, problem) from None

@@ -67,8 +67,13 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
         text = "" if exchange.too_large else str(problem)
     except Malformed as problem:
         text = f"undecodable: {problem}"
-    except LookupError:
-        text = "no such version"
+    except Exception as problem:
+        if exchange.key >= STEP:
+            text = f"no words: {problem!r}"
+        elif isinstance(problem, LookupError):
+            text = "no such version"
+        else:
+            raise
     if exchange.too_large:
         text = joined(text, f"({' and '.join(exchange.too_large)} too large to decode)")
     return fit(printable(text), WIDTH)

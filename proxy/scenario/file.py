@@ -12,6 +12,7 @@ from barnabas.proxy.scenario.errors import ScenarioError, explain
 from barnabas.proxy.scenario.model import Scenario
 from barnabas.proxy.scenario.yaml_lines import MAX_BYTES, TOO_LONG, Document, read
 from barnabas.specs.dialects import Dialect, dialect
+from barnabas.trouble import Trouble
 
 __all__ = ["Scenario", "ScenarioError", "examine", "load", "loads", "text_of"]
 
@@ -73,11 +74,11 @@ def examine(text: str, faults: tuple[Fault, ...] = FAULTS) -> Scenario | list[tu
 
 
 def _dialect(document: Document) -> Dialect | None:
-    """Return the dialect that a document names; None for an unknown one, which the validation reports."""
+    """Return the dialect that a document names; None for an unusable one, which the validation reports."""
     name = document.value.get("dialect") if isinstance(document.value, dict) else None
     try:
         return dialect(name) if isinstance(name, str) else None
-    except LookupError:
+    except (LookupError, Trouble):
         return None
 
 

@@ -15,6 +15,7 @@ from pydantic import (
 from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.captures.kafka.expression import expression
+from barnabas.captures.kafka.pairing.dialect_pairing import pairing_of
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.record import check as check_record
@@ -26,6 +27,7 @@ from barnabas.proxy.scenario.errors import unknown
 from barnabas.proxy.scenario.misfits import misfits
 from barnabas.proxy.scenario.planned import Planned, plan, raised
 from barnabas.specs.dialects import dialect
+from barnabas.trouble import Trouble
 
 
 class RuleConfig(Settings):
@@ -141,8 +143,11 @@ class Scenario(Settings):
     @classmethod
     def _is_spoken(cls, name: str | None) -> str | None:
         try:
-            return None if name is None else dialect(name).name
-        except LookupError as problem:
+            if name is None:
+                return None
+            pairing_of(dialect(name))  # fails here, not on each connection
+            return dialect(name).name
+        except (LookupError, Trouble) as problem:
             raise ValueError(str(problem)) from None
 
     @model_validator(mode="after")

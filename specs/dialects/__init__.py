@@ -5,6 +5,15 @@ register; `keys.py` gives their APIs numbers that no API of Kafka has.
 """
 
 from barnabas.specs.dialects.dialect import Dialect, DialectApi, DialectError, Role
-from barnabas.specs.dialects.loading import dialect, dialects, names
+from barnabas.specs.dialects.loading import dialect, dialects, names, problems
 
-__all__ = ["Dialect", "DialectApi", "DialectError", "Role", "dialect", "dialects", "names"]
+__all__ = [
+    "Dialect",
+    "DialectApi",
+    "DialectError",
+    "Role",
+    "dialect",
+    "dialects",
+    "names",
+    "problems",
+]

@@ -43,6 +43,9 @@ Role = Literal["consumer", "broker", "coordinator"]
 LAST_NUMBER: Final = 32_766
 """The highest number of a dialect: keys of its APIs stay below 2 to the power of 31."""
 
+LAST_KEY: Final = 32_767
+"""The highest key of an API: headers have an int16."""
+
 Phrase = Callable[[dict[str, Any], dict[str, Any], Mapping[uuid.UUID, str]], str]
 """(fields of the request, fields of the response, topic names by topic id) -> words of a log line."""
 
@@ -163,6 +166,24 @@ class Dialect:
     pairing: str = "barnabas.captures.kafka.pairing.dialect_pairing:CorrelationPairing"
     checks: str = ""
     groups: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if the parts contradict each other."""
+        if not (isinstance(self.number, int) and 1 <= self.number <= LAST_NUMBER):
+            raise ValueError(f"the number is {self.number!r}; use 1 to {LAST_NUMBER}")
+        keys, names = [api.key for api in self.apis], [api.name for api in self.apis]
+        for key in keys:
+            if not 0 <= key <= LAST_KEY:
+                raise ValueError(f"an API has key {key}; use 0 to {LAST_KEY}")
+        if len({*keys}) < len(keys) or len({*names}) < len(names):
+            raise ValueError("two APIs have one key or name")
+        named = {self.registration, *self.phrases, *self.lane_colors} - {"", *names}
+        if named:
+            raise ValueError(f"no API is called {', '.join(sorted(named))}")
+        slots = [slot.name for slot in self.request_header.layout(0).slots]
+        for name in (self.key_field, self.version_field):
+            if name is not None and name not in slots:
+                raise ValueError(f"the request header has no field {name}")
 
     def api(self, which: int | str) -> DialectApi:
         """Return an API by its key in headers, or by its name in any case.

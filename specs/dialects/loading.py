@@ -6,7 +6,7 @@ import functools
 
 from barnabas.nearest import choices
 from barnabas.plugins import load, references
-from barnabas.specs.dialects.dialect import LAST_NUMBER, Dialect
+from barnabas.specs.dialects.dialect import Dialect
 from barnabas.trouble import Trouble
 
 
@@ -25,31 +25,50 @@ def dialect(name: str) -> Dialect:
     by_name = {known.lower(): known for known in names()}
     if name.lower() not in by_name:
         raise LookupError(f"no dialect is called {name!r}{choices(name, names())}")
-    return _load(by_name[name.lower()])
+    found = _registered()[by_name[name.lower()]]
+    if isinstance(found, str):
+        raise Trouble(found)
+    return found
 
 
 @functools.cache
 def dialects() -> tuple[Dialect, ...]:
-    """Return all dialects, by number.
+    """Return all dialects, by number; `problems` has those that are unusable."""
+    usable = (each for each in _registered().values() if not isinstance(each, str))
+    return tuple(sorted(usable, key=lambda each: each.number))
 
-    Raises:
-        Trouble: Two of them have one number, or one is unusable.
-    """
-    found: dict[int, Dialect] = {}
-    for each in map(_load, names()):
-        other = found.setdefault(each.number, each)
-        if other is not each:
-            raise Trouble(f"dialects {other.name} and {each.name} both have number {each.number}")
-    return tuple(found[number] for number in sorted(found))
+
+def problems() -> list[str]:
+    """Return for each unusable dialect a line that says why."""
+    return [each for each in _registered().values() if isinstance(each, str)]
 
 
 @functools.cache
-def _load(name: str) -> Dialect:
-    found = load(f"dialect {name}", references("dialects")[name])
+def _registered() -> dict[str, Dialect | str]:
+    """Import all dialects: each by its name, or why it is unusable."""
+    found: dict[str, Dialect | str] = {}
+    for name, reference in references("dialects").items():
+        try:
+            found[name] = _load(name, reference)
+        except Trouble as trouble:
+            found[name] = str(trouble)
+    by_number: dict[int, list[str]] = {}
+    for name, each in found.items():
+        if isinstance(each, Dialect):
+            by_number.setdefault(each.number, []).append(name)
+    for number, sharing in by_number.items():
+        if len(sharing) > 1:
+            line = (
+                f"dialects {' and '.join(sharing)} have the number {number}; uninstall all but one"
+            )
+            found |= dict.fromkeys(sharing, line)
+    return found
+
+
+def _load(name: str, reference: str) -> Dialect:
+    found = load(f"dialect {name}", reference)
     if not isinstance(found, Dialect):
-        raise Trouble(f"dialect {name}: {found!r} is no barnabas.specs.dialects.Dialect")
+        raise Trouble(f"dialect {name}: {reference} is no barnabas.specs.dialects.Dialect")
     if found.name != name:
         raise Trouble(f"dialect {name}: it is registered under this name, and called {found.name}")
-    if not 1 <= found.number <= LAST_NUMBER:
-        raise Trouble(f"dialect {name}: its number is {found.number}; use 1 to {LAST_NUMBER}")
     return found

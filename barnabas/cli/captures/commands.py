@@ -346,21 +346,25 @@ def check_command(
     ] = False,
 ) -> None:
     """Check a capture for protocol violations and misbehaving clients. Exit code 1: errors or warnings."""
-    from barnabas.captures.checks.dialect_checks import dialect_checks
+    from barnabas.captures.checks.dialect_checks import checks_of_all, dialect_checks
     from barnabas.cli.captures.check import check, listing
     from barnabas.cli.captures.input import opened, spoken
     from barnabas.cli.plugins.checks import chosen, own_checks
-    from barnabas.specs.dialects import dialects
 
     narrowed = only or (), skip or (), settings or ()
     known = own_checks(checks)
     if list_them:
-        listing(chosen(known + dialect_checks(dialects()), *narrowed))
+        own, unusable = checks_of_all()
+        listing(chosen(known + own, *narrowed))
+        if unusable:
+            raise Trouble("; ".join(unusable))
         return
     if not files:
         raise Trouble("check takes a capture, or --list; see --help")
     capture = opened(*files, keys=read_keys(tls_keys))
     protocol = spoken(capture, dialect)
-    own = () if protocol is None else dialect_checks(dialects())
-    wanted = chosen(known + own, *narrowed)
+    if protocol is not None:
+        dialect_checks((protocol,))  # its own must be usable
+        known += checks_of_all()[0]
+    wanted = chosen(known, *narrowed)
     raise typer.Exit(check(capture, wanted, form=form, dialect=protocol))

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.models import CommandInfo
 
 from barnabas.cli.console.help import Group, arrange, examples
 from barnabas.cli.console.options import JsonLines
 from barnabas.plugins import load, references
+from barnabas.trouble import Trouble
 
 
 class PeersGroup(Group):
@@ -25,13 +27,40 @@ class PeersGroup(Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; an added one is imported now."""
         known = references("peers")
-        if cmd_name not in known:
+        if cmd_name in self.commands or cmd_name not in known:
             return super().get_command(ctx, cmd_name)
-        added = load(f"command peers {cmd_name}", known[cmd_name])
-        arrange(added)
-        command = typer.main.get_command(added)
-        command.name = cmd_name
-        return command
+        try:
+            return _added(cmd_name, known[cmd_name])
+        except Trouble as trouble:
+            return _unusable(cmd_name, trouble)
+
+
+def _added(name: str, reference: str) -> Any:
+    who = f"command peers {name}"
+    added = load(who, reference)
+    if not isinstance(added, typer.Typer) or len(added.registered_commands) != 1:
+        raise Trouble(f"{who}: {reference} is no typer application with one command")
+    return _command(name, *added.registered_commands)
+
+
+def _unusable(name: str, trouble: Trouble) -> Any:
+    """Return a command that raises the trouble, so that the help of others is not lost."""
+
+    def fail() -> None:
+        raise trouble
+
+    takes_all = {"ignore_unknown_options": True, "allow_extra_args": True}
+    info = CommandInfo(name, callback=fail, help=str(trouble), context_settings=takes_all)
+    return _command(name, info)
+
+
+def _command(name: str, info: CommandInfo) -> Any:
+    app = typer.Typer(add_completion=False)
+    app.registered_commands.append(info)
+    arrange(app)
+    command = typer.main.get_command(app)
+    command.name = name
+    return command
 
 
 peers_app = typer.Typer(

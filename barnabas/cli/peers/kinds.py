@@ -35,12 +35,9 @@ class BrokerKind(NamedTuple):
     start: Callable[[int | None, Options, Output], int]
 
 
-def added_kinds() -> dict[str, BrokerKind]:
-    """Return the kinds that installed packages add, by name. Raises Trouble for one that is unusable."""
-    return {name: _load(name, reference) for name, reference in references("brokers").items()}
-
-
-def _load(name: str, reference: str) -> BrokerKind:
+def added_kind(name: str) -> BrokerKind:
+    """Return a kind that an installed package adds. Raises Trouble if it is unusable."""
+    reference = references("brokers")[name]
     found = load(f"kind of brokers {name}", reference)
     if not isinstance(found, BrokerKind):
         raise Trouble(f"kind of brokers {name}: {reference} is no barnabas.cli.peers BrokerKind")

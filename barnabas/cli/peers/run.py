@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.peers.kinds import Options, added_kinds
+from barnabas.cli.peers.kinds import Options, added_kind
 from barnabas.endings import interruptible
 from barnabas.nearest import choices
 from barnabas.peers import PEERS, Peer
@@ -27,17 +27,23 @@ class Cluster(Protocol):
 
 
 def kinds() -> Iterator[str]:
-    """A line for each kind of brokers, and one for the versions that were seen working."""
+    """A line for each kind of brokers, and one for the versions that were seen working.
+
+    Raises Trouble after the last line if a package adds an unusable kind.
+    """
+    from barnabas.peers.apache.versions import RELEASES
+
     for peer in _all():
         yield f"{peer.name:<10} {peer.what}"
-        if versions := [
-            row["version"] for row in startable() if row["kind"] == peer.name and row["version"]
-        ]:
-            yield f"{'':<10} tested: {', '.join(versions)}"
+        if peer.name == "apache":
+            yield f"{'':<10} tested: {', '.join(known.version for known in RELEASES)}"
 
 
 def startable() -> Iterator[dict[str, Any]]:
-    """What `peers start` takes, a row each, with its version and the modes that this knows."""
+    """What `peers start` takes, a row each, with its version and the modes that this knows.
+
+    Raises Trouble after the last row if a package adds an unusable kind.
+    """
     from barnabas.peers.apache.versions import RELEASES
 
     for peer in _all():
@@ -50,12 +56,18 @@ def startable() -> Iterator[dict[str, Any]]:
             yield _row(peer, peer.name, None, [])
 
 
-def _all() -> list[Peer]:
-    added = (
-        Peer(name, references("brokers")[name], kind.what, kind.needs)
-        for name, kind in added_kinds().items()
-    )
-    return [*PEERS, *added]
+def _all() -> Iterator[Peer]:
+    yield from PEERS
+    unusable = []
+    for name, reference in references("brokers").items():
+        try:
+            kind = added_kind(name)
+        except Trouble as trouble:
+            unusable.append(str(trouble))
+        else:
+            yield Peer(name, reference, kind.what, kind.needs)
+    if unusable:
+        raise Trouble("; ".join(unusable))
 
 
 def _row(peer: Peer, start: str, version: str | None, modes: list[str]) -> dict[str, Any]:
@@ -94,7 +106,7 @@ def start(
                 return _embedded(3 if brokers is None else brokers, output)
             if name == "apache":
                 return _apache(version, 1 if brokers is None else brokers, output)
-            return added_kinds()[name].start(brokers, options, output)
+            return added_kind(name).start(brokers, options, output)
     except KeyboardInterrupt:
         return FINE
 

@@ -8,15 +8,26 @@ from rich.text import Text
 
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.specs.listing import Which, dump
-from barnabas.specs.dialects import Dialect, DialectApi, dialect, dialects
+from barnabas.specs.dialects import Dialect, DialectApi, dialect, dialects, problems
 from barnabas.specs.guide import lines, tree
 from barnabas.trouble import FINE, Trouble
 
 
 def list_dialects(*, as_json: bool) -> int:
-    """Print all dialects with their APIs, who sends requests to whom, and the source."""
+    """Print all dialects with their APIs, who sends requests to whom, and the source.
+
+    Raises Trouble in the end if a dialect is unusable.
+    """
+    _print_all(as_json)
+    if unusable := problems():
+        raise Trouble("; ".join(unusable))
+    return FINE
+
+
+def _print_all(as_json: bool) -> None:
     if as_json:
-        return dump([_facts(each) for each in dialects()])
+        dump([_facts(each) for each in dialects()])
+        return
     out = Terminal()
     for each in dialects():
         out.print(Text(f"{each.name}: {each.title}", "bold"))
@@ -25,7 +36,6 @@ def list_dialects(*, as_json: bool) -> int:
             marks = f"  reconstructed: {', '.join(one.reconstructed)}" if one.reconstructed else ""
             asks = f"{one.asker} asks {one.answerer}"
             out.print(Text(f"  {one.key:>3}  {one.name:<17} {asks:<25}{marks}".rstrip()))
-    return FINE
 
 
 def _facts(each: Dialect) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from barnabas.plugins import load
+from barnabas.plugins import make
 from barnabas.specs.dialect_frames import header_size
 from barnabas.specs.dialects import Dialect
 from barnabas.specs.dialects.keys import own_key
@@ -67,8 +67,8 @@ class Pairing(Protocol):
 
 
 def pairing_of(dialect: Dialect) -> Pairing:
-    """Return the pairing of a new connection. Raises Trouble if the dialect's class can't be loaded."""
-    found: Pairing = load(f"dialect {dialect.name}", dialect.pairing)(dialect)
+    """Return the pairing of a new connection. Raises Trouble if the dialect's class is unusable."""
+    found: Pairing = make(f"dialect {dialect.name}", dialect.pairing, dialect)
     return found
 
 
