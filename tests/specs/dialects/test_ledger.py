@@ -25,7 +25,10 @@ version: 1
 dialect: ledger
 rules:
   - {name: late, match: {api: Transfer, direction: response, error: OVERDRAWN}, do: {delay: 5ms}}
-  - {name: less, match: {api: Transfer, direction: request}, where: amount > 50, do: {edit: {set: {amount: 50}}}}
+  - name: less
+    match: {api: Transfer, direction: request}
+    where: amount > 50
+    do: {edit: {set: {amount: 50}}}
 """
 
 

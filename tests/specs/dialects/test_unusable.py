@@ -1,0 +1,255 @@
+"""Packages that bring what can't be used: a line says so, and commands that do not need it go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.app import app
+from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
+from tests.places import SAMPLES
+from tests.proxy.playbook import START, Stage
+from tests.specs.dialects.installed import ENTRY_POINTS, LEDGER, installed
+from tests.specs.dialects.test_ledger import enroll, enrolled, transfer, transferred
+
+USE = ("spec", "show", "Transfer", "--dialect", "ledger")
+SCENARIO = "version: 1\ndialect: ledger\nrules: []\n"
+
+
+def run(*arguments: str | Path) -> str:
+    done = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def trouble(*arguments: str | Path, code: int = MISUSE) -> str:
+    """What a command ends with, in a line."""
+    with pytest.raises(Trouble) as caught:
+        CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
+    assert caught.value.code == code
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def changed(old: str, new: str) -> str:
+    """The module of the ledger with a change."""
+    assert LEDGER.count(old) == 1
+    return LEDGER.replace(old, new)
+
+
+def dialects(*lines: str) -> str:
+    return "\n".join(["[barnabas.dialects]", *lines])
+
+
+WELL = dialects("ledger = ledger_protocol:LEDGER")
+
+BROKEN: dict[str, tuple[str, Mapping[str, str], str]] = {
+    "no module": (dialects("ledger = nowhere_at_all:X"), {}, "can't import nowhere_at_all"),
+    "no name": (
+        dialects("ledger = ledger_protocol:NOPE"),
+        {"ledger_protocol": LEDGER},
+        "dialect ledger: ledger_protocol has no NOPE",
+    ),
+    "no colon": (
+        dialects("ledger = ledger_protocol"),
+        {"ledger_protocol": LEDGER},
+        "dialect ledger: 'ledger_protocol' is no reference; write module:NAME",
+    ),
+    "raises": (
+        WELL,
+        {"ledger_protocol": "raise RuntimeError('first\\nsecond')"},
+        "dialect ledger: can't import ledger_protocol: RuntimeError: first second",
+    ),
+    "exits": (WELL, {"ledger_protocol": "raise SystemExit(7)"}, "ledger_protocol: SystemExit: 7"),
+    "no Python": (WELL, {"ledger_protocol": "def"}, "can't import ledger_protocol: SyntaxError"),
+    "wrong type": (
+        WELL,
+        {"ledger_protocol": "LEDGER = 'ledger'"},
+        "ledger_protocol:LEDGER is no barnabas.specs.dialects.Dialect",
+    ),
+    "wrong name": (
+        WELL,
+        {"ledger_protocol": changed('name="ledger"', 'name="other"')},
+        "dialect ledger: it is registered under this name, and called other",
+    ),
+    **{
+        f"number {number}": (
+            WELL,
+            {"ledger_protocol": changed("number=4321", f"number={number}")},
+            f"ValueError: the number is {number}; use 1 to 32766",
+        )
+        for number in ("0", "32767", "'7'", "1.5")
+    },
+    "number taken": (
+        dialects("ledger = ledger_protocol:LEDGER", "twin = twin_protocol:LEDGER"),
+        {
+            "ledger_protocol": LEDGER,
+            "twin_protocol": changed('name="ledger"', 'name="twin"'),
+        },
+        "dialects ledger and twin have the number 4321; uninstall all but one",
+    ),
+    "key": (
+        WELL,
+        {"ledger_protocol": changed("    11,\n", "    70_000,\n")},
+        "an API has key 70000",
+    ),
+    "two keys": (
+        WELL,
+        {"ledger_protocol": changed("    11,\n", "    3,\n")},
+        "two APIs have one key",
+    ),
+    "a phrase of no API": (
+        WELL,
+        {"ledger_protocol": changed('lane_colors={"Enroll"', 'lane_colors={"Enrol"')},
+        "no API is called Enrol",
+    ),
+    "no key field": (
+        WELL,
+        {"ledger_protocol": changed('key_field="kind"', 'key_field="key"')},
+        "the request header has no field key",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_an_unusable_dialect_is_a_line_and_the_others_work(case: str, tmp_path: Path) -> None:
+    entry_points, modules, line = BROKEN[case]
+    others = run("spec", "list", "--dialects")
+    with installed(tmp_path, entry_points, modules):
+        assert line in trouble(*USE)
+        assert line in trouble("decode", "--request", "00", "--dialect", "ledger")
+        listed = CliRunner().invoke(app, ["spec", "list", "--dialects"])
+        assert listed.stdout == others
+        assert line in str(listed.exception)
+        assert line in trouble("check", "--list")
+        scenario = tmp_path / "scenario.yaml"
+        scenario.write_text(SCENARIO, "utf-8")
+        assert line in trouble("scenario", "check", scenario)
+        rows = run("decode", SAMPLES / "rebalance.pcap.gz", "--filter", "api == 'JoinGroup'")
+        assert "JoinGroup" in rows
+        run("spec", "list")
+        run("scenario", "schema")
+
+
+def test_packages_that_register_one_name_are_named(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    with (
+        installed(first),
+        installed(second, dialects("ledger = rival:LEDGER"), {"rival": LEDGER}, name="rival"),
+    ):
+        assert trouble(*USE) == (
+            "dialect ledger: packages register ledger_protocol:LEDGER and rival:LEDGER; "
+            "uninstall all but one"
+        )
+
+
+def test_broken_entry_points_are_a_line(tmp_path: Path) -> None:
+    with installed(tmp_path, dialects("ledger ledger_protocol:LEDGER")):
+        assert "an installed package has broken entry points: " in trouble(*USE)
+        run("decode", SAMPLES / "rebalance.pcap.gz")
+        run("spec", "list")
+        run("--help")
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    path = tmp_path / "f.pcapng"
+    with CaptureWriter(path, limit=None, meta={"scenario": SCENARIO}) as writer:
+        flow = writer.open(1, ("10.0.0.1", 5000), ("10.0.0.2", 9092), START, {})
+        flow.arrived("request", enroll(1, "anna") + transfer(2, "savings", 70), START + 1)
+        flow.arrived("response", enrolled(1, 4) + transferred(2, 0, 12), START + 2)
+        flow.close(START + 3)
+    return path
+
+
+NOWHERE = "dialect ledger: can't import nowhere_at_all"
+
+
+def test_checks_that_do_not_load(capture: Path, tmp_path: Path) -> None:
+    text = changed('"ledger_protocol:CHECKS"', '"nowhere_at_all:CHECKS"')
+    with installed(tmp_path, WELL, {"ledger_protocol": text}):
+        assert NOWHERE in trouble("check", capture)
+        assert NOWHERE in trouble("check", "--list")
+        assert "Transfer" in run("decode", capture)
+        run("summary", capture)
+
+
+def test_a_check_that_raises(capture: Path, tmp_path: Path) -> None:
+    text = changed('exchange.error == "OVERDRAWN"', "exchange.nothing")
+    with installed(tmp_path, WELL, {"ledger_protocol": text}):
+        assert "overdrafts" in trouble("check", capture, code=COULD_NOT_RUN)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "code"),
+    [
+        ('"ledger_protocol:Branches"', '"nowhere_at_all:B"', NOWHERE, MISUSE),
+        ('asked["branch"], request', 'asked["shop"], request', "KeyError: 'shop'", COULD_NOT_RUN),
+        ("self.bytes_ = bytes_", "raise OSError", "Branches failed: OSError:", COULD_NOT_RUN),
+        (
+            'request = member | {"session_timeout_ms": 10_000}',
+            "request = member",
+            "failed: ValueError: JoinGroup has no request.session_timeout_ms",
+            COULD_NOT_RUN,
+        ),
+    ],
+    ids=["absent", "raises", "is not made", "says too little"],
+)
+def test_a_group_reader_that_fails(
+    old: str, new: str, line: str, code: int, capture: Path, tmp_path: Path
+) -> None:
+    with installed(tmp_path, WELL, {"ledger_protocol": changed(old, new)}):
+        assert line in trouble("summary", capture, code=code)
+        assert "Transfer" in run("decode", capture)
+
+
+@pytest.mark.parametrize(
+    "pairing", ["nowhere_at_all:P", "ledger_protocol:Branches.of", "ledger_protocol:nope"]
+)
+def test_a_pairing_that_fails(pairing: str, capture: Path, tmp_path: Path) -> None:
+    text = changed("    lane_colors=", f'    pairing="{pairing}",\n    lane_colors=')
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(SCENARIO, "utf-8")
+    with installed(tmp_path, WELL, {"ledger_protocol": text}):
+        code = COULD_NOT_RUN if pairing.endswith("of") else MISUSE
+        assert trouble("decode", capture, code=code).startswith("dialect ledger: ")
+        assert "dialect ledger: " in trouble("scenario", "check", scenario)
+        run("spec", "show", "Transfer", "--dialect", "ledger")
+
+
+def test_a_phrase_that_raises_is_no_words(tmp_path: Path) -> None:
+    with installed(tmp_path, WELL, {"ledger_protocol": changed("asked['account']", "asked['a']")}):
+        actor = Stage(SCENARIO).actor()
+        actor.ask(transfer(1, "savings", 70))
+        actor.answer(transferred(1, 0, 12))
+        assert len(actor.done) == 1
+        path = tmp_path / "f.pcapng"
+        with CaptureWriter(path, limit=None, meta={"scenario": SCENARIO}) as writer:
+            flow = writer.open(1, ("10.0.0.1", 5000), ("10.0.0.2", 9092), START, {})
+            flow.arrived("request", transfer(1, "savings", 70), START + 1)
+            flow.arrived("response", transferred(1, 0, 12), START + 2)
+        assert "no words: KeyError('a')" in run("decode", path)
+
+
+def test_other_plug_ins_that_are_unusable(tmp_path: Path) -> None:
+    entry_points = ENTRY_POINTS.replace("ledger_protocol:audit_app", "ledger_protocol:LEDGER")
+    entry_points = entry_points.replace("ledger_protocol:BANK", "nowhere_at_all:BANK")
+    entry_points = entry_points.replace("ledger_protocol:PROFIT", "ledger_protocol:BANK")
+    others = run("peers", "list")
+    with installed(tmp_path, entry_points):
+        assert "audit" in run("peers", "--help")
+        assert trouble("peers", "audit", "savings", "--loud") == (
+            "command peers audit: ledger_protocol:LEDGER is no typer application with one command"
+        )
+        listed = CliRunner().invoke(app, ["peers", "list"])
+        assert listed.stdout == others
+        assert "kind of brokers bank: can't import nowhere_at_all" in str(listed.exception)
+        assert "can't import nowhere_at_all" in trouble("peers", "start", "bank")
+        line = "experiment profit: ledger_protocol:BANK is no barnabas.experiments Experiment"
+        assert trouble("experiment", "run", "profit") == line
