@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from importlib import metadata
 
 from barnabas.location import ROOT
 
@@ -16,6 +15,8 @@ def version() -> str:
             return str(project["version"])
     except (OSError, ValueError, KeyError):
         pass  # installed: beside the package there is none, or another project's
+    from importlib import metadata  # it takes longer than all that is above
+
     try:
         return metadata.version("barnabas")
     except metadata.PackageNotFoundError:  # never installed: an archive on sys.path

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from barnabas import plugins
 from barnabas.page import fields
-from barnabas.specs import registry
 from barnabas.specs.dialects import keys, loading
 
 LEDGER: Final = Path(__file__).with_name("ledger_protocol.py").read_text("utf-8")
@@ -31,8 +30,6 @@ _CACHES: Final[tuple[Any, ...]] = (
     loading._registered,
     loading.dialects,
     keys.of_key,
-    registry._load,
-    registry.codec_of,
     fields.body_fields,
 )
 
