@@ -26,11 +26,10 @@ class PeersGroup(Group):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; an added one is imported now."""
-        known = references("peers")
-        if cmd_name in self.commands or cmd_name not in known:
+        if cmd_name in self.commands or cmd_name not in references("peers"):
             return super().get_command(ctx, cmd_name)
         try:
-            return _added(cmd_name, known[cmd_name])
+            return _added(cmd_name, references("peers")[cmd_name])
         except Trouble as trouble:
             return _unusable(cmd_name, trouble)
 

@@ -91,8 +91,9 @@ def start(
     kind: `embedded`, `apache:VERSION`, or an added kind. brokers: how many, the kind's own number if None.
     """
     name, _, version = kind.partition(":")
-    names = [*(peer.name for peer in PEERS), *references("brokers")]
-    if name not in names or (name != "apache" and version):
+    own = [peer.name for peer in PEERS]
+    if (name not in own and name not in references("brokers")) or (name != "apache" and version):
+        names = [*own, *references("brokers")]
         raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
     output, options = output or Output(), options or Options()
     if name in ("embedded", "apache"):
