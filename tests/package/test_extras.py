@@ -31,7 +31,7 @@ EXTRAS: Final[dict[str, list[str]]] = tomllib.loads((ROOT / "pyproject.toml").re
 OF_DEVELOPERS: Final = ("test", "lint", "bench", "docs", "wheel")
 
 NO_COMMAND: Final = ("pytest", "zookeeper")
-"""Extras that no command needs: a plugin of pytest's, and what only experiments with designs use."""
+"""Extras that no command needs: a plugin of pytest's, and what only barnabas.designs uses."""
 
 BLOCKED: Final = """
 import json, sys

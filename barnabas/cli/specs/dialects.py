@@ -77,7 +77,8 @@ def show(name: str, which_api: str, which: Which, *, as_json: bool) -> int:
             "request": tree(found.request_header.layout(0)),
             "response": tree(found.response_header_of(one).layout(0)),
         }
-        return dump(_api_facts(one) | {"draft": found.name, "headers": headers, "layouts": layouts})
+        names = {"dialect": found.name, "draft": found.name}  # draft: as it was called at first
+        return dump(_api_facts(one) | names | {"headers": headers, "layouts": layouts})
     out = Terminal()
     out.print(Text(f"{one.name} (key {one.key}{_mark(one, 'key')}) of {found.title}", "bold"))
     out.print(

@@ -88,6 +88,8 @@ def test_spec_lists_and_shows_it() -> None:
     shown = run("spec", "show", "transfer", "--dialect", "ledger")
     assert shown.startswith("Transfer (key 3) of Accounts of a bank\n")
     assert "amount => INT64" in shown
+    found = json.loads(run("spec", "show", "Transfer", "--dialect", "LEDGER", "--json"))
+    assert (found["dialect"], found["key"], found["source"]) == ("ledger", 3, "page 1")
 
 
 def test_decode_reads_a_frame() -> None:
