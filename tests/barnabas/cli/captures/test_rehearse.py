@@ -229,7 +229,7 @@ def test_faults_of_ones_own(capture: Path, tmp_path: Path, monkeypatch: pytest.M
     [
         ("own_for_test", "write module:TUPLE"),
         ("no_such_module:FAULTS", "can't import no_such_module"),
-        ("json:FAULTS", "has no tuple called FAULTS"),
+        ("json:FAULTS", "json has no FAULTS"),
         ("own_for_test:WRONG", "is not (name, settings model, function)"),
         ("own_for_test:LEFT_OUT", "with PerRule(...) or PerConnection(...) behind it"),
         ("own_for_test:TAKEN", "'delay' is the name of a fault of ours"),
