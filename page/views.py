@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -20,6 +21,7 @@ from barnabas.captures.summary.traffic import Traffic
 from barnabas.captures.summary.transactions import Transactions
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.history import History
+from barnabas.trouble import Trouble
 
 CHUNK: Final = 200
 """Exchanges that are fed at a time; others have their turn in between."""
@@ -138,7 +140,10 @@ class Views:
         return await self._answer("latency", self._latency.rows)
 
     async def _answer(self, name: str, made: Callable[[], dict[str, Any]]) -> Response:
-        state = await self._fed[name].fresh(self.history)
+        try:
+            state = await self._fed[name].fresh(self.history)
+        except Trouble as trouble:  # of a dialect's group reader
+            raise HTTPException(500, str(trouble)) from None
         return json_response({**made(), **state})
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from typer.testing import CliRunner
 
+from barnabas.captures.capture import open_capture
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.page.fields import body_fields
+from barnabas.page.views import Views
+from barnabas.proxy.control.history import History
+from barnabas.specs.dialects import dialect
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.places import SAMPLES
 from tests.proxy.playbook import START, Stage
@@ -42,21 +49,21 @@ def changed(old: str, new: str) -> str:
     return LEDGER.replace(old, new)
 
 
-def dialects(*lines: str) -> str:
+def registered(*lines: str) -> str:
     return "\n".join(["[barnabas.dialects]", *lines])
 
 
-WELL = dialects("ledger = ledger_protocol:LEDGER")
+WELL = registered("ledger = ledger_protocol:LEDGER")
 
 BROKEN: dict[str, tuple[str, Mapping[str, str], str]] = {
-    "no module": (dialects("ledger = nowhere_at_all:X"), {}, "can't import nowhere_at_all"),
+    "no module": (registered("ledger = nowhere_at_all:X"), {}, "can't import nowhere_at_all"),
     "no name": (
-        dialects("ledger = ledger_protocol:NOPE"),
+        registered("ledger = ledger_protocol:NOPE"),
         {"ledger_protocol": LEDGER},
         "dialect ledger: ledger_protocol has no NOPE",
     ),
     "no colon": (
-        dialects("ledger = ledger_protocol"),
+        registered("ledger = ledger_protocol"),
         {"ledger_protocol": LEDGER},
         "dialect ledger: 'ledger_protocol' is no reference; write module:NAME",
     ),
@@ -86,7 +93,7 @@ BROKEN: dict[str, tuple[str, Mapping[str, str], str]] = {
         for number in ("0", "32767", "'7'", "1.5")
     },
     "number taken": (
-        dialects("ledger = ledger_protocol:LEDGER", "twin = twin_protocol:LEDGER"),
+        registered("ledger = ledger_protocol:LEDGER", "twin = twin_protocol:LEDGER"),
         {
             "ledger_protocol": LEDGER,
             "twin_protocol": changed('name="ledger"', 'name="twin"'),
@@ -147,7 +154,7 @@ def test_packages_that_register_one_name_are_named(tmp_path: Path) -> None:
     second.mkdir()
     with (
         installed(first),
-        installed(second, dialects("ledger = rival:LEDGER"), {"rival": LEDGER}, name="rival"),
+        installed(second, registered("ledger = rival:LEDGER"), {"rival": LEDGER}, name="rival"),
     ):
         assert trouble(*USE) == (
             "dialect ledger: packages register ledger_protocol:LEDGER and rival:LEDGER; "
@@ -156,7 +163,7 @@ def test_packages_that_register_one_name_are_named(tmp_path: Path) -> None:
 
 
 def test_broken_entry_points_are_a_line(tmp_path: Path) -> None:
-    with installed(tmp_path, dialects("ledger ledger_protocol:LEDGER")):
+    with installed(tmp_path, registered("ledger ledger_protocol:LEDGER")):
         assert "an installed package has broken entry points: " in trouble(*USE)
         run("decode", SAMPLES / "rebalance.pcap.gz")
         run("spec", "list")
@@ -212,6 +219,12 @@ def test_a_group_reader_that_fails(
 ) -> None:
     with installed(tmp_path, WELL, {"ledger_protocol": changed(old, new)}):
         assert line in trouble("summary", capture, code=code)
+        history = History()
+        for exchange in open_capture(capture).exchanges(spoken=dialect("ledger")):
+            history.add(exchange)
+        request = Request({"type": "http", "query_string": b"", "headers": []})
+        with pytest.raises(HTTPException, match="dialect ledger: "):
+            asyncio.run(Views(history).groups(request))
         assert "Transfer" in run("decode", capture)
 
 
