@@ -15,10 +15,11 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, Framing, facts_of
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.captured_requests import pending_request
-from barnabas.captures.kafka.pairing.dialect_pairing import Asked, Pairing, pairing_of
+from barnabas.captures.kafka.pairing.dialect_pairing import Answer, Asked, Pairing, pairing_of
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
+from barnabas.plugins import failed
 from barnabas.specs.dialects import Dialect
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.malformed import Malformed
@@ -83,9 +84,20 @@ class DialectConversations:
             framing = known.framings[event.direction]
             for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
                 try:
-                    yield from _frame(known, event.direction, frame)
+                    yield from _frame(known, frame, self._paired(known, event.direction, frame))
                 except (Malformed, LookupError):
                     self.undecoded += 1
+
+    def _paired(
+        self, known: _Conversation, direction: Direction, frame: CapturedFrame
+    ) -> Asked | Answer:
+        """Read a frame. Raises Malformed, LookupError; Trouble if the dialect's class fails."""
+        try:
+            return known.pairing.frame(direction, frame.data)
+        except (Malformed, LookupError):
+            raise
+        except Exception as problem:  # noqa: BLE001 - whatever somebody's class does
+            raise failed(f"dialect {self.dialect.name}", self.dialect.pairing, problem) from None
 
 
 def _ended(known: _Conversation, how: str) -> Iterator[Exchange]:
@@ -94,9 +106,9 @@ def _ended(known: _Conversation, how: str) -> Iterator[Exchange]:
             yield _over(known, asked.reason, note=f"no response: {how}")
 
 
-def _frame(known: _Conversation, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
+def _frame(known: _Conversation, frame: CapturedFrame, found: Asked | Answer) -> Iterator[Exchange]:
     """The exchange that is over with a frame. Raises Malformed, LookupError."""
-    facts, found = facts_of(frame), known.pairing.frame(direction, frame.data)
+    facts = facts_of(frame)
     never, note = facts.get("left") == "never", facts.get("note", "")
     rules = tuple(facts.get("rules", ()))
     if isinstance(found, Asked):

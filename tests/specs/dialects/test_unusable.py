@@ -242,6 +242,26 @@ def test_a_pairing_that_fails(pairing: str, capture: Path, tmp_path: Path) -> No
         run("spec", "show", "Transfer", "--dialect", "ledger")
 
 
+def test_a_pairing_that_raises(capture: Path, tmp_path: Path) -> None:
+    text = f"""{LEDGER}
+
+class Raising:
+    client, waiting = None, {{}}
+
+    def __init__(self, _): ...
+
+    def frame(self, direction, data):
+        raise TypeError(direction)
+"""
+    text = text.replace(
+        "    lane_colors=", '    pairing="ledger_protocol:Raising",\n    lane_colors='
+    )
+    with installed(tmp_path, WELL, {"ledger_protocol": text}):
+        assert trouble("decode", capture, code=COULD_NOT_RUN) == (
+            "dialect ledger: ledger_protocol:Raising failed: TypeError: request"
+        )
+
+
 def test_a_phrase_that_raises_is_no_words(tmp_path: Path) -> None:
     with installed(tmp_path, WELL, {"ledger_protocol": changed("asked['account']", "asked['a']")}):
         actor = Stage(SCENARIO).actor()
