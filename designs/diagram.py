@@ -1,4 +1,4 @@
-"""Exchanges of a design as steps of a sequence diagram: clients have names, and either side may ask."""
+"""Steps of a sequence diagram from a design's exchanges: clients have names, and either side may ask."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def design_steps(exchanges: Iterable[DialectExchange]) -> list[Step]:
     return [
         Step(
             *timed,
-            one.api,
-            f"{one.error or 'answer'} to {one.api}",
-            one.client,
-            one.asked_by == "response",
+            exchange.api,
+            f"{exchange.error or 'answer'} to {exchange.api}",
+            exchange.client,
+            exchange.asked_by == "response",
         )
-        for one, timed in timed_in_order(exchanges)
+        for exchange, timed in timed_in_order(exchanges)
     ]

@@ -1,7 +1,7 @@
 """A client's side of one connection, sans-IO: encodes requests, pairs and decodes responses.
 
-A broker answers a connection's requests in their order: answers are paired first in, first out, and
-the correlation id is the check. Produce with acks=0 has no answer.
+A broker answers the requests of a connection in order, so responses are paired first in, first out. The
+correlation id is a check. Produce with acks=0 has no response.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 
 FRAME_LIMIT: Final = 100 << 20
-"""Bytes of the largest answer."""
+"""Bytes of the largest response."""
 
 _SIZE: Final = struct.Struct(">i")
 
 
 class ProtocolError(ConnectionError):
-    """The broker answers what was not asked, or with bytes that are no answer: nothing behind them counts."""
+    """A response that can't be read or answers no request; nothing after it can be paired."""
 
 
 class Question(NamedTuple):
-    """A request that waits for its answer. note: whatever who asked wants back with the answer."""
+    """A request that waits for its response. note: any value that the caller wants back with it."""
 
     key: int
     version: int
@@ -36,14 +36,14 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A decoded response, and what it answers."""
+    """A decoded response, and its request."""
 
     question: Question
     body: dict[str, Any]
 
 
 class Dialogue:
-    """Requests and answers of one connection.
+    """Requests and responses of one connection.
 
     >>> dialogue = Dialogue("me")
     >>> dialogue.ask(3, 0, {"topics": []}).hex(" ", -4)
@@ -55,10 +55,10 @@ class Dialogue:
 
     def __init__(self, client_id: str, *, frame_limit: int = FRAME_LIMIT) -> None:
         self.waiting: deque[Question] = deque()
-        """What is not answered yet, the oldest first."""
+        """Requests without a response, the oldest first."""
         self._client_id = client_id
         self._frame_limit = frame_limit
-        self._next = 0
+        self._next_id = 0
         self._received = bytearray()
 
     def ask(
@@ -70,47 +70,48 @@ class Dialogue:
         answered: bool = True,
         note: Any = None,
     ) -> bytes:
-        """The bytes of a request. answered: whether an answer will come. Raises specs.codec.Unfit."""
+        """Encode a request. answered: whether it has a response. Raises specs.codec.Unfit."""
         header: dict[str, Any] = {
             "request_api_key": key,
             "request_api_version": version,
-            "correlation_id": self._next,
+            "correlation_id": self._next_id,
         }
         if request_header_version(key, version):
             header["client_id"] = self._client_id
         data = encode_frame(Frame("request", key, version, header, dict(values)))
         if answered:
-            self.waiting.append(Question(key, version, self._next, note))
-        self._next = (self._next + 1) & 0x7FFFFFFF
+            self.waiting.append(Question(key, version, self._next_id, note))
+        self._next_id = (self._next_id + 1) & 0x7FFFFFFF
         return data
 
     def feed(self, data: bytes) -> None:
-        """Take bytes that came; `answers` says what is whole by now."""
+        """Take received bytes; `answers` yields the responses in them."""
         self._received += data
 
     def answers(self) -> Iterator[Answer]:
-        """The answers that are whole. Raises ProtocolError behind the last good one."""
+        """Yield complete responses. Raises ProtocolError after the last good one."""
         while len(self._received) >= _SIZE.size:
             (size,) = _SIZE.unpack_from(self._received)
             if not 4 <= size <= self._frame_limit:
                 raise ProtocolError(f"the broker sends a frame of {size} bytes")
-            if len(self._received) < _SIZE.size + size:
+            end = _SIZE.size + size
+            if len(self._received) < end:
                 return
-            frame = bytes(self._received[_SIZE.size : _SIZE.size + size])
-            del self._received[: _SIZE.size + size]
+            frame = bytes(self._received[_SIZE.size : end])
+            del self._received[:end]
             yield self._answer(frame)
 
     def _answer(self, frame: bytes) -> Answer:
-        found = int.from_bytes(frame[:4], "big", signed=True)
+        answered = int.from_bytes(frame[:4], "big", signed=True)
         if not self.waiting:
-            raise ProtocolError(f"the broker answers request {found}, and nothing was asked")
-        question = self.waiting[0]
-        if found != question.correlation_id:
+            raise ProtocolError(f"the broker answers request {answered}, and nothing was asked")
+        key, version, expected, _ = self.waiting[0]
+        if answered != expected:
             raise ProtocolError(
-                f"the broker answers request {found}, and {question.correlation_id} is the next one"
+                f"the broker answers request {answered}, and {expected} is the next one"
             )
         try:
-            body = decode_frame(frame, "response", key=question.key, version=question.version).body
+            body = decode_frame(frame, "response", key=key, version=version).body
         except Malformed as problem:
-            raise ProtocolError(f"a {NAMES[question.key]} response: {problem}") from None
+            raise ProtocolError(f"a {NAMES[key]} response: {problem}") from None
         return Answer(self.waiting.popleft(), body)

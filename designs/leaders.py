@@ -1,9 +1,9 @@
-"""Partition leaders from Metadata v0, which all brokers since 0.8 answer, and requests split by leader."""
+"""Leaders of partitions from Metadata v0, and bodies of requests and responses by partition."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
 
 Address = tuple[str, int]
 """Host and port."""
@@ -16,70 +16,101 @@ LEADER_NOT_AVAILABLE: Final = 5
 NOT_LEADER: Final = 6
 
 STALE: Final = frozenset((UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER))
-"""Codes after which other metadata may help: the same is asked again of whoever leads then."""
+"""Error codes after which a client refreshes its metadata and repeats the request."""
+
+Value = TypeVar("Value")
 
 
 class Cluster(NamedTuple):
-    """What Metadata says. errors: of topics and of partitions, those without one left out."""
+    """The content of a Metadata response. errors: those of topics and of partitions."""
 
     brokers: dict[int, Address]
     leaders: dict[Place, int]
     errors: dict[Place | str, int]
     partitions: dict[str, int]
-    """How many each topic has; those with an error are not there."""
+    """The number of partitions of each topic without an error."""
 
 
 def metadata(topics: Iterable[str]) -> dict[str, Any]:
-    """The body of a Metadata request; no topic means all of them. Brokers may make what they lack."""
+    """Build the body of a Metadata request; no topic means all. Brokers may create missing topics."""
     return {"topics": [{"name": topic} for topic in topics]}
 
 
 def cluster(body: Mapping[str, Any]) -> Cluster:
-    """What a Metadata response says. A partition whose leader is -1 has none (LeaderNotAvailable)."""
-    found = Cluster(
-        {one["node_id"]: (one["host"], one["port"]) for one in body["brokers"]}, {}, {}, {}
-    )
+    """Read a Metadata response. A partition whose leader is -1 has the error LeaderNotAvailable."""
+    brokers = {broker["node_id"]: (broker["host"], broker["port"]) for broker in body["brokers"]}
+    view = Cluster(brokers, {}, {}, {})
     for topic in body["topics"]:
         if topic["error_code"]:
-            found.errors[topic["name"]] = topic["error_code"]
+            view.errors[topic["name"]] = topic["error_code"]
         elif topic["partitions"]:
-            found.partitions[topic["name"]] = len(topic["partitions"])
-        for part in topic["partitions"]:
-            place = topic["name"], part["partition_index"]
-            if part["error_code"]:
-                found.errors[place] = part["error_code"]
-            if part["leader_id"] in found.brokers:
-                found.leaders[place] = part["leader_id"]
-            else:
-                found.errors.setdefault(place, LEADER_NOT_AVAILABLE)
-    return found
+            view.partitions[topic["name"]] = len(topic["partitions"])
+    for place, part in parts_in(body["topics"]):
+        if part["error_code"]:
+            view.errors[place] = part["error_code"]
+        if part["leader_id"] in brokers:
+            view.leaders[place] = part["leader_id"]
+        else:
+            view.errors.setdefault(place, LEADER_NOT_AVAILABLE)
+    return view
 
 
 def by_leader(
     places: Iterable[Place], leaders: Mapping[Place, int]
 ) -> tuple[dict[int, list[Place]], list[Place]]:
-    """Places by the node id of their leader, and those that nobody leads.
+    """Group partitions by the node id of their leader; return them and the leaderless ones.
 
     >>> by_leader([("a", 0), ("a", 1), ("b", 0)], {("a", 0): 1, ("b", 0): 1})
     ({1: [('a', 0), ('b', 0)]}, [('a', 1)])
     """
     led: dict[int, list[Place]] = {}
-    lost = []
+    leaderless = []
     for place in places:
         if place in leaders:
             led.setdefault(leaders[place], []).append(place)
         else:
-            lost.append(place)
-    return led, lost
+            leaderless.append(place)
+    return led, leaderless
 
 
-def by_topic(parts: Iterable[tuple[Place, Any]]) -> Iterator[tuple[str, list[tuple[int, Any]]]]:
-    """What belongs to partitions, gathered by topic, since a request names each topic once.
+def by_topic(parts: Iterable[tuple[Place, Value]]) -> Iterator[tuple[str, list[tuple[int, Value]]]]:
+    """Group values of partitions by topic, since a request names each topic once.
 
     >>> dict(by_topic([(("a", 0), "x"), (("b", 0), "y"), (("a", 1), "z")]))
     {'a': [(0, 'x'), (1, 'z')], 'b': [(0, 'y')]}
     """
-    gathered: dict[str, list[tuple[int, Any]]] = {}
-    for (topic, partition), what in parts:
-        gathered.setdefault(topic, []).append((partition, what))
+    gathered: dict[str, list[tuple[int, Value]]] = {}
+    for (topic, partition), value in parts:
+        gathered.setdefault(topic, []).append((partition, value))
     return iter(gathered.items())
+
+
+def topics_with(
+    parts: Mapping[Place, Value],
+    part: Callable[[int, Value], Any],
+    *,
+    inner: str = "partitions",
+    name: str = "name",
+) -> list[dict[str, Any]]:
+    """Build the topics of a request. name, inner: the topic's fields; part: makes an element of `inner`.
+
+    >>> topics_with({("a", 0): 5, ("a", 1): 7}, lambda number, offset: {"at": (number, offset)})
+    [{'name': 'a', 'partitions': [{'at': (0, 5)}, {'at': (1, 7)}]}]
+    """
+    return [
+        {name: topic, inner: [part(number, value) for number, value in values]}
+        for topic, values in by_topic(parts.items())
+    ]
+
+
+def parts_in(
+    topics: Iterable[Mapping[str, Any]],
+    *,
+    inner: str = "partitions",
+    name: str = "name",
+    index: str = "partition_index",
+) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """Yield each partition of a response's topics. name, inner, index: the fields that it has."""
+    for topic in topics:
+        for part in topic[inner]:
+            yield (topic[name], part[index]), part

@@ -1,7 +1,7 @@
 """Settings by the names that a document gives to its options.
 
-A field of a settings dataclass says in its metadata how the document calls it (`option`), and how its
-value is read of what was configured (`read`), if it is no whole number.
+The metadata of a settings dataclass's field contains the document's name of it (`option`), and a function
+that reads its value from the configuration (`read`), if it is not a whole number.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ Settings = TypeVar("Settings", bound="DataclassInstance")
 def from_options(
     settings: type[Settings], options: Mapping[str, object], **others: Any
 ) -> Settings:
-    """Settings by a document's names; others: the fields for which it has none, by ours.
+    """Make settings from a document's options. others: fields without such a name.
 
-    Raises ValueError, which says the option: for a name that is none, and for a value that can't be.
+    Raises ValueError, which names the option, for an unknown name or an invalid value.
     """
-    known = {one.metadata["option"]: one for one in fields(settings) if "option" in one.metadata}
+    known = {
+        each.metadata["option"]: each for each in fields(settings) if "option" in each.metadata
+    }
     values = {}
     for name, value in options.items():
         if name not in known:
@@ -38,7 +40,7 @@ def from_options(
 
 
 def whole(value: object) -> int:
-    """A whole number, or the text of one. Raises ValueError.
+    """Read a whole number, or the text of one. Raises ValueError.
 
     >>> whole("6000")
     6000
@@ -51,15 +53,15 @@ def whole(value: object) -> int:
 
 
 def addresses(value: object) -> tuple[tuple[str, int], ...]:
-    """Hosts and ports, separated by commas. Raises ValueError.
+    """Read hosts and ports, separated by commas. Raises ValueError.
 
     >>> addresses("one:9092, [::1]:9093")
     (('one', 9092), ('::1', 9093))
     """
-    found = []
+    read = []
     for text in str(value).split(","):
         address = address_in(text.strip())
         if address is None:
             raise ValueError(f"{text.strip()!r} is no host:port, e.g. localhost:9092")
-        found.append(address)
-    return tuple(found)
+        read.append(address)
+    return tuple(read)

@@ -1,4 +1,4 @@
-"""Statements of the protocol guide of 0.8, put to brokers from 0.8.2.2 to 4.3.1.
+"""Compare statements of the protocol guide of 0.8 with brokers from 0.8.2.2 to 4.3.1.
 
 Each is put in the guide's version, v0; and where a broker closes the connection at that, in the oldest
 version that 4.x takes (KIP-896), if there is one that has what is stated. There are two brokers, since some
@@ -28,10 +28,10 @@ VERSIONS: Final = ("0.8.2.2", "0.9.0.1", "0.11.0.1", "2.8.0", "3.9.1", "4.3.1")
 BROKERS: Final = 2
 SETTINGS: Final = {"socket.request.max.bytes": str(probes.LIMIT)}
 PATIENCE: Final = 30.0
-"""s for what takes brokers some time after their start."""
+"""Seconds that brokers may take for coordinators and leaders after their start."""
 AS_SAID: Final = "as the guide says"
 V0, PRODUCE, FETCH = (0,), (0, 3), (0, 4)
-"""Versions to try of an API: the guide's, and the oldest one of 4.x."""
+"""Versions of an API: the guide's, and the oldest one of 4.x."""
 
 
 class Statement(NamedTuple):

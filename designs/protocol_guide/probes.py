@@ -1,7 +1,8 @@
-"""Probes: requests that show what brokers do where the protocol guide of 0.8 states something.
+"""Probes of what brokers do where the protocol guide of 0.8 makes a statement.
 
-A probe takes two brokers and a version of an API, and returns in a few words what the broker did. It raises
-ConnectionError if the connection is closed; the caller takes that for an answer, too (`closed`).
+A probe takes two brokers and a version of an API, and returns in a few words what the broker did. If the
+broker closes the connection, the probe raises ConnectionError; the caller takes that for a result, too
+(`closed`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.designs.dialogue import Dialogue, ProtocolError
 from barnabas.designs.leaders import NOT_LEADER, Address, Place, metadata
-from barnabas.designs.pipelined_producer.peers.batch import magic_for
 from barnabas.designs.protocol_guide.client_0_8 import LATEST, Client, Group, Produced, requests
 from barnabas.designs.protocol_guide.client_0_8.client import Connection
 from barnabas.designs.protocol_guide.client_0_8.groups import Storage
@@ -27,70 +27,72 @@ PLACE: Final[Place] = ("guide", 0)
 LIMIT: Final = 20_000
 """Bytes of the largest request that the brokers take, without its size."""
 SILENCE: Final = 10.0
-"""s after which an answer isn't waited for any more."""
+"""Seconds to wait for a response."""
 ACKS_MS: Final = 1_000
-"""For acknowledgements."""
+"""How long brokers may wait for acknowledgements."""
 SOON: Final = 5.0
-"""s in which a follower learns what all replicas have."""
+"""Seconds in which a follower learns which records all replicas have."""
 CLOSES: Final = "closes the connection"
 STALE_CONTROLLER_EPOCH: Final = 11
 DEBUGGING: Final = -2
 _NAMES: Final = {"zookeeper": "v0", "kafka": "v1"}
 FETCH_OF: Final = {0: 0, 3: 4}
-"""A version of Produce -> the one of Fetch that has its batches."""
+"""The version of Fetch that returns the batches of a version of Produce."""
+MAGIC_OF: Final = {0: 0, 3: 2}
+"""The magic of the batches of a version of Produce."""
 
 
 class Peer(NamedTuple):
-    """Two brokers with a topic on both, and a client of the guide that does not try again."""
+    """Two brokers with a topic on both, and the guide's client without retries."""
 
     client: Client
 
     @property
     def leader(self) -> Address:
-        """The address of the topic's leader."""
+        """The topic's leader."""
         cluster = self.client.cluster
         return cluster.brokers[cluster.leaders[PLACE]]
 
     @property
     def follower(self) -> Address:
-        """The address of the other broker."""
-        (found,) = set(self.client.cluster.brokers.values()) - {self.leader}
-        return found
+        """The other broker."""
+        (address,) = set(self.client.cluster.brokers.values()) - {self.leader}
+        return address
 
     def produce(self, records: bytes, version: int, acks: int = -1) -> Produced:
-        """Append any bytes."""
+        """Append encoded messages."""
         body = requests.produce_bytes({PLACE: records}, acks, ACKS_MS)
         return requests.produced(self.client.ask(self.leader, PRODUCE, body, version))[PLACE]
 
     def fetch(
         self, at: int, version: int, replica_id: int = requests.CONSUMER, *, follower: bool = False
     ) -> requests.Fetched:
-        """Fetch all messages of the sets that a broker sends from an offset."""
+        """Return all messages of the sets that a Fetch from an offset gets."""
         body = requests.fetch(
             {PLACE: at}, max_wait_ms=200, min_bytes=1, max_bytes=1 << 16, replica_id=replica_id
         )
-        asked = self.follower if follower else self.leader
-        return requests.fetched(self.client.ask(asked, FETCH, body, version), {})[PLACE]
+        broker = self.follower if follower else self.leader
+        return requests.fetched(self.client.ask(broker, FETCH, body, version), {})[PLACE]
 
 
 def messages(version: int, count: int = 1, **how: Any) -> bytes:
-    """Build a message set for a version of Produce."""
+    """Encode messages for a version of Produce."""
     records = [Record(number, -1, None, b"v") for number in range(count)]
-    return build(records, magic=magic_for(version), **how)
+    return build(records, magic=MAGIC_OF[version], **how)
 
 
 def code(error: int) -> str:
-    """Write an error code for the table."""
+    """Return the table's text for an error."""
     return f"code {error}"
 
 
 def closed(problem: ConnectionError) -> bool:
-    """Check whether the broker closed the connection; other problems are no answers."""
+    """Return whether the broker closed the connection; other problems are no result."""
     return bool(re.search("closed the connection|reset by peer|Broken pipe", str(problem)))
 
 
 def any_api(peer: Peer, _: int) -> str:
-    """Try the guide's four APIs in v0."""
+    """Report which of the guide's four APIs the broker answers in v0."""
     bodies = {
         "Produce": (PRODUCE, requests.produce_bytes({PLACE: messages(0)}, 1, ACKS_MS)),
         "Fetch": (FETCH, requests.fetch({PLACE: 0}, max_wait_ms=0, min_bytes=0, max_bytes=1 << 16)),
@@ -109,7 +111,7 @@ def any_api(peer: Peer, _: int) -> str:
 
 
 def no_acknowledgement(peer: Peer, version: int) -> str:
-    """Check whether a request with acks=0 gets an answer."""
+    """Report whether Produce with acks=0 is answered before the next request of the connection."""
     with closing(Connection(peer.leader, "guide", SILENCE)) as connection:
         body = requests.produce_bytes({PLACE: messages(version)}, 0, ACKS_MS)
         connection.send(PRODUCE, body, version, answered=False)
@@ -122,71 +124,67 @@ def no_acknowledgement(peer: Peer, version: int) -> str:
 
 
 def acknowledgements(acks: int) -> Callable[[Peer, int], str]:
-    """Return a probe of the error for so many acknowledgements."""
+    """Make a probe of the error of Produce with these acks."""
     return lambda peer, version: code(peer.produce(messages(version), version, acks).error)
 
 
 def wrong_checksum(peer: Peer, version: int) -> str:
-    """Return the error for a flipped bit."""
+    """Report the error for a flipped bit."""
     data = bytearray(messages(version))
     data[-1] ^= 1
     return code(peer.produce(bytes(data), version).error)
 
 
 def sized(data: bytes, size: int) -> bytes:
-    """Return a set with another size in its first message (magic 2: batch)."""
+    """Overwrite the size of the first message of a set, or of the batch in magic 2."""
     return data[:8] + struct.pack(">i", size) + data[12:]
 
 
 def negative_size(peer: Peer, version: int) -> str:
-    """Return the error for a message, or a batch, of -5 bytes."""
+    """Report the error for a message, or a batch, of -5 bytes."""
     return code(peer.produce(sized(messages(version), -5), version).error)
 
 
 def negative_size_inside(peer: Peer, _: int) -> str:
-    """Return the error for a message of -5 bytes inside a gzip set."""
-
-    def spoiled(data: bytes) -> bytes:
-        return compress("gzip", sized(data, -5))
-
-    data = messages(0, compression="gzip", compressor=spoiled)
+    """Report the error for a message of -5 bytes inside a compressed one."""
+    data = messages(
+        0, compression="gzip", compressor=lambda data: compress("gzip", sized(data, -5))
+    )
     return code(peer.produce(data, 0).error)
 
 
 def offset_of_a_compressed_set(peer: Peer, version: int) -> str:
-    """Return which message's offset is answered for three under gzip."""
+    """Report which message's offset the broker returns for a compressed set of three."""
     before = peer.produce(messages(version), version)
-    told = peer.produce(messages(version, 3, compression="gzip"), version)
-    if before.error or told.error:
-        return code(before.error or told.error)
-    return "of the first one inside" if told.offset == before.offset + 1 else "of another"
+    after = peer.produce(messages(version, 3, compression="gzip"), version)
+    if before.error or after.error:
+        return code(before.error or after.error)
+    return "of the first one inside" if after.offset == before.offset + 1 else "of another"
 
 
 def middle_of_a_compressed_set(peer: Peer, version: int) -> str:
-    """Fetch from the last of three messages in a compressed set."""
+    """Report what a Fetch of the last message of a compressed set of three returns."""
     error, first = peer.produce(messages(version, 3, compression="gzip"), version)
-    found = [offset for offset, _ in peer.fetch(first + 2, FETCH_OF[version]).messages]
-    if error or len(found) not in {1, 3}:
-        return f"{code(error)}, {len(found)} messages"
-    return "all of the set" if found[0] == first else "what was asked for"
+    offsets = [offset for offset, _ in peer.fetch(first + 2, FETCH_OF[version]).messages]
+    if error or len(offsets) not in {1, 3}:
+        return f"{code(error)}, {len(offsets)} messages"
+    return "all of the set" if offsets[0] == first else "what was asked for"
 
 
 def layout_of_a_fetch(peer: Peer, version: int) -> str:
-    """Read a Fetch response by Kafka's definitions. Raises ProtocolError for trailing bytes."""
+    """Decode a Fetch response by Kafka's definitions. Raises ProtocolError if bytes are left over."""
     return "topic names, no FetchedOffset" if peer.fetch(0, version).messages else "no messages"
 
 
 def debugging_fetch(peer: Peer, version: int) -> str:
-    """Fetch from a follower with replica id -2; it refuses consumers."""
+    """Report what a follower returns to replica id -2; it refuses a consumer."""
     if (error := peer.fetch(0, version, follower=True).error) != NOT_LEADER:
         return f"{code(error)} even to a consumer"
     until = time.monotonic() + SOON
     while True:
-        found = peer.fetch(0, version, DEBUGGING, follower=True)
-        if found.error:
-            return code(found.error)
-        if found.messages:
-            return "a follower gives records"
+        fetched = peer.fetch(0, version, DEBUGGING, follower=True)
+        if fetched.error or fetched.messages:
+            return code(fetched.error) if fetched.error else "a follower gives records"
         if time.monotonic() > until:
             return "nothing comes"
 
@@ -194,27 +192,24 @@ def debugging_fetch(peer: Peer, version: int) -> str:
 def offset_request_as_laid_out(peer: Peer, _: int) -> str:
     """Send an Offset request without the replica id, which the guide leaves out."""
     name = "guide"
-    asked = Dialogue(name).ask(LIST_OFFSETS, 0, requests.offsets({PLACE: LATEST}, 1))
+    request = Dialogue(name).ask(LIST_OFFSETS, 0, requests.offsets({PLACE: LATEST}, 1))
     begin = struct.calcsize(">ihhih") + len(name)
-    frame = asked[4:begin] + asked[begin + 4 :]
+    frame = request[4:begin] + request[begin + 4 :]
     with socket.create_connection(peer.leader, SILENCE) as sock:
         sock.sendall(struct.pack(">i", len(frame)) + frame)
         return "answers" if sock.recv(1) else CLOSES
 
 
 def offsets(peer: Peer, _: int) -> str:
-    """Ask for up to ten offsets of a log of one segment."""
+    """Report which of ten offsets the broker returns of a log of one segment."""
     end = peer.produce(messages(0), 0).offset + 1
-    body = requests.offsets({PLACE: LATEST}, 10)
-    answer = peer.client.ask(peer.leader, LIST_OFFSETS, body)
-    found = requests.offsets_found(answer)[PLACE]
-    if found.error:
-        return code(found.error)
-    return "segment and end" if found.offsets == (end, 0) else f"{found.offsets}"
+    answer = peer.client.ask(peer.leader, LIST_OFFSETS, requests.offsets({PLACE: LATEST}, 10))
+    error, found = requests.offsets_found(answer)[PLACE]
+    return code(error) if error else "segment and end" if found == (end, 0) else f"{found}"
 
 
 def beyond_the_limit(peer: Peer, _: int) -> str:
-    """Send a request of the largest size, and one of a byte more."""
+    """Report whether the broker answers a request of the limit, and one of a byte more."""
     body = metadata([PLACE[0]])
     around = len(Dialogue("").ask(METADATA, 0, body)) - 4
     for size in (LIMIT, LIMIT + 1):
@@ -230,41 +225,42 @@ def beyond_the_limit(peer: Peer, _: int) -> str:
 
 
 def leader_of_a_new_topic(peer: Peer, _: int) -> str:
-    """Return the error of a topic that the Metadata request creates."""
+    """Report the error of a topic that the request creates, before its leader is elected."""
     body = peer.client.ask(peer.leader, METADATA, metadata(["just-made"]))
     return code(body["topics"][0]["error_code"])
 
 
 def shutdown_of_an_unknown_broker(peer: Peer, _: int) -> str:
-    """Return the controller's error for a ControlledShutdown v0 of an unknown broker."""
-    found = [
+    """Report the error of ControlledShutdown v0 from the controller; another broker refuses it."""
+    errors = [
         peer.client.ask(each, CONTROLLED_SHUTDOWN, {"broker_id": 99})["error_code"]
         for each in (peer.leader, peer.follower)
     ]
-    return code(next((one for one in found if one != STALE_CONTROLLER_EPOCH), found[0]))
+    return code(next((error for error in errors if error != STALE_CONTROLLER_EPOCH), errors[0]))
 
 
 def committed(storage: Storage, other: Storage) -> Callable[[Peer, int], str]:
-    """Return a probe of what a version of OffsetCommit stores, and whether the other finds it."""
+    """Make a probe of what one store keeps of a commit, and whether the other one has it."""
 
     def probe(peer: Peer, _: int) -> str:
-        group, apart = (Group(peer.client, storage, storage=each) for each in (storage, other))
+        group, other_group = (Group(peer.client, storage, storage=s) for s in (storage, other))
         if error := group.commit({PLACE: 42}, metadata="so far")[PLACE]:
             return code(error)
-        kept, seen = group.committed([PLACE])[PLACE], apart.committed([PLACE])[PLACE]
-        if kept.offset != 42:
-            return f"offset {kept.offset}"
-        what = "offset and metadata" if kept.metadata == "so far" else "offset only"
-        return f"{what}, {'and' if seen.offset == 42 else 'not'} for {_NAMES[other]}"
+        _, offset, metadata = group.committed([PLACE])[PLACE]
+        shared = other_group.committed([PLACE])[PLACE].offset == 42
+        if offset != 42:
+            return f"offset {offset}"
+        stored = "offset and metadata" if metadata == "so far" else "offset only"
+        return f"{stored}, {'and' if shared else 'not'} for {_NAMES[other]}"
 
     return probe
 
 
 def nothing_committed(storage: Storage) -> Callable[[Peer, int], str]:
-    """Return a probe of the answer for a partition without an offset."""
+    """Make a probe of the response for a partition without a commit."""
 
     def probe(peer: Peer, _: int) -> str:
-        found = Group(peer.client, "nothing", storage=storage).committed([PLACE])[PLACE]
-        return f"{code(found.error)}, offset {found.offset}"
+        commit = Group(peer.client, "nothing", storage=storage).committed([PLACE])[PLACE]
+        return f"{code(commit.error)}, offset {commit.offset}"
 
     return probe

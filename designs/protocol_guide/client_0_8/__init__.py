@@ -1,8 +1,9 @@
-"""A client of 0.8: Produce, Fetch, Offsets and Metadata in v0, message sets of magic 0, offsets of groups.
+"""A client of Kafka 0.8, written after its protocol guide.
 
-It is the client that the protocol guide of 0.8 describes. Brokers from 0.8 to 3.9 take it; 4.0 took
-Fetch v0, Offsets v0 and magic 0 away (KIP-896, KIP-724). 4.3.1 answers Metadata v0, and closes the
-connection at each of the others, Produce v0 included, which its ApiVersions offers.
+The client speaks Produce, Fetch, Offsets and Metadata in v0, message sets of magic 0, and commits offsets
+of groups. Brokers from 0.8 to 3.9 accept it; 4.0 removed Fetch v0, Offsets v0 and magic 0 (KIP-896,
+KIP-724). 4.3.1 answers Metadata v0, and closes the connection at each of the others. Its ApiVersions
+offers Produce v0 all the same.
 
 with Client([("127.0.0.1", 9092)]) as client:
     client.produce({("orders", 0): [Message(None, b"hello")]}, acks=-1)

@@ -1,7 +1,7 @@
-"""The client: one socket a broker, blocking; it finds leaders and finds them again.
+"""A blocking client with one socket per broker, which finds partition leaders and follows their changes.
 
-Requests to several brokers are sent to all of them before the first answer is read, so a long poll
-takes as long as the longest and not as long as all together. No handshake, no version exchange.
+The client sends its requests to all brokers before it reads the first response, so a long poll takes as
+long as the slowest broker. There is no handshake and no version exchange.
 """
 
 from __future__ import annotations
@@ -14,18 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, Self, TypeVar
 
 from barnabas.captures.host_port import possible
+from barnabas.designs import leaders
 from barnabas.designs.dialogue import Dialogue, ProtocolError
-from barnabas.designs.leaders import (
-    LEADER_NOT_AVAILABLE,
-    STALE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    Address,
-    Cluster,
-    Place,
-    by_leader,
-    cluster,
-    metadata,
-)
+from barnabas.designs.leaders import STALE, Address, Cluster, Place
 from barnabas.designs.protocol_guide.client_0_8 import requests
 from barnabas.designs.protocol_guide.client_0_8.message_sets import Message
 from barnabas.designs.protocol_guide.client_0_8.requests import Fetched, Offsets, Produced
@@ -34,7 +25,7 @@ from barnabas.specs.malformed import Malformed
 from barnabas.trouble import reason_of
 
 PAUSE: Final = 0.1
-"""Seconds between two questions for a leader."""
+"""Seconds between two requests for a leader."""
 
 _CHUNK: Final = 1 << 16
 
@@ -43,23 +34,23 @@ Found = TypeVar("Found", Produced, Fetched, Offsets)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind(Generic[Given, Found]):
-    """One of the three APIs that leaders are asked: how its request is made and its answer read."""
+class _Api(Generic[Given, Found]):
+    """An API of leaders: builds the request's body and reads the response's."""
 
     key: int
     body: Callable[[Mapping[Place, Given]], Mapping[str, Any]]
     read: Callable[[dict[str, Any], Mapping[Place, Given]], dict[Place, Found]]
     failed: Callable[[int], Found]
-    """The result where nobody was asked, with an error of Metadata."""
+    """Makes the result of a leaderless partition from an error of Metadata."""
     answered: bool = True
 
 
 class Unreachable(ConnectionError):
-    """None of the brokers answers."""
+    """No broker answers."""
 
 
 class Connection:
-    """One socket to one broker. Raises OSError when it can't be had, and wherever it is lost."""
+    """A socket to one broker. Raises OSError if it can't be opened, and when it is lost."""
 
     def __init__(self, address: Address, client_id: str, timeout: float) -> None:
         self._socket = socket.create_connection(possible(address), timeout)
@@ -73,7 +64,7 @@ class Connection:
         self._socket.sendall(self._dialogue.ask(key, version, body, answered=answered))
 
     def receive(self) -> dict[str, Any]:
-        """The body of the next answer. Raises ProtocolError, or TimeoutError."""
+        """Return the body of the next response. Raises ProtocolError, or TimeoutError."""
         while True:
             for answer in self._dialogue.answers():
                 return answer.body
@@ -88,12 +79,12 @@ class Connection:
 
 
 class Client:
-    """Produces and fetches. bootstrap: where to ask for metadata first.
+    """A producer and consumer that assigns partitions itself. bootstrap: brokers to ask for metadata first.
 
     timeout: seconds that a socket may be silent (a hard limit, unlike those inside requests).
-    patience: seconds in which what fails because of stale metadata, or with the connection, is tried
-    again; with 0 each error is given as it came. A request that was lost with its connection may have
-    been written all the same: trying again may write it twice, as in 0.8.
+    patience: seconds in which the client repeats what fails with the connection or by stale metadata.
+    With 0 it returns each error at once. A request that was lost with its connection may have been
+    written all the same: repeating it may write it twice, as in 0.8.
     """
 
     def __init__(
@@ -105,7 +96,7 @@ class Client:
         patience: float = 10.0,
     ) -> None:
         self.cluster = Cluster({}, {}, {}, {})
-        """What the last Metadata response said."""
+        """The content of the last Metadata response."""
         self._bootstrap = list(bootstrap)
         self._client_id = client_id
         self._timeout = timeout
@@ -125,11 +116,11 @@ class Client:
 
     def refresh(self, topics: Iterable[str] = ()) -> Cluster:
         """Ask any broker for metadata. Raises Unreachable."""
-        self.cluster = cluster(self.ask_any(METADATA, metadata(topics)))
+        self.cluster = leaders.cluster(self.ask_any(METADATA, leaders.metadata(topics)))
         return self.cluster
 
     def ask_any(self, key: int, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask the first broker that answers anything in v0. Raises Unreachable."""
+        """Ask brokers in v0 until one answers. Raises Unreachable."""
         problems = []
         for address in dict.fromkeys((*self.cluster.brokers.values(), *self._bootstrap)):
             try:
@@ -141,9 +132,8 @@ class Client:
     def ask(
         self, address: Address, key: int, body: Mapping[str, Any], version: int = 0
     ) -> dict[str, Any]:
-        """Ask one broker anything, whoever leads. Raises OSError, and closes the connection then."""
-        with self._losing(address):
-            connection = self._connection(address)
+        """Ask one broker, whoever leads. Raises OSError, and closes the connection then."""
+        with self._connected(address) as connection:
             connection.send(key, body, version)
             return connection.receive()
 
@@ -155,20 +145,19 @@ class Client:
         timeout_ms: int = 5000,
         compression: str = "none",
     ) -> dict[Place, Produced]:
-        """Append messages. With acks=0 nobody answers: the result is empty, and errors are not seen.
+        """Append messages. With acks=0 no broker answers: the result is empty and shows no errors.
 
-        acks: -1 waits for all replicas in sync, 1 for the leader, n > 1 for as many (brokers since
+        acks: -1 waits for all replicas in sync, 1 for the leader, n > 1 for n replicas (brokers since
         0.9 refuse that, error 21); timeout_ms: how long the broker may wait for them.
         """
-
-        kind: _Kind[Sequence[Message], Produced] = _Kind(
+        api: _Api[Sequence[Message], Produced] = _Api(
             PRODUCE,
             lambda part: requests.produce(part, acks, timeout_ms, compression),
             lambda body, _: requests.produced(body),
-            lambda error: Produced(error, -1),
+            Produced,
             answered=acks != 0,
         )
-        return self._at_leaders(kind, sets)
+        return self._at_leaders(api, sets)
 
     def fetch(
         self,
@@ -178,120 +167,97 @@ class Client:
         min_bytes: int = 1,
         max_bytes: int = 1 << 20,
     ) -> dict[Place, Fetched]:
-        """Read from offsets. Each broker answers when it has min_bytes, or when max_wait_ms are over."""
-
-        kind: _Kind[int, Fetched] = _Kind(
-            FETCH,
-            lambda part: requests.fetch(
-                part, max_wait_ms=max_wait_ms, min_bytes=min_bytes, max_bytes=max_bytes
-            ),
-            requests.fetched,
-            lambda error: Fetched(error, -1, (), too_small=False),
+        """Read from offsets. Each broker answers when it has min_bytes, or after max_wait_ms."""
+        limits = {"max_wait_ms": max_wait_ms, "min_bytes": min_bytes, "max_bytes": max_bytes}
+        api: _Api[int, Fetched] = _Api(
+            FETCH, lambda part: requests.fetch(part, **limits), requests.fetched, Fetched
         )
-        return self._at_leaders(kind, positions)
+        return self._at_leaders(api, positions)
 
     def offsets(self, times: Mapping[Place, int], *, count: int = 1) -> dict[Place, Offsets]:
-        """Offsets of the segments before a time in ms, LATEST or EARLIEST; so many at most."""
-
-        kind: _Kind[int, Offsets] = _Kind(
+        """Return at most `count` offsets of segments before a time in ms, LATEST or EARLIEST."""
+        api: _Api[int, Offsets] = _Api(
             LIST_OFFSETS,
             lambda part: requests.offsets(part, count),
             lambda body, _: requests.offsets_found(body),
-            lambda error: Offsets(error, ()),
+            Offsets,
         )
-        return self._at_leaders(kind, times)
+        return self._at_leaders(api, times)
 
     def _at_leaders(
-        self, kind: _Kind[Given, Found], wanted: Mapping[Place, Given]
+        self, api: _Api[Given, Found], values: Mapping[Place, Given]
     ) -> dict[Place, Found]:
-        """Ask the leader of each place; what has another leader than it seemed, again until it is late.
+        """Ask the leader of each partition, and repeat that while leaders change and patience lasts.
 
-        Raises Unreachable if at the end a connection is what failed.
+        Raises Unreachable if a connection was lost in the last round.
         """
         until = time.monotonic() + self.patience
-        found: dict[Place, Found] = {}
-        left = dict(wanted)
-        if any(place not in self.cluster.leaders for place in left):
-            self.refresh({topic for topic, _ in left})
+        results: dict[Place, Found] = {}
+        open_values = dict(values)
+        if any(place not in self.cluster.leaders for place in values):
+            self.refresh({topic for topic, _ in values})
         while True:
-            lost = self._round(kind, left, found)
-            left = {
-                place: what
-                for place, what in left.items()
-                if place in lost or (place in found and found[place].error in STALE)
+            lost = self._round(api, open_values, results)
+            open_values = {
+                place: value
+                for place, value in open_values.items()
+                if place in lost or (place in results and results[place].error in STALE)
             }
-            if not left or time.monotonic() >= until:
+            if not open_values or time.monotonic() >= until:
                 break
             time.sleep(PAUSE)
             with contextlib.suppress(Unreachable):  # all may be away for a moment
-                self.refresh({topic for topic, _ in left})
+                self.refresh({topic for topic, _ in open_values})
         if lost:
             raise Unreachable("; ".join(sorted(set(map(reason_of, lost.values())))))
-        return found
+        return results
 
     def _round(
-        self,
-        kind: _Kind[Given, Found],
-        wanted: Mapping[Place, Given],
-        found: dict[Place, Found],
+        self, api: _Api[Given, Found], values: Mapping[Place, Given], results: dict[Place, Found]
     ) -> dict[Place, OSError]:
-        """Ask everybody, then hear everybody; gives what was lost with its connection."""
-        led, leaderless = by_leader(wanted, self.cluster.leaders)
-        for place in leaderless:
-            found[place] = kind.failed(self._why(place))
-        asked: list[tuple[Address, dict[Place, Given]]] = []
+        """Send all requests, then read all responses; return the partitions of lost connections."""
+        led, leaderless = leaders.by_leader(values, self.cluster.leaders)
+        results |= {place: api.failed(self._why_leaderless(place)) for place in leaderless}
+        sent: list[tuple[Address, Connection, dict[Place, Given]]] = []
         lost: dict[Place, OSError] = {}
         for node, places in led.items():
             address = self.cluster.brokers[node]
-            part = {place: wanted[place] for place in places}
+            part = {place: values[place] for place in places}
             try:
-                with self._losing(address):
-                    connection = self._connection(address)
-                    connection.send(kind.key, kind.body(part), answered=kind.answered)
+                with self._connected(address) as connection:
+                    connection.send(api.key, api.body(part), answered=api.answered)
+                    sent.append((address, connection, part))
             except OSError as problem:
                 lost.update(dict.fromkeys(part, problem))
-            else:
-                asked.append((address, part))
-        for address, part in asked if kind.answered else ():
+        for address, connection, part in sent if api.answered else ():
             try:
-                with self._losing(address):
-                    answers = kind.read(self._connections[address].receive(), part)
+                with self._connected(address):
+                    answers = api.read(connection.receive(), part)
                     if answers.keys() != part.keys():
                         raise ProtocolError(
                             "the broker answers for other partitions than were asked"
                         )
-                    found |= answers
+                    results |= answers
             except OSError as problem:
                 lost.update(dict.fromkeys(part, problem))
         return lost
 
-    def _why(self, place: Place) -> int:
-        """Why nobody leads a partition, as Metadata has it."""
+    def _why_leaderless(self, place: Place) -> int:
         errors = self.cluster.errors
         known = place[0] in self.cluster.partitions
-        otherwise = UNKNOWN_TOPIC_OR_PARTITION if known else LEADER_NOT_AVAILABLE
-        return errors.get(place, errors.get(place[0], otherwise))
-
-    def _connection(self, address: Address) -> Connection:
-        found = self._connections.get(address)
-        if found is None:
-            found = Connection(address, self._client_id, self._timeout)
-            self._connections[address] = found
-        return found
+        default = leaders.UNKNOWN_TOPIC_OR_PARTITION if known else leaders.LEADER_NOT_AVAILABLE
+        return errors.get(place, errors.get(place[0], default))
 
     @contextlib.contextmanager
-    def _losing(self, address: Address) -> Iterator[None]:
-        """A connection on which something fails is closed: nothing behind that can be paired."""
+    def _connected(self, address: Address) -> Iterator[Connection]:
+        """Lend the connection to a broker. After a failure close it: later responses can't be paired."""
         try:
-            yield
-        except Malformed as problem:
-            self._drop(address)
-            raise ProtocolError(str(problem)) from None
-        except BaseException:
-            self._drop(address)
+            if address not in self._connections:
+                self._connections[address] = Connection(address, self._client_id, self._timeout)
+            yield self._connections[address]
+        except BaseException as problem:
+            if (connection := self._connections.pop(address, None)) is not None:
+                connection.close()
+            if isinstance(problem, Malformed):
+                raise ProtocolError(str(problem)) from None
             raise
-
-    def _drop(self, address: Address) -> None:
-        found = self._connections.pop(address, None)
-        if found is not None:
-            found.close()

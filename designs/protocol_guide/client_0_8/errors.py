@@ -1,7 +1,7 @@
-"""The error codes of 0.8's protocol guide, in its words, and what a client does about them.
+"""The error codes of 0.8's protocol guide, in its words.
 
-The guide says of all of them: "If the client gets an error it should refresh its metadata." That
-helps where the metadata were the reason; the others stay what they are, however often they are asked.
+The guide says of all of them: "If the client gets an error it should refresh its metadata." That helps
+only if stale metadata were the reason.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class Error(IntEnum):
-    """The error codes of 0.8.2.2's brokers, by the names that Kafka has for them now.
+    """The error codes of 0.8.2.2's brokers, by the names that Kafka uses today.
 
     >>> Error.NOT_LEADER_OR_FOLLOWER == 6
     True
@@ -41,7 +41,7 @@ class Error(IntEnum):
 
 
 class GuideError(NamedTuple):
-    """A line of the guide's table."""
+    """A row of the guide's table of errors."""
 
     name: str
     error: Error
@@ -76,4 +76,4 @@ ERRORS: Final = (
         "the client attempt to produce a message larger than this maximum."),
 )
 # fmt: on
-"""The whole table, in the guide's order."""
+"""The rows, in the guide's order."""

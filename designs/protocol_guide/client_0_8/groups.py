@@ -1,8 +1,8 @@
-"""A group's offsets: where they are kept is one of two places, which do not know of each other.
+"""Committed offsets of a group, in one of two stores that do not share them.
 
-OffsetCommit and OffsetFetch v0 go to ZooKeeper by way of any broker; v1 to Kafka, at the group's coordinator,
-which ConsumerMetadata v0 tells (FindCoordinator today). Whoever commits here is no member of the group.
-Layouts: the wire protocol guide, and Kafka's definitions of these versions.
+OffsetCommit and OffsetFetch v0 store offsets in ZooKeeper through any broker. v1 stores them in Kafka, at
+the group's coordinator, which ConsumerMetadata v0 (FindCoordinator today) names. The client that commits is
+no member of the group. Layouts: the wire protocol guide, and Kafka's definitions of these versions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from barnabas.designs.leaders import Address, Place, by_topic
+from barnabas.designs.leaders import Address, Place, parts_in, topics_with
 from barnabas.designs.protocol_guide.client_0_8.client import PAUSE, Client, Unreachable
 from barnabas.designs.protocol_guide.client_0_8.errors import Error
 from barnabas.specs.keys import FIND_COORDINATOR, OFFSET_COMMIT, OFFSET_FETCH
@@ -20,16 +20,16 @@ from barnabas.trouble import reason_of
 Storage = Literal["kafka", "zookeeper"]
 
 NOTHING: Final = -1
-"""The offset where nothing is committed."""
+"""The offset of a partition without a commit."""
 
 MOVED: Final = frozenset(
     (Error.COORDINATOR_LOAD_IN_PROGRESS, Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR)
 )
-"""After these the same is asked again of whoever is the coordinator then."""
+"""Errors after which the group looks for its coordinator and repeats the request."""
 
 
 class Committed(NamedTuple):
-    """What is kept of a partition; offset: NOTHING if nothing is."""
+    """The commit of a partition; offset: NOTHING if there is no commit."""
 
     error: int
     offset: int
@@ -52,7 +52,7 @@ class Group:
         self._coordinator: Address | None = None
 
     def coordinator(self) -> Address:
-        """Ask any broker for it, until there is one. Raises Unreachable."""
+        """Ask any broker for the coordinator until there is one. Raises Unreachable."""
         until = time.monotonic() + self._client.patience
         while True:
             body = self._client.ask_any(FIND_COORDINATOR, {"key": self.name})
@@ -66,61 +66,44 @@ class Group:
     def commit(
         self, positions: Mapping[Place, int], *, metadata: str | None = ""
     ) -> dict[Place, int]:
-        """Keep the offset of the next message of each partition. Gives the error codes."""
-        topics = [
-            {
-                "name": topic,
-                "partitions": [
-                    {"partition_index": i, "committed_offset": at, "committed_metadata": metadata}
-                    for i, at in parts
-                ],
-            }
-            for topic, parts in by_topic(positions.items())
-        ]
-        return {
-            (topic["name"], part["partition_index"]): part["error_code"]
-            for topic in self._ask(OFFSET_COMMIT, topics)["topics"]
-            for part in topic["partitions"]
-        }
+        """Commit the offset of the next message of each partition, and return the error codes."""
+
+        def part(number: int, offset: int) -> dict[str, Any]:
+            stored = {"committed_offset": offset, "committed_metadata": metadata}
+            return {"partition_index": number, **stored}
+
+        answers = self._ask(OFFSET_COMMIT, topics_with(positions, part))
+        return {place: answer["error_code"] for place, answer in answers.items()}
 
     def committed(self, places: Iterable[Place]) -> dict[Place, Committed]:
-        """What is kept of each partition."""
-        topics = [
-            {"name": topic, "partition_indexes": [i for i, _ in parts]}
-            for topic, parts in by_topic((place, None) for place in places)
-        ]
+        """Return the commit of each partition."""
+        places = dict.fromkeys(places)
+        topics = topics_with(places, lambda number, _: number, inner="partition_indexes")
         return {
-            (topic["name"], part["partition_index"]): Committed(
-                part["error_code"], part["committed_offset"], part["metadata"]
-            )
-            for topic in self._ask(OFFSET_FETCH, topics)["topics"]
-            for part in topic["partitions"]
+            place: Committed(part["error_code"], part["committed_offset"], part["metadata"])
+            for place, part in self._ask(OFFSET_FETCH, topics).items()
         }
 
-    def _ask(self, key: int, topics: list[dict[str, Any]]) -> dict[str, Any]:
-        """Ask whoever keeps them; again if another one does. Raises Unreachable."""
+    def _ask(self, key: int, topics: list[dict[str, Any]]) -> dict[Place, Mapping[str, Any]]:
+        """Ask the coordinator; if it moves, ask the next one. Raises Unreachable."""
         body = {"group_id": self.name, "topics": topics}
         if self._storage == "zookeeper":
-            return self._client.ask_any(key, body)
+            return dict(parts_in(self._client.ask_any(key, body)["topics"]))
         until = time.monotonic() + self._client.patience
         while True:
             try:
                 answer = self._client.ask(self._coordinator or self.coordinator(), key, body, 1)
-                errors = set(_errors(answer))
+                parts = dict(parts_in(answer["topics"]))
+                moved = any(part["error_code"] in MOVED for part in parts.values())
                 # 3.9.1 answers OffsetFetch v1 without partitions where it is not the coordinator (yet)
-                missing = topics and not errors
-                if time.monotonic() >= until or not (missing or MOVED & errors):
-                    return answer
+                missing = topics and not parts
+                if time.monotonic() >= until or not (missing or moved):
+                    return parts
             except Unreachable:
                 raise
             except OSError as problem:
                 if time.monotonic() >= until:
-                    raise Unreachable(
-                        f"the coordinator of {self.name}: {reason_of(problem)}"
-                    ) from None
+                    reason = f"the coordinator of {self.name}: {reason_of(problem)}"
+                    raise Unreachable(reason) from None
             self._coordinator = None
             time.sleep(PAUSE)
-
-
-def _errors(body: Mapping[str, Any]) -> list[int]:
-    return [part["error_code"] for topic in body["topics"] for part in topic["partitions"]]

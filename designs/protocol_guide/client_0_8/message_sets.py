@@ -1,4 +1,4 @@
-"""Message sets as 0.8 has them: magic 0, no timestamps, compression by a message around messages."""
+"""Message sets of 0.8: magic 0, no timestamps, compression by a message around messages."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Message(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What a fetched set holds: (offset, message), and whether its first message is cut off."""
+    """The content of a fetched set: pairs of offset and message."""
 
     messages: tuple[tuple[int, Message], ...]
     too_small: bool
-    """Not one message is whole: with this limit of bytes nobody will ever read on."""
+    """Not one message is whole: a consumer with this limit of bytes never gets further."""
 
 
 def write(messages: Iterable[Message], compression: str = "none") -> bytes:
-    """A set for Produce; the broker gives offsets, so here they count from 0.
+    """Encode a set for Produce. Offsets count from 0; the broker assigns others.
 
     compression: none, gzip or snappy, and from 0.8.2 lz4. Raises barnabas.specs.codec.Unfit.
 
@@ -38,11 +38,11 @@ def write(messages: Iterable[Message], compression: str = "none") -> bytes:
 
 
 def read_from(data: bytes, position: int) -> Read:
-    """The messages of a fetched set from an offset on.
+    """Decode the messages of a fetched set from an offset on.
 
-    Brokers begin with the whole compressed message in which the offset lies, so what is before is
-    left out; the end of the set may be cut off anywhere. What can't be read, as where a checksum does
-    not fit, ends it. Raises Malformed if that is the first message.
+    Brokers begin with the whole compressed message that contains the offset; `read_from` leaves out the
+    messages before the offset. The set's end may be cut off anywhere. An unreadable message, e.g. with
+    a wrong checksum, ends the set. Raises Malformed if that is the first message.
 
     >>> data = write([Message(None, b"a"), Message(None, b"b")])
     >>> read_from(data, 1)
@@ -50,19 +50,18 @@ def read_from(data: bytes, position: int) -> Read:
     >>> read_from(data[:20], 0)
     Read(messages=(), too_small=True)
     """
-    found: list[tuple[int, Message]] = []
+    messages: list[tuple[int, Message]] = []
     try:
         for batch in read(data):
             if not batch.crc_ok:
-                raise Malformed(
-                    f"batches[{batch.index}].crc", batch.position + 12, "it does not fit"
-                )
-            found += [
+                crc = f"batches[{batch.index}].crc"
+                raise Malformed(crc, batch.position + 12, "it does not fit")
+            messages += [
                 (record.offset, Message(record.key, record.value))
                 for record in batch
                 if record.offset >= position
             ]
     except Malformed:
-        if not found:
+        if not messages:
             raise
-    return Read(tuple(found), too_small=bool(data) and not summary(data).batches)
+    return Read(tuple(messages), too_small=bool(data) and not summary(data).batches)

@@ -35,7 +35,7 @@ from barnabas.proxy.scenario.file import loads
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.keys import METADATA
 from barnabas.specs.records import Record, read
-from tests.peers.scripted import ScriptedBroker
+from tests.designs.scripted import ScriptedBroker
 
 pytest.importorskip("confluent_kafka")
 

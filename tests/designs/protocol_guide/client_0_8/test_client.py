@@ -14,7 +14,7 @@ from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.specs import Frame, encode_frame
 from barnabas.specs.frames import request_head
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
-from tests.peers.scripted import ScriptedBroker
+from tests.designs.scripted import ScriptedBroker
 
 pytest.importorskip("confluent_kafka")
 

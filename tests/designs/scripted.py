@@ -1,4 +1,4 @@
-"""A broker that says what a test wants: a listener on loopback, one function of the request's bytes."""
+"""A broker on loopback that answers each request with what a function of the test returns."""
 
 from __future__ import annotations
 
