@@ -1,40 +1,37 @@
-"""What the event loop wants done, in order. Nodes are broker ids, and METADATA for its own connection."""
+"""Actions that the event loop returns, and what selecting found. Nodes: broker ids, and `links.METADATA`."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.peers.event import Outcome
 
-METADATA: Final = -1
-"""The connection on which metadata are asked for: an answer there waits behind no Produce."""
-
 
 class Connect(NamedTuple):
-    """Open a connection; say `connected` or `lost` in a later turn."""
+    """Open a connection; a later turn reports it as connected or lost."""
 
     node: int
     address: Address
 
 
 class Write(NamedTuple):
-    """Send as much of these bytes as the socket takes, and tell `Loop.wrote` how many that were."""
+    """Send as many of these bytes as the socket takes, and pass their number to `Loop.wrote`."""
 
     node: int
     data: memoryview
 
 
 class Close(NamedTuple):
-    """Close a connection; nothing more is said of it."""
+    """Close a connection; no turn reports it any more."""
 
     node: int
 
 
 class Report(NamedTuple):
-    """Tell whoever sent it what became of an event, and `Intake.over` that there is room again."""
+    """Report the outcome to the event's sender, and call `Intake.over`: there is room again."""
 
     outcome: Outcome
 
@@ -43,21 +40,21 @@ Action = Connect | Write | Close | Report
 
 
 class Select(Enum):
-    """The two times in a round when the loop asks which sockets can be used."""
+    """The two steps of a round that ask which sockets can be used."""
 
     READABLE = "select readable keys"
     WRITABLE = "select writable keys"
 
 
 class Heard(NamedTuple):
-    """What selecting readable keys found: bytes that came, and connections that ended."""
+    """The result of selecting readable keys: received bytes, and lost connections."""
 
     arrived: Mapping[int, bytes]
     lost: Collection[int]
 
 
 class Takes(NamedTuple):
-    """What selecting writable keys found: who takes bytes, and connections that are there now."""
+    """The result of selecting writable keys: nodes that take bytes, and new connections."""
 
     writable: set[int]
     connected: Collection[int]

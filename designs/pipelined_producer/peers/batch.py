@@ -1,32 +1,25 @@
-"""From events to a ProducerRequest: serialised, compressed and collated, in the send thread."""
+"""A Produce request from events: serialised, compressed and collated, in the send thread."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from barnabas.designs.leaders import Place, by_topic
+from barnabas.designs.leaders import Place
+from barnabas.designs.pipelined_producer.peers import serializing
 from barnabas.designs.pipelined_producer.peers.event import Event, Outcome
 from barnabas.designs.pipelined_producer.peers.queues import Batches
-from barnabas.designs.pipelined_producer.peers.serializing import (
-    BATCH,
-    PARTITION,
-    Serializers,
-    batch_room,
-    record_size,
-    request_room,
-    too_large,
-)
 from barnabas.designs.pipelined_producer.peers.settings import Settings
+from barnabas.designs.protocol_guide.client_0_8.requests import produce_bytes
 from barnabas.specs.records import Record, build
 
 MAGIC_1: Final = 2
 MAGIC_2: Final = 3
-"""Versions of Produce from which batches of that magic are sent (KIP-32, KIP-98)."""
+"""The first versions of Produce with batches of that magic (KIP-32, KIP-98)."""
 
 
 class Collated(NamedTuple):
-    """A request's body, the events in it, those for which it had no room, and those that can't be sent."""
+    """A request's body, its events, the events without room, and those that can't be sent."""
 
     body: dict[str, Any]
     sent: Batches
@@ -34,16 +27,8 @@ class Collated(NamedTuple):
     failed: list[Outcome]
 
 
-class _Batch(NamedTuple):
-    events: list[Event]
-    records: list[Record]
-    size: int
-    """Of the records."""
-    left: list[Event]
-
-
 def magic_for(version: int) -> int:
-    """The magic that goes with a version of Produce.
+    """Return the magic of batches in a version of Produce.
 
     >>> [magic_for(version) for version in (0, 1, 2, 3, 12)]
     [0, 0, 1, 2, 2]
@@ -52,63 +37,58 @@ def magic_for(version: int) -> int:
 
 
 def collate(
-    batches: Batches, version: int, settings: Settings, serializers: Serializers
+    batches: Batches, version: int, settings: Settings, serializers: serializing.Serializers
 ) -> Collated:
-    """Make a request of batches, as large as it may be. Something of them is sent or fails."""
+    """Make a request of batches, up to its limit. At least one event is sent or fails."""
     magic = magic_for(version)
-    room = request_room(settings)
-    found = Collated({}, {}, {}, [])
-    sets: dict[Place, bytes] = {}
-    for place, events in batches.items():
-        own = batch_room(settings, place[0], room)
-        batch = _batch(events, own, magic, settings, serializers, found.failed)
-        if batch.left:
-            found.left[place] = batch.left
-        if not batch.events:
+    request_room = serializing.request_room(settings)
+    sent, left, sets = Batches(), Batches(), dict[Place, bytes]()
+    failed: list[Outcome] = []
+    for place, waiting in batches.items():
+        room = serializing.batch_room(settings, place[0], request_room)
+        records, events, rest = _fill(waiting, room, magic, settings, serializers, failed)
+        if rest:
+            left[place] = rest
+        if not events:
             continue
         try:
-            sets[place] = build(batch.records, magic=magic, compression=settings.compression)
+            sets[place] = build(records, magic=magic, compression=settings.compression)
         except ValueError as problem:  # Unfit: not bytes, or a codec that this magic has not
-            found.failed.extend(
-                Outcome(event, problem=f"not serialised: {problem}") for event in batch.events
-            )
+            failed += (Outcome(event, problem=f"not serialised: {problem}") for event in events)
             continue
-        found.sent[place] = batch.events
-        room -= PARTITION + len(place[0].encode()) + BATCH + batch.size
-    topics = [
-        {"name": topic, "partition_data": [{"index": i, "records": data} for i, data in parts]}
-        for topic, parts in by_topic(sets.items())
-    ]
-    body = {"acks": settings.acks, "timeout_ms": settings.request_timeout_ms, "topic_data": topics}
-    return found._replace(body=body)
+        sent[place] = events
+        size = sum(serializing.record_size(record.key, record.value) for record in records)
+        around = serializing.PARTITION + len(place[0].encode()) + serializing.BATCH
+        request_room -= around + size
+    body = produce_bytes(sets, settings.acks, settings.request_timeout_ms)
+    return Collated(body, sent, left, failed)
 
 
-def _batch(
+def _fill(
     events: Sequence[Event],
     room: int,
     magic: int,
     settings: Settings,
-    serializers: Serializers,
+    serializers: serializing.Serializers,
     failed: list[Outcome],
-) -> _Batch:
-    """Serialise as many events as there is room for, and one more."""
+) -> tuple[list[Record], list[Event], list[Event]]:
+    """Serialise events until one has no room; return records, their events, and the rest."""
     records: list[Record] = []
-    fit: list[Event] = []
-    size = 0
+    fitting: list[Event] = []
     for number, event in enumerate(events):
         try:
             key, value = event.serialized or serializers.serialize(event.key, event.value)
-            own = record_size(key, value)
+            size = serializing.record_size(key, value)
         except Exception as problem:  # noqa: BLE001 - whatever somebody's serializer raises
             failed.append(Outcome(event, problem=f"not serialised: {problem}"))
             continue
-        if (says := too_large(own, settings, event.topic)) is not None:
-            failed.append(Outcome(event, problem=says))
+        if (reason := serializing.too_large(size, settings, event.topic)) is not None:
+            failed.append(Outcome(event, problem=reason))
             continue
-        if size + own > room:
-            return _Batch(fit, records, size, list(events[number:]))
-        size += own
-        stamp = event.timestamp if magic else -1
-        records.append(Record(len(records), stamp, key, value))
-        fit.append(event)
-    return _Batch(fit, records, size, [])
+        if size > room:
+            return records, fitting, list(events[number:])
+        room -= size
+        timestamp = event.timestamp if magic else -1
+        records.append(Record(len(records), timestamp, key, value))
+        fitting.append(event)
+    return records, fitting, []

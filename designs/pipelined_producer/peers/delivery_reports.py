@@ -1,16 +1,20 @@
-"""What becomes of events: acknowledged, sent again, or given up with what was last wrong with them."""
+"""Fates of events: acknowledged, sent again, or given up with the last problem.
+
+Batches of a partition are sent again in the order in which they failed, before new events of it. With
+one request in flight that keeps the order; with several, later requests in flight overtake.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from barnabas.designs.leaders import UNKNOWN_TOPIC_OR_PARTITION, Place
 from barnabas.designs.pipelined_producer.peers.event import Event, Outcome
 from barnabas.designs.pipelined_producer.peers.intake import Intake
+from barnabas.designs.pipelined_producer.peers.queues import Batches
 from barnabas.designs.pipelined_producer.peers.refresher import RETRIABLE
-from barnabas.designs.pipelined_producer.peers.retries import Retries
 from barnabas.designs.pipelined_producer.peers.settings import Settings
 from barnabas.specs.error_codes import ERROR_CODES
 
@@ -19,13 +23,79 @@ LATE: Final = "the broker did not answer in time"
 EXPIRED: Final = "expired"
 CLOSED: Final = "the producer was closed"
 
-_NAMES: Final = {one.code: one.name for one in ERROR_CODES}
+_NAMES: Final = {error.code: error.name for error in ERROR_CODES}
+
+
+class Retry(NamedTuple):
+    """A batch to be sent again, not before `due` (seconds)."""
+
+    place: Place
+    events: list[Event]
+    due: float
+
+
+class Retries:
+    """Batches that were refused, or lost with their connection, until they are sent again."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Retry] = []
+
+    def add(self, place: Place, events: list[Event], due: float) -> None:
+        """Add a batch."""
+        self._waiting.append(Retry(place, events, due))
+
+    def put_back(self, batches: Batches) -> None:
+        """Return batches that did not fit: they are the first of their partitions, and due."""
+        self._waiting[:0] = (Retry(place, events, -math.inf) for place, events in batches.items())
+
+    def take(self, places: Collection[Place], now: float) -> Batches:
+        """Take the first batch of each of these partitions, if it is due."""
+        due = self.ripe(now).intersection(places)
+        taken: Batches = {}
+        rest: list[Retry] = []
+        for retry in self._waiting:
+            if retry.place in due and retry.place not in taken:
+                taken[retry.place] = retry.events
+            else:
+                rest.append(retry)
+        self._waiting = rest
+        return taken
+
+    def ripe(self, now: float) -> set[Place]:
+        """Return the partitions whose first batch is due."""
+        first = {retry.place: retry.due for retry in reversed(self._waiting)}
+        return {place for place, due in first.items() if due <= now}
+
+    def held(self) -> set[Place]:
+        """Return the partitions of which nothing new is sent."""
+        return {retry.place for retry in self._waiting}
+
+    def remove(self, unwanted: Callable[[Event], bool]) -> list[Event]:
+        """Take out unwanted events."""
+        events = [event for retry in self._waiting for event in retry.events]
+        rest = [
+            retry._replace(events=[event for event in retry.events if not unwanted(event)])
+            for retry in self._waiting
+        ]
+        self._waiting = [retry for retry in rest if retry.events]
+        return [event for event in events if unwanted(event)]
+
+    def times(self, expiry: float) -> list[float]:
+        """Return when batches are due, and when their oldest events expire, in seconds."""
+        return [
+            time
+            for retry in self._waiting
+            for time in (retry.due, min(event.enqueued for event in retry.events) + expiry)
+        ]
+
+    def __len__(self) -> int:
+        return sum(len(retry.events) for retry in self._waiting)
 
 
 class DeliveryReports:
-    """Says of each event what became of it. Times in seconds.
+    """Decides the fate of events. Times in seconds.
 
-    error_of: the code that says why nothing can be sent to a place, 0 if nobody does. say: what hears of it.
+    error_of: the code that keeps events of a partition from being sent, or 0. say: takes outcomes.
     """
 
     def __init__(
@@ -43,51 +113,42 @@ class DeliveryReports:
         self._say = say
 
     def acknowledged(self, events: Sequence[Event], offset: int = -1) -> None:
-        """They are written; offset: that of the first, -1 if nobody said."""
+        """Report events as written. offset: that of the first, -1 if it is unknown."""
         for number, event in enumerate(events):
             self._say(Outcome(event, offset + number if offset >= 0 else -1))
 
-    def refused(self, place: Place, events: Iterable[Event], error: int, now: float) -> None:
-        """A broker did not take a batch."""
-        self._again(place, events, error, name(error), now)
-
-    def lost(self, place: Place, events: Iterable[Event], problem: str, now: float) -> None:
-        """Nobody knows whether a batch was written."""
-        self._again(place, events, 0, problem, now)
-
-    def _again(
-        self, place: Place, events: Iterable[Event], error: int, problem: str, now: float
-    ) -> None:
-        """Send a batch again, if it may help and was not too often."""
+    def failed(self, place: Place, events: Iterable[Event], problem: str | int, now: float) -> None:
+        """Send a batch again if that may help and retries are left. problem: a broker's code, or text."""
+        error = problem if isinstance(problem, int) else 0
         again: list[Event] = []
         for event in events:
             event.attempts += 1
-            event.problem, event.error = problem, error
+            event.problem, event.error = name(error) if error else str(problem), error
             if event.attempts <= self._settings.retries and (not error or error in RETRIABLE):
                 again.append(event)
             else:
-                self._say(Outcome(event, problem=problem, error=error))
+                self._say(Outcome(event, problem=event.problem, error=error))
         if again:
             self._retries.add(place, again, now + self._settings.retry_backoff_ms / 1e3)
 
     def no_topic(self, topic: str, error: int) -> None:
-        """A topic can't be sent to, and that will not change."""
+        """Give up the events of a topic with a permanent error."""
         for event in self._take(lambda event: event.topic == topic):
             self._say(Outcome(event, problem=name(error), error=error))
 
     def no_partition(
-        self, waiting: Iterable[Place], partitions: Mapping[str, int], asked: float
+        self, waiting: Iterable[Place], partitions: Mapping[str, int], asked_at: float
     ) -> None:
-        """Give up what waits for partitions that a topic had not when it was asked for, later than sent."""
+        """Give up events for partitions that the metadata lack, if they were sent before the request."""
         gone = {place for place in waiting if place[1] >= partitions.get(place[0], math.inf)}
         if not gone:
             return
-        for event in self._take(lambda event: event.place in gone and event.enqueued <= asked):
+        for event in self._take(lambda event: event.place in gone and event.enqueued <= asked_at):
             problem = f"no partition {event.partition}: {event.topic} has {partitions[event.topic]}"
             self._say(Outcome(event, problem=problem, error=UNKNOWN_TOPIC_OR_PARTITION))
 
     def expire(self, now: float) -> None:
-        """Give up what is too old."""
+        """Give up events that are too old."""
         expiry = self._settings.expiry_ms / 1e3
 
         def too_old(event: Event) -> bool:
@@ -95,27 +156,26 @@ class DeliveryReports:
 
         if min(self._intake.firsts(), default=math.inf) + expiry <= now:
             self.given_up(self._intake.remove(too_old), EXPIRED)
-        if len(self._retries):
-            self.given_up(self._retries.remove(too_old), EXPIRED)
+        self.given_up(self._retries.remove(too_old), EXPIRED)
 
     def end(self) -> None:
-        """Give up all that waits: the producer was closed."""
+        """Give up all waiting events: the producer was closed."""
         self.given_up(self._take(lambda _: True), CLOSED)
 
     def given_up(self, events: Iterable[Event], why: str) -> None:
-        """They are not sent any more; what was last wrong is said, too, or what metadata say of them."""
+        """Report events that are not sent any more, with their last problem or that of the metadata."""
         for event in events:
             error, problem = event.error, event.problem
             if problem is None and (error := self._error_of(event.place)):
                 problem = name(error)
             self._say(Outcome(event, problem=f"{why}: {problem}" if problem else why, error=error))
 
-    def _take(self, wanted: Callable[[Event], bool]) -> list[Event]:
-        return [*self._retries.remove(wanted), *self._intake.remove(wanted)]
+    def _take(self, unwanted: Callable[[Event], bool]) -> list[Event]:
+        return [*self._retries.remove(unwanted), *self._intake.remove(unwanted)]
 
 
 def name(error: int) -> str:
-    """Kafka's name of an error.
+    """Return Kafka's name of an error.
 
     >>> name(19), name(12345)
     ('NOT_ENOUGH_REPLICAS', 'error 12345')

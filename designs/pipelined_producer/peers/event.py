@@ -1,4 +1,4 @@
-"""A message in the producer's hands, and what became of it."""
+"""A message in the producer, and its outcome."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 from barnabas.designs.leaders import Place
 
 UNDESIGNATED: Final = -1
-"""The partition of what has none yet: it has no key, or the topic's partitions are not known."""
+"""The partition of an event without one: it has no key, or the topic's partitions are unknown."""
 
 
 @dataclass(slots=True, eq=False)
 class Event:
-    """A message. key and value are objects, of which one of the threads makes bytes.
+    """A message. key and value are objects, which one of the threads serialises.
 
     enqueued: seconds of the loop's clock. timestamp: ms since 1970, for brokers that keep it.
     """
@@ -27,27 +27,26 @@ class Event:
     timestamp: int = -1
     told: Callable[[Outcome], None] | None = None
     size: int = 0
-    """Bytes that it takes in a request, as far as that is known before it is serialised."""
+    """Known bytes of the event in a request, before it is serialised."""
     serialized: tuple[bytes | None, bytes | None] | None = None
-    """Key and value, if the client's thread has made bytes of them."""
+    """Key and value, if the client's thread has serialised them."""
     attempts: int = 0
-    """How often it was sent and not acknowledged."""
+    """How often the event was sent and not acknowledged."""
     problem: str | None = None
-    """Why it was not, the last time."""
+    """Why the last attempt failed."""
     error: int = 0
-    """The broker's code for that; 0 if it is not the broker's problem."""
+    """The broker's error code of the last attempt; 0 if the broker did not refuse it."""
 
     @property
     def place(self) -> Place:
-        """Its queue."""
+        """The event's queue: its topic and partition."""
         return self.topic, self.partition
 
 
 class Outcome(NamedTuple):
-    """What is said once of every event. problem: None if it was acknowledged, else why not.
+    """The single report of an event. problem: None if it was acknowledged, else the reason.
 
-    offset: -1 if nobody said (acks=0, or a problem). error: the broker's code, 0 if it is not the
-    broker's problem.
+    offset: -1 if it is unknown (acks=0, or a problem). error: the broker's code, or 0.
     """
 
     event: Event

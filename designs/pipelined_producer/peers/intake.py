@@ -1,86 +1,109 @@
-"""What the client's thread does: give an event its partition and put it into its queue.
+"""The client thread's part: it gives an event its partition and puts it into its queue.
 
-The send thread takes from the other end; one lock is between them, held for moments only. Nothing is
-serialised under it, and metadata is never fetched here.
+The send thread takes from the other end. One lock is between them, held for moments only: no event is
+serialised under it, and no metadata are fetched. Keys are partitioned as in 0.8, by Java's hash code.
+
+Sources: kafka.producer.DefaultPartitioner and ByteArrayPartitioner, kafka.utils.Utils.abs of 0.8.2;
+String.hashCode and Arrays.hashCode(byte[]).
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 from barnabas.designs.leaders import Place
+from barnabas.designs.pipelined_producer.peers import serializing
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event, Outcome
-from barnabas.designs.pipelined_producer.peers.partitioning import Partitioner, by_hash
 from barnabas.designs.pipelined_producer.peers.queues import (
     Batches,
     OneQueue,
     PartitionQueues,
     Queues,
 )
-from barnabas.designs.pipelined_producer.peers.serializing import (
-    BATCH,
-    PLAIN,
-    Serializers,
-    known_size,
-    record_size,
-    too_large,
-)
 from barnabas.designs.pipelined_producer.peers.settings import Settings
 
 LONGEST_TOPIC: Final = 249
 """Bytes of a topic's name (kafka.common.Topic has as many characters)."""
 
+Partitioner = Callable[[Any, int], int]
+"""Maps a key and a number of partitions to a partition, in the client's thread."""
+
+
+def by_hash(key: Any, partitions: int) -> int:
+    """Return the partition of a str or of bytes. Raises TypeError for other keys.
+
+    >>> by_hash("hello", 1 << 31), by_hash(b"a", 1 << 31)
+    (99162322, 128)
+    """
+    if isinstance(key, str):
+        data = key.encode("utf-16-be")
+        code = _hash(0, (int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2)))
+    elif isinstance(key, bytes):
+        code = _hash(1, (byte - 256 if byte > 127 else byte for byte in key))
+    else:
+        name = type(key).__name__
+        raise TypeError(f"a key of type {name}: give the producer its own partitioner")
+    return (code & 0x7FFFFFFF) % partitions
+
+
+def _hash(code: int, parts: Iterable[int]) -> int:
+    for part in parts:
+        code = (31 * code + part) & 0xFFFFFFFF
+    return code
+
 
 class QueueFull(Exception):
-    """There is no room for an event: it was not taken."""
+    """There is no room for an event, which was not taken."""
 
 
 class TooLarge(ValueError):
-    """An event fits into no request: it was not taken."""
+    """An event fits into no request, and was not taken."""
 
 
 class Intake:
-    """The queues, and the numbers of partitions as far as they are known."""
+    """The queues, and the known numbers of partitions."""
 
     def __init__(
         self,
         settings: Settings,
         partitioner: Partitioner = by_hash,
-        serializers: Serializers = PLAIN,
+        serializers: serializing.Serializers = serializing.PLAIN,
     ) -> None:
-        made = PartitionQueues if settings.queueing == "partition" else OneQueue
-        self._queues: Queues = made(settings.queue_messages, settings.batch_bytes - BATCH)
+        make = PartitionQueues if settings.queueing == "partition" else OneQueue
+        room = settings.batch_bytes - serializing.BATCH
+        self._queues: Queues = make(settings.queue_messages, room)
         self._settings = settings
         self._serializers = serializers
         self._partitioner = partitioner
         self._partitions: dict[str, int] = {}
-        self._most = settings.outstanding
         self.outstanding = 0
-        """Events that were taken and of which nothing was said yet."""
+        """Events that were taken and not reported yet."""
         self.changed = threading.Condition()
-        """Its lock guards all this; who waits for room or for the end is woken."""
+        """Guards all this, and wakes threads that wait for room or for the end."""
 
     def put(self, event: Event) -> None:
-        """Take an event. Raises QueueFull, TooLarge, ValueError for what can't be, or as the partitioner.
+        """Take an event.
 
-        What becomes of key and value in the send thread is not known here if a serializer is given:
-        then only the send thread finds out that it is too large, unless it is serialised already.
+        Raises QueueFull, TooLarge, ValueError for an invalid topic or partition, and what the
+        partitioner raises. If the send thread uses another serializer than `plain`, only that thread
+        finds out that an event is too large.
         """
         if not 0 < len(event.topic.encode()) <= LONGEST_TOPIC:
             raise ValueError(f"a topic's name has 1 to {LONGEST_TOPIC} bytes")
         if not UNDESIGNATED <= event.partition < 1 << 31:
             raise ValueError(f"partition {event.partition}: 0 or more, or {UNDESIGNATED} for any")
         if event.serialized is None:
-            event.size = known_size(event.key, event.value, self._serializers)
+            event.size = serializing.known_size(event.key, event.value, self._serializers)
         else:
-            event.size = record_size(*event.serialized)
-        if (problem := too_large(event.size, self._settings, event.topic)) is not None:
+            event.size = serializing.record_size(*event.serialized)
+        problem = serializing.too_large(event.size, self._settings, event.topic)
+        if problem is not None:
             raise TooLarge(problem)
         with self.changed:
-            if self.outstanding >= self._most:
-                raise QueueFull(f"{self._most} messages are in the producer's hands already")
+            if self.outstanding >= (most := self._settings.outstanding):
+                raise QueueFull(f"{most} messages are in the producer's hands already")
             partitions = self._partitions.get(event.topic)
             if event.partition == UNDESIGNATED and event.key is not None and partitions:
                 event.partition = self._partition(event.key, partitions)
@@ -89,10 +112,7 @@ class Intake:
             self.outstanding += 1
 
     def known(self, partitions: Mapping[str, int]) -> list[Outcome]:
-        """Learn how many partitions topics have: what waits for that gets its own.
-
-        Gives what became of those that the partitioner does not take.
-        """
+        """Take numbers of partitions, and give waiting events theirs; return those that failed."""
         failed: list[Outcome] = []
         with self.changed:
             for topic, count in partitions.items():
@@ -120,43 +140,43 @@ class Intake:
         return failed
 
     def _partition(self, key: Any, count: int) -> int:
-        found = self._partitioner(key, count)
-        if not 0 <= found < count:
-            raise ValueError(f"the partitioner gives {found} of {count} partitions")
-        return found
+        partition = self._partitioner(key, count)
+        if not 0 <= partition < count:
+            raise ValueError(f"the partitioner gives {partition} of {count} partitions")
+        return partition
 
     def take(self, places: Collection[Place], limit: int, ripe: float) -> Batches:
-        """Batches for these partitions, see `queues.Queues.take`."""
+        """Take batches for these partitions, see `PartitionQueues.take`."""
         with self.changed:
             return self._queues.take(places, limit, ripe)
 
     def put_back(self, batches: Batches) -> None:
-        """What was taken and had no room is the first of its partition again."""
+        """Return batches that did not fit: they are the first of their partitions again."""
         with self.changed:
             self._queues.put_back(batches)
 
-    def remove(self, wanted: Callable[[Event], bool]) -> list[Event]:
-        """Take out all that are wanted."""
+    def remove(self, unwanted: Callable[[Event], bool]) -> list[Event]:
+        """Take out unwanted events."""
         with self.changed:
-            return self._queues.remove(wanted)
+            return self._queues.remove(unwanted)
 
     def ripe(self, limit: int, ripe: float) -> set[Place]:
-        """The places of which `take` would give something; partition -1 for what has none."""
+        """Return the places of which `take` would return something."""
         with self.changed:
             return set(self._queues.ripe(limit, ripe))
 
     def waiting(self) -> list[Place]:
-        """The places with something that waits; partition -1 for what has none."""
+        """Return the places with waiting events; -1 for events without a partition."""
         with self.changed:
             return list(self._queues.waiting())
 
     def firsts(self) -> Collection[float]:
-        """When the first event of each queue was enqueued; the earliest is the oldest of all."""
+        """Return when the first event of each queue was enqueued."""
         with self.changed:
             return self._queues.firsts()
 
     def over(self, count: int) -> None:
-        """So many events have been reported."""
+        """Make room for events that have been reported."""
         with self.changed:
             self.outstanding -= count
             self.changed.notify_all()

@@ -1,44 +1,135 @@
-"""All connections: that for metadata and one to each broker, and what each may be sent now."""
+"""Connections of the producer: one for metadata and one to each broker, and what each may be sent now."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
 
-from barnabas.designs.dialogue import Dialogue
-from barnabas.designs.leaders import Place
-from barnabas.designs.pipelined_producer.peers.actions import METADATA
-from barnabas.designs.pipelined_producer.peers.link import Link, State
-from barnabas.designs.pipelined_producer.peers.refresher import Refresher
-from barnabas.designs.pipelined_producer.peers.settings import Settings
+from barnabas.designs.dialogue import Dialogue, ProtocolError
+from barnabas.designs.leaders import Address, Place
+from barnabas.designs.pipelined_producer.peers.queues import Batches
+from barnabas.designs.pipelined_producer.peers.settings import NEWEST_PRODUCE, Settings
+from barnabas.specs.keys import PRODUCE
+
+METADATA: Final = -1
+"""The node of the connection for metadata: a response there never waits for a Produce response."""
+
+
+class State(StrEnum):
+    """down -> connecting -> (asking, for a broker's versions) -> ready; from anywhere to down."""
+
+    DOWN = "down"
+    CONNECTING = "connecting"
+    ASKING = "asking"
+    READY = "ready"
+
+
+@dataclass(slots=True, eq=False)
+class Sent:
+    """A Produce request in flight, or with acks=0 one that is not completely written."""
+
+    batches: Batches
+    until: float
+    """When its response is late, in seconds."""
+
+
+@dataclass(slots=True)
+class Link:
+    """A connection to a broker: its state, its requests in flight, and the unwritten rest of one."""
+
+    node: int
+    dialogue: Dialogue
+    address: Address = ("", 0)
+    state: State = State.DOWN
+    version: int = 0
+    """The version of Produce, when the link is ready."""
+    old: bool = False
+    """The broker did not answer ApiVersions: 0.8 closes the connection, 0.9 stays silent."""
+    heard: bool = False
+    """Whether a response came since the link was connected."""
+    not_before: float = 0.0
+    """When the link may connect again, in seconds."""
+    until: float = 0.0
+    """When connecting, or a response other than Produce's, is late."""
+    outgoing: memoryview = field(default_factory=lambda: memoryview(b""))
+    """The incomplete request: bytes that the socket has not taken yet."""
+    writing: Sent | None = None
+    """The request that these bytes belong to, if it has no response."""
+    in_flight: list[Sent] = field(default_factory=list)
+    """Requests that wait for their responses, the oldest first."""
+    flying: Counter[Place] = field(default_factory=Counter)
+    """The number of batches in flight of each partition."""
+
+    @property
+    def up(self) -> bool:
+        """Whether the link can send bytes."""
+        return self.state in (State.ASKING, State.READY)
+
+    def connecting(self, address: Address, until: float) -> None:
+        """Begin to connect."""
+        self.address, self.state, self.until = address, State.CONNECTING, until
+
+    def depart(self, sent: Sent, *, answered: bool) -> None:
+        """Add a request in flight."""
+        self.flying.update(sent.batches.keys())
+        if answered:
+            self.in_flight.append(sent)
+        else:
+            self.writing = sent
+
+    def arrive(self, sent: Sent) -> None:
+        """Remove a request in flight."""
+        self.flying.subtract(sent.batches.keys())
+        self.flying += Counter()
+        if sent is self.writing:
+            self.writing = None
+        else:
+            self.in_flight.remove(sent)
+
+    def down(self, client_id: str, not_before: float) -> list[Sent]:
+        """Reset a link that is closed; return what was in flight, the oldest first."""
+        lost = [*self.in_flight, *([self.writing] if self.writing else [])]
+        if self.state == State.ASKING:
+            self.old, not_before = True, 0.0  # at once, and without asking
+        elif self.old and not self.heard:
+            self.old = False  # it may be another one by now: ask again
+        self.heard, self.state, self.not_before = False, State.DOWN, not_before
+        self.dialogue = Dialogue(client_id)
+        self.outgoing, self.writing = memoryview(b""), None
+        self.in_flight, self.flying = [], Counter()
+        return lost
 
 
 class Links:
     """The connections by node id."""
 
-    def __init__(self, settings: Settings, refresher: Refresher) -> None:
+    def __init__(self, settings: Settings) -> None:
+        self.metadata = Link(METADATA, Dialogue(settings.client_id))
         self.brokers: dict[int, Link] = {}
-        """In the order in which they are served: who was last comes last."""
+        """Links in the order in which they are served: the last one served is last."""
+        self.led: dict[int, list[Place]] = {}
+        """The partitions that each node leads: the document's map of broker to partitions."""
         self._settings = settings
-        self._refresher = refresher
 
     def all(self) -> list[Link]:
-        """That for metadata first."""
-        return [self._refresher.link, *self.brokers.values()]
+        """Return all links, that for metadata first."""
+        return [self.metadata, *self.brokers.values()]
 
     def get(self, node: int) -> Link | None:
-        """The connection to a node, if it was ever wanted."""
-        return self._refresher.link if node == METADATA else self.brokers.get(node)
+        """Return the link to a node, if there is one."""
+        return self.metadata if node == METADATA else self.brokers.get(node)
 
     def to(self, node: int) -> Link:
-        """The connection to a broker."""
-        found = self.brokers.get(node)
-        if found is None:
-            found = Link(node, ("", 0), Dialogue(self._settings.client_id))
-            self.brokers[node] = found
-        return found
+        """Return the link to a broker; make it if needed."""
+        if node not in self.brokers:
+            self.brokers[node] = Link(node, Dialogue(self._settings.client_id))
+        return self.brokers[node]
 
     def has_room(self, link: Link) -> bool:
-        """Whether another request may be sent to a broker."""
+        """Return whether a broker may get another request."""
         if link.state != State.READY or link.node == METADATA or link.outgoing:
             return False
         total = self._settings.in_flight_total
@@ -47,22 +138,28 @@ class Links:
         return len(link.in_flight) < self._settings.in_flight
 
     def served(self, link: Link, *, but: Collection[Place] = ()) -> list[Place]:
-        """The partitions of which a broker may get something, save some.
+        """Return the partitions of which a broker may get something, except some.
 
-        Not those with something in flight to another broker, which led them until lately: order.
+        To keep order, leave out those with something in flight to another broker, their last leader.
         """
         shut = {place for one in self.brokers.values() if one is not link for place in one.flying}
-        led = self._refresher.led.get(link.node, ())
+        led = self.led.get(link.node, ())
         return [place for place in led if place not in shut and place not in but]
 
     def served_now(self, link: Link, places: Collection[Place]) -> None:
-        """A broker has got something for these: others come first next time, brokers and partitions."""
+        """Put a broker, and its partitions that were served, behind the others."""
         self.brokers[link.node] = self.brokers.pop(link.node)
-        self._refresher.led[link.node].sort(key=places.__contains__)
+        self.led[link.node].sort(key=places.__contains__)
 
-    def busy(self) -> Iterator[float]:
-        """When something that is waited for is late, or may be tried again, in seconds."""
+    def times(self) -> Iterator[float]:
+        """Yield when a link may be tried again, and when a response is late, in seconds."""
         for link in self.all():
-            yield link.not_before
-            yield link.until
-            yield from (sent.until for sent in link.in_flight[:1])
+            yield from (link.not_before, link.until, *(sent.until for sent in link.in_flight[:1]))
+
+
+def produce_version(body: Mapping[str, Any]) -> int:
+    """Return the newest Produce that both sides speak. Raises ProtocolError if there is none."""
+    for api in body["api_keys"]:
+        if api["api_key"] == PRODUCE and api["min_version"] <= NEWEST_PRODUCE:
+            return max(0, min(NEWEST_PRODUCE, int(api["max_version"])))
+    raise ProtocolError("the broker offers no Produce that is known here")

@@ -1,4 +1,4 @@
-"""The producer as an application has it: a send thread around the event loop, with real sockets."""
+"""The producer's interface for applications: a send thread around the event loop, with real sockets."""
 
 from __future__ import annotations
 
@@ -9,35 +9,26 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Self
 
 from barnabas.designs.leaders import Address
-from barnabas.designs.pipelined_producer.peers.actions import (
-    Action,
-    Close,
-    Connect,
-    Report,
-    Select,
-    Write,
-)
+from barnabas.designs.pipelined_producer.peers import actions
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event, Outcome
-from barnabas.designs.pipelined_producer.peers.intake import Intake, QueueFull
+from barnabas.designs.pipelined_producer.peers.intake import Intake, Partitioner, QueueFull, by_hash
 from barnabas.designs.pipelined_producer.peers.loop import Loop
-from barnabas.designs.pipelined_producer.peers.partitioning import Partitioner, by_hash
 from barnabas.designs.pipelined_producer.peers.resolver import Lookup, look_up
-from barnabas.designs.pipelined_producer.peers.selecting import wake, wants_write
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN, Serializers
 from barnabas.designs.pipelined_producer.peers.settings import Settings
 from barnabas.designs.pipelined_producer.peers.sockets import Sockets
-from barnabas.designs.pipelined_producer.peers.steps import STEPS
+from barnabas.designs.pipelined_producer.peers.steps import STEPS, wake, wants_write
 
 
 class Stopped(RuntimeError):
-    """The producer was closed, or its send thread has ended by a fault of its own."""
+    """The producer was closed, or a fault ended its send thread."""
 
 
 class PipelinedProducer:
-    """Sends messages, asynchronously: `told` hears in the send thread what became of each, once.
+    """An asynchronous producer. The send thread calls `told` once for each message, with its outcome.
 
-    bootstrap: where to ask for metadata first. lookup: what a host's name stands for. What `told` raises
-    is kept in `problems`. It may send, but not wait (flush, close): RuntimeError.
+    bootstrap: brokers to ask for metadata first. lookup: resolves host names. `problems` collects what
+    `told` raises. `told` may send, but not wait: flush and close raise RuntimeError there.
     """
 
     def __init__(
@@ -57,7 +48,7 @@ class PipelinedProducer:
         self._sockets = Sockets(lookup)
         self._flushing = 0
         self._untold = 0
-        """Events that are no longer in the producer's hands, and whose `told` may not have heard it."""
+        """Events that are out of the producer's hands, but perhaps not reported to `told`."""
         self._stop = False
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="send thread", daemon=True)
@@ -73,10 +64,10 @@ class PipelinedProducer:
         told: Callable[[Outcome], None] | None = None,
         wait: float = 0.0,
     ) -> None:
-        """Take a message, and return at once. Raises QueueFull if there is no room for `wait` seconds.
+        """Take a message and return; if there is no room, wait for it at most `wait` seconds.
 
-        Raises Stopped, TooLarge, ValueError for a topic or a partition that can't be, and what the
-        partitioner raises; where this thread serialises, also what a serializer raises.
+        Raises QueueFull, Stopped, TooLarge, ValueError for an invalid topic or partition, and what the
+        partitioner raises; if this thread serialises, also what a serializer raises.
         """
         now_ms = time.time_ns() // 1_000_000
         event = Event(topic, key, value, time.monotonic(), partition, now_ms, told)
@@ -91,14 +82,13 @@ class PipelinedProducer:
                     self.intake.put(event)
                     break
                 except QueueFull:
-                    left = until - time.monotonic()
-                    if left <= 0:
+                    if (seconds := until - time.monotonic()) <= 0:
                         raise
-                    self.intake.changed.wait(left)
+                    self.intake.changed.wait(seconds)
         self._sockets.ring()
 
     def flush(self, timeout: float | None = None) -> int:
-        """Send what waits at once, and wait until all is reported; how much is not, in that time."""
+        """Send waiting messages at once and wait for all reports; return how many are missing."""
         if threading.current_thread() is self._thread:
             raise RuntimeError("the send thread would wait for itself")
         with self.intake.changed:
@@ -115,7 +105,7 @@ class PipelinedProducer:
         return self.intake.outstanding + self._untold
 
     def close(self, timeout: float | None = None) -> None:
-        """Flush; what is not sent in that time is reported as such. Raises Stopped after a fault."""
+        """Flush, and report messages that were not sent in time. Raises Stopped after a fault."""
         self.flush(timeout)
         with self.intake.changed:
             self._stop = True
@@ -144,44 +134,39 @@ class PipelinedProducer:
             self._sockets.shut()
 
     def _round(self) -> None:
-        """Once through the document's loop."""
+        """Take each step of the document's loop."""
         loop = self._loop
         for _, step in STEPS:
             loop.hurry = self._flushing > 0
-            if step is Select.READABLE:
+            if step is actions.Select.READABLE:
                 due = wake(loop)
                 wait = math.inf if due is None else max(due - time.monotonic(), 0.0)
                 loop.heard = self._sockets.readable(wants_write(loop), wait)
                 loop.now = time.monotonic()
-            elif step is Select.WRITABLE:
+            elif step is actions.Select.WRITABLE:
                 loop.takes = self._sockets.writable(wants_write(loop))
             else:
                 self._perform(loop.do(step))
 
-    def _perform(self, actions: Collection[Action]) -> None:
-        if not actions:
+    def _perform(self, todo: Collection[actions.Action]) -> None:
+        if not todo:
             return
-        with self.intake.changed:  # there is room before it is told, for what `told` may send
-            self._untold = sum(isinstance(action, Report) for action in actions)
+        with self.intake.changed:  # there is room before the reports, for what `told` may send
+            self._untold = sum(isinstance(action, actions.Report) for action in todo)
             self.intake.over(self._untold)
-        for action in actions:
+        for action in todo:
             match action:
-                case Connect(node, address):
+                case actions.Connect(node, address):
                     self._sockets.connect(node, address)
-                case Write(node, data):
+                case actions.Write(node, data):
                     self._loop.wrote(node, self._sockets.write(node, data))
-                case Close(node):
+                case actions.Close(node):
                     self._sockets.close(node)
-                case Report(outcome):
-                    self._tell(outcome)
+                case actions.Report(outcome) if outcome.event.told is not None:
+                    try:
+                        outcome.event.told(outcome)
+                    except Exception as problem:  # noqa: BLE001 - the application's fault
+                        self.problems.append(problem)
         with self.intake.changed:
             self._untold = 0
             self.intake.changed.notify_all()
-
-    def _tell(self, outcome: Outcome) -> None:
-        if outcome.event.told is None:
-            return
-        try:
-            outcome.event.told(outcome)
-        except Exception as problem:  # noqa: BLE001 - an application's fault is not the thread's end
-            self.problems.append(problem)

@@ -1,47 +1,48 @@
-"""How a pipelined producer works: the document's choices, and the limits that 0.8's producer had.
+"""Settings of a pipelined producer: the document's choices, and the limits of 0.8's producer.
 
-Names in brackets are those of 0.8's producer configuration. Their defaults are 0.8's, too, but
-for acks (0 there) and linger_ms (5000). [queue.enqueue.timeout.ms] is `wait` of `PipelinedProducer.send`.
+Names in brackets are those of 0.8's producer configuration. Their defaults are 0.8's, too, except for
+acks (0 there) and linger_ms (5000). [queue.enqueue.timeout.ms] is `wait` of `PipelinedProducer.send`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from barnabas.specs.records import CODECS
 
 NEWEST_PRODUCE: Final = 12
-"""The newest Produce that names topics; v13 has ids, which Metadata v0 does not tell."""
+"""The newest Produce with topic names; v13 has ids, which Metadata v0 lacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All times in milliseconds. Raises ValueError for what can't be."""
+    """Settings of a producer; times in milliseconds. Raises ValueError for invalid values."""
 
     client_id: str = "barnabas-pipelined"
     in_flight: int = 5
-    """Requests to one broker that may wait for their answers."""
+    """The most requests to one broker without responses."""
     in_flight_total: int | None = None
-    """The same over all brokers; None: no limit beside that of each."""
+    """The most requests to all brokers without responses; None: no limit."""
     queueing: Literal["partition", "one"] = "partition"
-    """A queue per partition, and one per topic for what has none yet; or one queue for everything."""
+    """A queue per partition, and one per topic for events without one; or one queue for everything."""
     metadata: Literal["blocking", "non-blocking"] = "non-blocking"
-    """Whether the event loop stands still until a metadata request is answered."""
+    """Whether the event loop waits for the response to a metadata request."""
     serializing: Literal["client thread", "send thread"] = "send thread"
-    """Where bytes are made of keys and values. Batches are compressed in the send thread in any case."""
+    """The thread that serialises keys and values. The send thread always compresses batches."""
     acks: int = 1
     """[request.required.acks]"""
     request_timeout_ms: int = 10_000
     """[request.timeout.ms] How long a broker may wait for other replicas."""
     answer_timeout_ms: int = 30_000
-    """After so long without the oldest answer a connection is given up."""
+    """How long the producer waits for the oldest response before it closes the connection."""
     versions_timeout_ms: int = 2000
-    """After so long without its versions a broker counts as an old one: 0.9 neither answers nor closes."""
+    """How long the producer waits for ApiVersions; 0.9 neither answers nor closes the connection."""
     queue_messages: int = 10_000
     """[queue.buffering.max.messages] Of each queue."""
     outstanding: int = 100_000
-    """Messages in the producer's hands altogether: queued, in flight, or waiting to be sent again."""
+    """The most messages in the producer: queued, in flight, or waiting to be sent again."""
     linger_ms: float = 0
     """[queue.buffering.max.ms] How long a batch that is not full waits for more."""
     batch_messages: int = 200
@@ -56,40 +57,45 @@ class Settings:
     """[retry.backoff.ms] Before a batch is sent again, and between two metadata requests."""
     reconnect_backoff_ms: float = 50
     expiry_ms: float = 60_000
-    """After so long a message that is in a queue or is to be sent again is given up."""
+    """How long a message may be in a queue or wait to be sent again."""
     compression: str = "none"
     """[compression.codec] none, gzip, snappy; lz4 from 0.8.2 on, zstd from 2.1."""
     metadata_refresh_ms: float = 600_000
     """[topic.metadata.refresh.interval.ms]"""
     produce_version: int | None = None
-    """None: the newest that both know; brokers without ApiVersions get v0."""
+    """None: the newest version that both sides know; v0 for brokers without ApiVersions."""
 
     def __post_init__(self) -> None:
-        at_least_one = ("in_flight", "queue_messages", "outstanding", "batch_messages")
-        for name in (*at_least_one, "batch_bytes", "request_bytes"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} of {getattr(self, name)}: at least 1")
-        for name, known in (
-            ("queueing", ("partition", "one")),
-            ("metadata", ("blocking", "non-blocking")),
-            ("serializing", ("client thread", "send thread")),
-            ("compression", CODECS),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} of {getattr(self, name)!r}: one of {', '.join(known)}")
-        for name in (*(name for name in self.__slots__ if name.endswith("_ms")), "retries"):
-            if not getattr(self, name) >= 0:  # nan is not, either
-                raise ValueError(f"{name} of {getattr(self, name)}: at least 0")
-        if not -(1 << 15) <= self.acks < 1 << 15:
-            raise ValueError(f"acks of {self.acks}: an int16")
-        if self.request_timeout_ms >= 1 << 31:
-            raise ValueError(f"request_timeout_ms of {self.request_timeout_ms}: an int32")
+        for name, words in _CHOICES.items():
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name} of {getattr(self, name)!r}: one of {', '.join(words)}")
+        times = {name: _NOT_NEGATIVE for name in self.__slots__ if name.endswith("_ms")}
+        for name, (least, most, range_text) in (times | _RANGES).items():
+            value = getattr(self, name)
+            optional = name in ("in_flight_total", "produce_version")
+            if not (optional and value is None) and not least <= value <= most:  # nan is in no range
+                raise ValueError(f"{name} of {value}: {range_text}")
         if len(self.client_id.encode()) >= 1 << 15:
             raise ValueError("client_id: at most 32767 bytes")
-        if self.in_flight_total is not None and self.in_flight_total < 1:
-            raise ValueError(f"in_flight_total of {self.in_flight_total}: at least 1, or None")
-        if self.produce_version is not None and not 0 <= self.produce_version <= NEWEST_PRODUCE:
-            raise ValueError(f"produce_version of {self.produce_version}: 0 to {NEWEST_PRODUCE}")
+
+
+_CHOICES: Final = {
+    "queueing": ("partition", "one"),
+    "metadata": ("blocking", "non-blocking"),
+    "serializing": ("client thread", "send thread"),
+    "compression": CODECS,
+}
+_POSITIVE: Final = (1, math.inf, "at least 1")
+_NOT_NEGATIVE: Final = (0, math.inf, "at least 0")
+_RANGES: Final = {
+    **dict.fromkeys(("in_flight", "queue_messages", "outstanding", "batch_messages"), _POSITIVE),
+    **dict.fromkeys(("batch_bytes", "request_bytes"), _POSITIVE),
+    "in_flight_total": (1, math.inf, "at least 1, or None"),
+    "retries": _NOT_NEGATIVE,
+    "acks": (-(1 << 15), (1 << 15) - 1, "an int16"),
+    "request_timeout_ms": (0, (1 << 31) - 1, "an int32, at least 0"),
+    "produce_version": (0, NEWEST_PRODUCE, f"0 to {NEWEST_PRODUCE}"),
+}
 
 
 BLOCKING_0_8: Final = Settings(
@@ -100,4 +106,4 @@ BLOCKING_0_8: Final = Settings(
     metadata="blocking",
     produce_version=0,
 )
-"""As 0.8's producer: one thread that sends to one broker after the other and waits for each answer."""
+"""0.8's producer: one thread that sends to one broker after the other and waits for each response."""

@@ -20,10 +20,9 @@ from barnabas.designs.pipelined_producer.peers.actions import (
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event, Outcome
 from barnabas.designs.pipelined_producer.peers.intake import Intake
 from barnabas.designs.pipelined_producer.peers.loop import Loop
-from barnabas.designs.pipelined_producer.peers.selecting import wake, wants_write
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN
 from barnabas.designs.pipelined_producer.peers.settings import Settings
-from barnabas.designs.pipelined_producer.peers.steps import STEPS
+from barnabas.designs.pipelined_producer.peers.steps import STEPS, wake, wants_write
 from barnabas.specs.frames import Frame, decode_frame, encode_frame, request_head
 from barnabas.specs.keys import API_VERSIONS, PRODUCE
 from barnabas.specs.keys import METADATA as METADATA_KEY

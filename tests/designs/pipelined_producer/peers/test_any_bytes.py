@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.designs.pipelined_producer.peers.actions import METADATA
+from barnabas.designs.pipelined_producer.peers.links import METADATA
 from barnabas.designs.pipelined_producer.peers.settings import Settings
 from tests.designs.pipelined_producer.peers.stage import Broker, Cluster, Stage, numbered
 

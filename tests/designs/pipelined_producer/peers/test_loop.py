@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from barnabas.designs.pipelined_producer.peers.actions import METADATA
-from barnabas.designs.pipelined_producer.peers.link import State
+from barnabas.designs.pipelined_producer.peers.links import METADATA, State
 from barnabas.designs.pipelined_producer.peers.loop import Loop
-from barnabas.designs.pipelined_producer.peers.selecting import wake
 from barnabas.designs.pipelined_producer.peers.serializing import Serializers, plain
 from barnabas.designs.pipelined_producer.peers.settings import BLOCKING_0_8, Settings
+from barnabas.designs.pipelined_producer.peers.steps import wake
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.keys import API_VERSIONS, PRODUCE
 from barnabas.specs.keys import METADATA as METADATA_KEY
@@ -411,7 +410,7 @@ def test_answers_are_read_while_metadata_are_waited_for_only_if_that_does_not_bl
 def test_a_leader_is_connected_to_as_soon_as_it_is_known(metadata: str) -> None:
     stage = Stage(Settings(metadata=metadata), Cluster(1, {"t": 1}))  # type: ignore[arg-type]
     stage.send(b"v")
-    while not stage.loop.refresher.led:
+    while not stage.loop.links.led:
         stage.turn()
     stage.do(Loop.configure_connections)
     assert stage.loop.links.brokers[1].state == State.CONNECTING

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from barnabas.designs.pipelined_producer.peers.selecting import wants_write
 from barnabas.designs.pipelined_producer.peers.settings import Settings
+from barnabas.designs.pipelined_producer.peers.steps import wants_write
 from barnabas.specs.keys import METADATA
 from tests.designs.pipelined_producer.peers.stage import Cluster, Stage
 

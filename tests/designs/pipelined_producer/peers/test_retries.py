@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.designs.pipelined_producer.peers.delivery_reports import Retries
 from barnabas.designs.pipelined_producer.peers.event import Event
-from barnabas.designs.pipelined_producer.peers.retries import Retries
 
 FIRST, SECOND = ("t", 0), ("t", 1)
 
