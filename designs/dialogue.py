@@ -6,7 +6,6 @@ correlation id is a check. Produce with acks=0 has no response.
 
 from __future__ import annotations
 
-import struct
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -18,8 +17,6 @@ from barnabas.specs.registry import NAMES
 
 FRAME_LIMIT: Final = 100 << 20
 """Bytes of the largest response."""
-
-_SIZE: Final = struct.Struct(">i")
 
 
 class ProtocolError(ConnectionError):
@@ -53,11 +50,10 @@ class Dialogue:
     [{'brokers': [], 'topics': []}]
     """
 
-    def __init__(self, client_id: str, *, frame_limit: int = FRAME_LIMIT) -> None:
+    def __init__(self, client_id: str) -> None:
         self.waiting: deque[Question] = deque()
         """Requests without a response, the oldest first."""
         self._client_id = client_id
-        self._frame_limit = frame_limit
         self._next_id = 0
         self._received = bytearray()
 
@@ -90,15 +86,14 @@ class Dialogue:
 
     def answers(self) -> Iterator[Answer]:
         """Yield complete responses. Raises ProtocolError after the last good one."""
-        while len(self._received) >= _SIZE.size:
-            (size,) = _SIZE.unpack_from(self._received)
-            if not 4 <= size <= self._frame_limit:
+        while len(self._received) >= 4:
+            size = int.from_bytes(self._received[:4], "big", signed=True)
+            if not 4 <= size <= FRAME_LIMIT:
                 raise ProtocolError(f"the broker sends a frame of {size} bytes")
-            end = _SIZE.size + size
-            if len(self._received) < end:
+            if len(self._received) < 4 + size:
                 return
-            frame = bytes(self._received[_SIZE.size : end])
-            del self._received[:end]
+            frame = bytes(self._received[4 : 4 + size])
+            del self._received[: 4 + size]
             yield self._answer(frame)
 
     def _answer(self, frame: bytes) -> Answer:

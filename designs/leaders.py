@@ -64,12 +64,9 @@ def by_leader(
     ({1: [('a', 0), ('b', 0)]}, [('a', 1)])
     """
     led: dict[int, list[Place]] = {}
-    leaderless = []
+    leaderless: list[Place] = []
     for place in places:
-        if place in leaders:
-            led.setdefault(leaders[place], []).append(place)
-        else:
-            leaderless.append(place)
+        (led.setdefault(leaders[place], []) if place in leaders else leaderless).append(place)
     return led, leaderless
 
 

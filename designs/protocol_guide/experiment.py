@@ -50,14 +50,16 @@ STATEMENTS: Final = {
         'acks=0: "the server responds immediately"', "an answer", probes.no_acknowledgement, PRODUCE),
     "acks-2": Statement(
         'acks=2, with two replicas: "the server will block waiting for this number of acknowledgements"',
-        code(0), probes.acknowledgements(2), PRODUCE),
+        code(0), probes.error_of_produce(acks=2), PRODUCE),
     "acks-5": Statement(
         'acks=5, with two replicas: "the server will never wait for more acknowledgements than there are '
-        'in-sync replicas"', code(0), probes.acknowledgements(5), PRODUCE),
+        'in-sync replicas"', code(0), probes.error_of_produce(acks=5), PRODUCE),
     "checksum": Statement(
-        'code 2: "a message contents does not match its CRC"', code(2), probes.wrong_checksum, PRODUCE),
+        'code 2: "a message contents does not match its CRC"', code(2),
+        probes.error_of_produce(probes.flipped), PRODUCE),
     "size": Statement(
-        'code 4: "The message has a negative size"', code(4), probes.negative_size, PRODUCE),
+        'code 4: "The message has a negative size"', code(4),
+        probes.error_of_produce(probes.negative_size), PRODUCE),
     "size-inside": Statement("the same in a compressed set", code(4), probes.negative_size_inside),
     "set-offset": Statement(
         'Produce answers "the offset assigned to the first message in the message set" (a compressed one)',

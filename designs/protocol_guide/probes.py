@@ -123,34 +123,27 @@ def no_acknowledgement(peer: Peer, version: int) -> str:
     return "no answer"
 
 
-def acknowledgements(acks: int) -> Callable[[Peer, int], str]:
-    """Make a probe of the error of Produce with these acks."""
-    return lambda peer, version: code(peer.produce(messages(version), version, acks).error)
+def error_of_produce(
+    spoil: Callable[[bytes], bytes] = bytes, acks: int = -1
+) -> Callable[[Peer, int], str]:
+    """Make a probe of the error for a set that `spoil` has changed."""
+    return lambda peer, version: code(peer.produce(spoil(messages(version)), version, acks).error)
 
 
-def wrong_checksum(peer: Peer, version: int) -> str:
-    """Report the error for a flipped bit."""
-    data = bytearray(messages(version))
-    data[-1] ^= 1
-    return code(peer.produce(bytes(data), version).error)
+def flipped(data: bytes) -> bytes:
+    """Flip the last bit."""
+    return data[:-1] + bytes([data[-1] ^ 1])
 
 
-def sized(data: bytes, size: int) -> bytes:
-    """Overwrite the size of the first message of a set, or of the batch in magic 2."""
-    return data[:8] + struct.pack(">i", size) + data[12:]
-
-
-def negative_size(peer: Peer, version: int) -> str:
-    """Report the error for a message, or a batch, of -5 bytes."""
-    return code(peer.produce(sized(messages(version), -5), version).error)
+def negative_size(data: bytes) -> bytes:
+    """Set the size of the first message of a set, or of the batch in magic 2, to -5."""
+    return data[:8] + struct.pack(">i", -5) + data[12:]
 
 
 def negative_size_inside(peer: Peer, _: int) -> str:
     """Report the error for a message of -5 bytes inside a compressed one."""
-    data = messages(
-        0, compression="gzip", compressor=lambda data: compress("gzip", sized(data, -5))
-    )
-    return code(peer.produce(data, 0).error)
+    inner = compress("gzip", negative_size(messages(0)))
+    return code(peer.produce(messages(0, compression="gzip", compressor=lambda _: inner), 0).error)
 
 
 def offset_of_a_compressed_set(peer: Peer, version: int) -> str:
@@ -213,10 +206,9 @@ def beyond_the_limit(peer: Peer, _: int) -> str:
     body = metadata([PLACE[0]])
     around = len(Dialogue("").ask(METADATA, 0, body)) - 4
     for size in (LIMIT, LIMIT + 1):
-        with closing(Connection(peer.leader, "c" * (size - around), SILENCE)) as connection:
+        with Client([], client_id="c" * (size - around), timeout=SILENCE) as client:
             try:
-                connection.send(METADATA, body)
-                connection.receive()
+                client.ask(peer.leader, METADATA, body)
             except ConnectionError as problem:
                 if not closed(problem):
                     raise

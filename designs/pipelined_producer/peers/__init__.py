@@ -1,9 +1,9 @@
 """The pipelined producer of the document that became Kafka's new producer: several requests in flight.
 
-Two threads: the client's gives an event its partition and puts it into a queue (`intake`); the send
-thread does all the rest in one event loop (`steps`: the document's, in its order). Only names of hosts are
-looked up elsewhere (`resolver`). What the document leaves open is a setting (`settings`), such as which of
-the two serialises, and `BLOCKING_0_8` is the producer that it wants to replace.
+The client's thread gives an event its partition and puts it into a queue (`intake`). The send thread does
+everything else in one event loop (`steps`: the document's, in its order), except lookups of host names
+(`sockets`). `settings` decides what the document leaves open, e.g. which thread serialises.
+`BLOCKING_0_8` is the producer that the document wants to replace.
 
 with PipelinedProducer([("127.0.0.1", 9092)]) as producer:
     producer.send("orders", b"value", key=b"key", told=print)

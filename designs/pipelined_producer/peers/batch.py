@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from barnabas.designs.leaders import Place
 from barnabas.designs.pipelined_producer.peers import serializing
@@ -12,10 +12,6 @@ from barnabas.designs.pipelined_producer.peers.queues import Batches
 from barnabas.designs.pipelined_producer.peers.settings import Settings
 from barnabas.designs.protocol_guide.client_0_8.requests import produce_bytes
 from barnabas.specs.records import Record, build
-
-MAGIC_1: Final = 2
-MAGIC_2: Final = 3
-"""The first versions of Produce with batches of that magic (KIP-32, KIP-98)."""
 
 
 class Collated(NamedTuple):
@@ -28,12 +24,12 @@ class Collated(NamedTuple):
 
 
 def magic_for(version: int) -> int:
-    """Return the magic of batches in a version of Produce.
+    """Return the magic of batches in a version of Produce (KIP-32, KIP-98).
 
     >>> [magic_for(version) for version in (0, 1, 2, 3, 12)]
     [0, 0, 1, 2, 2]
     """
-    return 2 if version >= MAGIC_2 else 1 if version >= MAGIC_1 else 0
+    return 2 if version >= 3 else 1 if version >= 2 else 0
 
 
 def collate(
@@ -79,11 +75,11 @@ def _fill(
         try:
             key, value = event.serialized or serializers.serialize(event.key, event.value)
             size = serializing.record_size(key, value)
-        except Exception as problem:  # noqa: BLE001 - whatever somebody's serializer raises
-            failed.append(Outcome(event, problem=f"not serialised: {problem}"))
-            continue
-        if (reason := serializing.too_large(size, settings, event.topic)) is not None:
-            failed.append(Outcome(event, problem=reason))
+            problem = serializing.too_large(size, settings, event.topic)
+        except Exception as failure:  # noqa: BLE001 - whatever somebody's serializer raises
+            problem = f"not serialised: {failure}"
+        if problem is not None:
+            failed.append(Outcome(event, problem=problem))
             continue
         if size > room:
             return records, fitting, list(events[number:])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from barnabas.designs.leaders import UNKNOWN_TOPIC_OR_PARTITION, Place
@@ -16,14 +17,12 @@ from barnabas.designs.pipelined_producer.peers.intake import Intake
 from barnabas.designs.pipelined_producer.peers.queues import Batches
 from barnabas.designs.pipelined_producer.peers.refresher import RETRIABLE
 from barnabas.designs.pipelined_producer.peers.settings import Settings
-from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.error_codes import error_name
 
 LOST: Final = "the connection was lost"
 LATE: Final = "the broker did not answer in time"
 EXPIRED: Final = "expired"
 CLOSED: Final = "the producer was closed"
-
-_NAMES: Final = {error.code: error.name for error in ERROR_CODES}
 
 
 class Retry(NamedTuple):
@@ -92,30 +91,22 @@ class Retries:
         return sum(len(retry.events) for retry in self._waiting)
 
 
+@dataclass(slots=True)
 class DeliveryReports:
-    """Decides the fate of events. Times in seconds.
+    """Decides the fate of events. Times in seconds."""
 
-    error_of: the code that keeps events of a partition from being sent, or 0. say: takes outcomes.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        intake: Intake,
-        retries: Retries,
-        error_of: Callable[[Place], int],
-        say: Callable[[Outcome], None],
-    ) -> None:
-        self._settings = settings
-        self._intake = intake
-        self._retries = retries
-        self._error_of = error_of
-        self._say = say
+    settings: Settings
+    intake: Intake
+    retries: Retries
+    error_of: Callable[[Place], int]
+    """Returns the code that keeps events of a partition from being sent, or 0."""
+    say: Callable[[Outcome], None]
+    """Takes outcomes."""
 
     def acknowledged(self, events: Sequence[Event], offset: int = -1) -> None:
         """Report events as written. offset: that of the first, -1 if it is unknown."""
         for number, event in enumerate(events):
-            self._say(Outcome(event, offset + number if offset >= 0 else -1))
+            self.say(Outcome(event, offset + number if offset >= 0 else -1))
 
     def failed(self, place: Place, events: Iterable[Event], problem: str | int, now: float) -> None:
         """Send a batch again if that may help and retries are left. problem: a broker's code, or text."""
@@ -123,18 +114,18 @@ class DeliveryReports:
         again: list[Event] = []
         for event in events:
             event.attempts += 1
-            event.problem, event.error = name(error) if error else str(problem), error
-            if event.attempts <= self._settings.retries and (not error or error in RETRIABLE):
+            event.problem, event.error = error_name(error) if error else str(problem), error
+            if event.attempts <= self.settings.retries and (not error or error in RETRIABLE):
                 again.append(event)
             else:
-                self._say(Outcome(event, problem=event.problem, error=error))
+                self.say(Outcome(event, problem=event.problem, error=error))
         if again:
-            self._retries.add(place, again, now + self._settings.retry_backoff_ms / 1e3)
+            self.retries.add(place, again, now + self.settings.retry_backoff_ms / 1e3)
 
     def no_topic(self, topic: str, error: int) -> None:
         """Give up the events of a topic with a permanent error."""
         for event in self._take(lambda event: event.topic == topic):
-            self._say(Outcome(event, problem=name(error), error=error))
+            self.say(Outcome(event, problem=error_name(error), error=error))
 
     def no_partition(
         self, waiting: Iterable[Place], partitions: Mapping[str, int], asked_at: float
@@ -145,39 +136,26 @@ class DeliveryReports:
             return
         for event in self._take(lambda event: event.place in gone and event.enqueued <= asked_at):
             problem = f"no partition {event.partition}: {event.topic} has {partitions[event.topic]}"
-            self._say(Outcome(event, problem=problem, error=UNKNOWN_TOPIC_OR_PARTITION))
+            self.say(Outcome(event, problem=problem, error=UNKNOWN_TOPIC_OR_PARTITION))
 
-    def expire(self, now: float) -> None:
-        """Give up events that are too old."""
-        expiry = self._settings.expiry_ms / 1e3
+    def expire(self, now: float, why: str = EXPIRED) -> None:
+        """Give up events that are too old, at infinity all."""
+        expiry = self.settings.expiry_ms / 1e3
 
         def too_old(event: Event) -> bool:
             return event.enqueued + expiry <= now
 
-        if min(self._intake.firsts(), default=math.inf) + expiry <= now:
-            self.given_up(self._intake.remove(too_old), EXPIRED)
-        self.given_up(self._retries.remove(too_old), EXPIRED)
-
-    def end(self) -> None:
-        """Give up all waiting events: the producer was closed."""
-        self.given_up(self._take(lambda _: True), CLOSED)
+        self.given_up(self.retries.remove(too_old), why)
+        if min(self.intake.firsts(), default=math.inf) + expiry <= now:
+            self.given_up(self.intake.remove(too_old), why)
 
     def given_up(self, events: Iterable[Event], why: str) -> None:
         """Report events that are not sent any more, with their last problem or that of the metadata."""
         for event in events:
             error, problem = event.error, event.problem
-            if problem is None and (error := self._error_of(event.place)):
-                problem = name(error)
-            self._say(Outcome(event, problem=f"{why}: {problem}" if problem else why, error=error))
+            if problem is None and (error := self.error_of(event.place)):
+                problem = error_name(error)
+            self.say(Outcome(event, problem=f"{why}: {problem}" if problem else why, error=error))
 
     def _take(self, unwanted: Callable[[Event], bool]) -> list[Event]:
-        return [*self._retries.remove(unwanted), *self._intake.remove(unwanted)]
-
-
-def name(error: int) -> str:
-    """Return Kafka's name of an error.
-
-    >>> name(19), name(12345)
-    ('NOT_ENOUGH_REPLICAS', 'error 12345')
-    """
-    return _NAMES.get(error, f"error {error}")
+        return [*self.retries.remove(unwanted), *self.intake.remove(unwanted)]

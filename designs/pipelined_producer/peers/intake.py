@@ -10,18 +10,12 @@ String.hashCode and Arrays.hashCode(byte[]).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from barnabas.designs.leaders import Place
-from barnabas.designs.pipelined_producer.peers import serializing
+from barnabas.designs.pipelined_producer.peers import queues, serializing
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event, Outcome
-from barnabas.designs.pipelined_producer.peers.queues import (
-    Batches,
-    OneQueue,
-    PartitionQueues,
-    Queues,
-)
 from barnabas.designs.pipelined_producer.peers.settings import Settings
 
 LONGEST_TOPIC: Final = 249
@@ -38,20 +32,16 @@ def by_hash(key: Any, partitions: int) -> int:
     (99162322, 128)
     """
     if isinstance(key, str):
-        data = key.encode("utf-16-be")
-        code = _hash(0, (int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2)))
+        data, code = key.encode("utf-16-be"), 0
+        parts = [int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2)]
     elif isinstance(key, bytes):
-        code = _hash(1, (byte - 256 if byte > 127 else byte for byte in key))
+        parts, code = [byte - 256 if byte > 127 else byte for byte in key], 1
     else:
         name = type(key).__name__
         raise TypeError(f"a key of type {name}: give the producer its own partitioner")
-    return (code & 0x7FFFFFFF) % partitions
-
-
-def _hash(code: int, parts: Iterable[int]) -> int:
     for part in parts:
         code = (31 * code + part) & 0xFFFFFFFF
-    return code
+    return (code & 0x7FFFFFFF) % partitions
 
 
 class QueueFull(Exception):
@@ -71,9 +61,9 @@ class Intake:
         partitioner: Partitioner = by_hash,
         serializers: serializing.Serializers = serializing.PLAIN,
     ) -> None:
-        make = PartitionQueues if settings.queueing == "partition" else OneQueue
-        room = settings.batch_bytes - serializing.BATCH
-        self._queues: Queues = make(settings.queue_messages, room)
+        one = settings.queueing == "one"
+        make: type[queues.Queues] = queues.OneQueue if one else queues.PartitionQueues
+        self.queues = make(settings.queue_messages, settings.batch_bytes - serializing.BATCH)
         self._settings = settings
         self._serializers = serializers
         self._partitioner = partitioner
@@ -107,19 +97,16 @@ class Intake:
             partitions = self._partitions.get(event.topic)
             if event.partition == UNDESIGNATED and event.key is not None and partitions:
                 event.partition = self._partition(event.key, partitions)
-            if not self._queues.put(event):
+            if not self.queues.put(event):
                 raise QueueFull(f"the queue for {event.topic} is full")
             self.outstanding += 1
 
     def known(self, partitions: Mapping[str, int]) -> list[Outcome]:
         """Take numbers of partitions, and give waiting events theirs; return those that failed."""
-        failed: list[Outcome] = []
         with self.changed:
-            for topic, count in partitions.items():
-                if self._partitions.get(topic) != count:
-                    self._partitions[topic] = count
-                    failed += self._designate(topic, count)
-        return failed
+            new = [each for each in partitions.items() if each not in self._partitions.items()]
+            self._partitions.update(new)
+            return [outcome for topic, count in new for outcome in self._designate(topic, count)]
 
     def _designate(self, topic: str, count: int) -> list[Outcome]:
         partition: dict[Event, int] = {}
@@ -135,8 +122,8 @@ class Intake:
                 return True
             return False
 
-        self._queues.remove(unfit)
-        self._queues.designate(topic, partition.__getitem__)
+        self.queues.remove(unfit)
+        self.queues.designate(topic, partition.__getitem__)
         return failed
 
     def _partition(self, key: Any, count: int) -> int:
@@ -145,42 +132,38 @@ class Intake:
             raise ValueError(f"the partitioner gives {partition} of {count} partitions")
         return partition
 
-    def take(self, places: Collection[Place], limit: int, ripe: float) -> Batches:
+    def take(self, places: Collection[Place], limit: int, ripe: float) -> queues.Batches:
         """Take batches for these partitions, see `PartitionQueues.take`."""
         with self.changed:
-            return self._queues.take(places, limit, ripe)
+            return self.queues.take(places, limit, ripe)
 
-    def put_back(self, batches: Batches) -> None:
+    def put_back(self, batches: queues.Batches) -> None:
         """Return batches that did not fit: they are the first of their partitions again."""
         with self.changed:
-            self._queues.put_back(batches)
+            self.queues.put_back(batches)
 
     def remove(self, unwanted: Callable[[Event], bool]) -> list[Event]:
         """Take out unwanted events."""
         with self.changed:
-            return self._queues.remove(unwanted)
+            return self.queues.remove(unwanted)
 
     def ripe(self, limit: int, ripe: float) -> set[Place]:
         """Return the places of which `take` would return something."""
         with self.changed:
-            return set(self._queues.ripe(limit, ripe))
+            return set(self.queues.ripe(limit, ripe))
 
     def waiting(self) -> list[Place]:
         """Return the places with waiting events; -1 for events without a partition."""
         with self.changed:
-            return list(self._queues.waiting())
+            return list(self.queues.waiting())
 
     def firsts(self) -> Collection[float]:
         """Return when the first event of each queue was enqueued."""
         with self.changed:
-            return self._queues.firsts()
+            return self.queues.firsts()
 
     def over(self, count: int) -> None:
         """Make room for events that have been reported."""
         with self.changed:
             self.outstanding -= count
             self.changed.notify_all()
-
-    def __len__(self) -> int:
-        with self.changed:
-            return len(self._queues)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from barnabas.designs.dialogue import Dialogue, ProtocolError
 from barnabas.designs.leaders import Address, Place
@@ -52,54 +52,58 @@ class Link:
     """Whether a response came since the link was connected."""
     not_before: float = 0.0
     """When the link may connect again, in seconds."""
-    until: float = 0.0
+    until: float = math.inf
     """When connecting, or a response other than Produce's, is late."""
     outgoing: memoryview = field(default_factory=lambda: memoryview(b""))
     """The incomplete request: bytes that the socket has not taken yet."""
     writing: Sent | None = None
     """The request that these bytes belong to, if it has no response."""
-    in_flight: list[Sent] = field(default_factory=list)
-    """Requests that wait for their responses, the oldest first."""
-    flying: Counter[Place] = field(default_factory=Counter)
-    """The number of batches in flight of each partition."""
 
     @property
     def up(self) -> bool:
         """Whether the link can send bytes."""
         return self.state in (State.ASKING, State.READY)
 
-    def connecting(self, address: Address, until: float) -> None:
-        """Begin to connect."""
-        self.address, self.state, self.until = address, State.CONNECTING, until
+    @property
+    def deadline(self) -> float:
+        """When connecting, or the oldest response, is late, in seconds."""
+        waiting = self.in_flight
+        return min(self.until, waiting[0].until) if waiting else self.until
 
-    def depart(self, sent: Sent, *, answered: bool) -> None:
-        """Add a request in flight."""
-        self.flying.update(sent.batches.keys())
-        if answered:
-            self.in_flight.append(sent)
-        else:
-            self.writing = sent
+    @property
+    def in_flight(self) -> list[Sent]:
+        """The Produce requests that wait for their responses, the oldest first."""
+        return [asked.note for asked in self.dialogue.waiting if asked.key == PRODUCE]
 
-    def arrive(self, sent: Sent) -> None:
-        """Remove a request in flight."""
-        self.flying.subtract(sent.batches.keys())
-        self.flying += Counter()
-        if sent is self.writing:
-            self.writing = None
-        else:
-            self.in_flight.remove(sent)
+    @property
+    def flying(self) -> list[Sent]:
+        """The Produce requests in flight, and the one without a response that is being written."""
+        return [*self.in_flight, *([self.writing] if self.writing else ())]
+
+    def offered(self, apis: Iterable[Mapping[str, int]]) -> None:
+        """Choose the newest Produce that both sides speak. Raises ProtocolError if there is none."""
+        for api in apis:
+            if api["api_key"] == PRODUCE and api["min_version"] <= NEWEST_PRODUCE:
+                self.version = max(0, min(NEWEST_PRODUCE, api["max_version"]))
+                self.state = State.READY
+                return
+        raise ProtocolError("the broker offers no Produce that is known here")
 
     def down(self, client_id: str, not_before: float) -> list[Sent]:
         """Reset a link that is closed; return what was in flight, the oldest first."""
-        lost = [*self.in_flight, *([self.writing] if self.writing else [])]
+        lost = self.flying
         if self.state == State.ASKING:
             self.old, not_before = True, 0.0  # at once, and without asking
         elif self.old and not self.heard:
             self.old = False  # it may be another one by now: ask again
-        self.heard, self.state, self.not_before = False, State.DOWN, not_before
+        self.heard, self.state, self.not_before, self.until = (
+            False,
+            State.DOWN,
+            not_before,
+            math.inf,
+        )
         self.dialogue = Dialogue(client_id)
         self.outgoing, self.writing = memoryview(b""), None
-        self.in_flight, self.flying = [], Counter()
         return lost
 
 
@@ -118,12 +122,10 @@ class Links:
         """Return all links, that for metadata first."""
         return [self.metadata, *self.brokers.values()]
 
-    def get(self, node: int) -> Link | None:
-        """Return the link to a node, if there is one."""
-        return self.metadata if node == METADATA else self.brokers.get(node)
-
     def to(self, node: int) -> Link:
-        """Return the link to a broker; make it if needed."""
+        """Return the link to a node; make it if needed."""
+        if node == METADATA:
+            return self.metadata
         if node not in self.brokers:
             self.brokers[node] = Link(node, Dialogue(self._settings.client_id))
         return self.brokers[node]
@@ -142,7 +144,8 @@ class Links:
 
         To keep order, leave out those with something in flight to another broker, their last leader.
         """
-        shut = {place for one in self.brokers.values() if one is not link for place in one.flying}
+        others = (other for other in self.brokers.values() if other is not link)
+        shut = {place for other in others for sent in other.flying for place in sent.batches}
         led = self.led.get(link.node, ())
         return [place for place in led if place not in shut and place not in but]
 
@@ -150,16 +153,3 @@ class Links:
         """Put a broker, and its partitions that were served, behind the others."""
         self.brokers[link.node] = self.brokers.pop(link.node)
         self.led[link.node].sort(key=places.__contains__)
-
-    def times(self) -> Iterator[float]:
-        """Yield when a link may be tried again, and when a response is late, in seconds."""
-        for link in self.all():
-            yield from (link.not_before, link.until, *(sent.until for sent in link.in_flight[:1]))
-
-
-def produce_version(body: Mapping[str, Any]) -> int:
-    """Return the newest Produce that both sides speak. Raises ProtocolError if there is none."""
-    for api in body["api_keys"]:
-        if api["api_key"] == PRODUCE and api["min_version"] <= NEWEST_PRODUCE:
-            return max(0, min(NEWEST_PRODUCE, int(api["max_version"])))
-    raise ProtocolError("the broker offers no Produce that is known here")

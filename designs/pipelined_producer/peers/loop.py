@@ -12,27 +12,11 @@ from typing import Any, Final
 
 from barnabas.designs.dialogue import Answer, ProtocolError
 from barnabas.designs.leaders import STALE, Address, Place
-from barnabas.designs.pipelined_producer.peers import delivery_reports
-from barnabas.designs.pipelined_producer.peers.actions import (
-    Action,
-    Close,
-    Connect,
-    Heard,
-    Report,
-    Takes,
-    Write,
-)
+from barnabas.designs.pipelined_producer.peers import actions, delivery_reports
 from barnabas.designs.pipelined_producer.peers.batch import collate
-from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Outcome
+from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED
 from barnabas.designs.pipelined_producer.peers.intake import Intake
-from barnabas.designs.pipelined_producer.peers.links import (
-    METADATA,
-    Link,
-    Links,
-    Sent,
-    State,
-    produce_version,
-)
+from barnabas.designs.pipelined_producer.peers.links import METADATA, Link, Links, Sent, State
 from barnabas.designs.pipelined_producer.peers.queues import Batches
 from barnabas.designs.pipelined_producer.peers.refresher import Refresher
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN, Serializers
@@ -58,34 +42,36 @@ class Loop:
         self.links = Links(settings)
         self.refresher = Refresher(bootstrap, settings, self.links)
         self.retries = delivery_reports.Retries()
-        self.heard = Heard({}, ())
-        self.takes = Takes(set(), ())
+        self.heard = actions.Heard({}, ())
+        self.takes = actions.Takes(set(), ())
         """The results of the last selects, set by the owner of the sockets."""
         self.now = 0.0
         """When the last wait was over, for all steps until the next: no time is missed between two."""
         self.hurry = False
         """Whether batches that are not full are sent at once."""
         self._serializers = serializers
+        self.actions: list[actions.Action] = []
+        """What the present step wants done."""
         self._reports = delivery_reports.DeliveryReports(
-            settings, intake, self.retries, self.refresher.error, self._report
+            settings,
+            intake,
+            self.retries,
+            self.refresher.error,
+            lambda outcome: self.actions.append(actions.Report(outcome)),
         )
-        self._actions: list[Action] = []
 
-    def do(self, step: Callable[[Loop], None]) -> list[Action]:
+    def do(self, step: Callable[[Loop], None]) -> list[actions.Action]:
         """Take a step; return what to do, in order, before the next one."""
         step(self)
-        actions, self._actions = self._actions, []
-        return actions
+        todo, self.actions = self.actions, []
+        return todo
 
     def wrote(self, node: int, count: int) -> None:
         """Take the number of bytes of the last Write that the socket accepted."""
-        link = self.links.get(node)
-        if link is None:
-            return
+        link = self.links.to(node)
         link.outgoing = link.outgoing[count:]
         if not link.outgoing and link.writing is not None:  # acks=0: there is no response
-            sent = link.writing
-            link.arrive(sent)
+            sent, link.writing = link.writing, None
             for events in sent.batches.values():
                 self._reports.acknowledged(events)
 
@@ -93,11 +79,11 @@ class Loop:
         """Close all connections, and report everything else as not sent."""
         for link in self.links.all():
             if link.state != State.DOWN:
-                self._actions.append(Close(link.node))
+                self.actions.append(actions.Close(link.node))
             for sent in link.down(self.settings.client_id, math.inf):
                 for events in sent.batches.values():
                     self._reports.given_up(events, delivery_reports.CLOSED)
-        self._reports.end()
+        self._reports.expire(math.inf, delivery_reports.CLOSED)
 
     def configure_connections(self) -> None:
         """Set up new connections; connect to brokers that lead partitions with waiting events."""
@@ -114,9 +100,7 @@ class Loop:
     def handle_responses(self) -> None:
         """Handle complete responses; then lost connections, late responses and old events."""
         for node, data in self.heard.arrived.items():
-            link = self.links.get(node)
-            if link is not None:
-                link.dialogue.feed(data)
+            self.links.to(node).dialogue.feed(data)
         for link in self.links.all():
             problem = delivery_reports.LOST if link.node in self.heard.lost else ""
             if self.standing_still and link.node != METADATA and not problem:
@@ -126,7 +110,7 @@ class Loop:
                     self._answered(link, answer)
             except ProtocolError as nonsense:
                 problem = str(nonsense)
-            if not problem and self.late(link):
+            if not problem and link.deadline <= self.now:
                 problem = delivery_reports.LATE
             if problem and link.state != State.DOWN:
                 self._lose(link, problem)
@@ -163,20 +147,13 @@ class Loop:
                 batches = self.intake.take(places, self.settings.batch_messages, self.ripe)
                 self._send(link, batches, self.intake.put_back)
 
-    def late(self, link: Link) -> bool:
-        """Return whether to give a connection up, unless the producer does not read it now."""
-        if link.state == State.DOWN or (link.node != METADATA and self.standing_still):
-            return False
-        return min(link.until, *(sent.until for sent in link.in_flight[:1]), math.inf) <= self.now
+    def in_use(self) -> list[Link]:
+        """Return the links in use: while metadata block the producer, only that for them."""
+        return [self.links.metadata] if self.standing_still else self.links.all()
 
     def places(self) -> set[Place]:
         """Return the partitions with waiting events; -1 for events without a partition."""
         return set(self.intake.waiting()) | self.retries.held()
-
-    @property
-    def idle(self) -> bool:
-        """Whether there is nothing to do at once."""
-        return not self._actions
 
     @property
     def standing_still(self) -> bool:
@@ -192,19 +169,16 @@ class Loop:
         return self.now + ms / 1e3
 
     def _writable(self) -> Iterator[Link]:
-        """Yield links that take bytes; while metadata block the producer, only that one."""
-        for link in self.links.all():
-            takes = link.up and link.node in self.takes.writable
-            if takes and (link.node == METADATA or not self.standing_still):
-                yield link
+        return (link for link in self.in_use() if link.up and link.node in self.takes.writable)
 
     def _connect(self, link: Link, address: Address) -> None:
-        link.connecting(address, self._later(self.settings.answer_timeout_ms))
-        self._actions.append(Connect(link.node, address))
+        link.address, link.state = address, State.CONNECTING
+        link.until = self._later(self.settings.answer_timeout_ms)
+        self.actions.append(actions.Connect(link.node, address))
 
     def _connected(self, node: int) -> None:
-        link = self.links.get(node)
-        if link is None or link.state != State.CONNECTING:
+        link = self.links.to(node)
+        if link.state != State.CONNECTING:
             return
         link.state, link.until = State.READY, math.inf
         fixed = self.settings.produce_version
@@ -217,42 +191,38 @@ class Loop:
     def _write(self, link: Link, data: bytes | memoryview) -> None:
         link.outgoing = memoryview(data)
         self.takes.writable.discard(link.node)  # once a round: then it is asked again
-        self._actions.append(Write(link.node, link.outgoing))
+        self.actions.append(actions.Write(link.node, link.outgoing))
 
     def _send(self, link: Link, batches: Batches, put_back: Callable[[Batches], None]) -> None:
         if not batches:
             return
         made = collate(batches, link.version, self.settings, self._serializers)
-        for outcome in made.failed:
-            self._report(outcome)
+        self.actions += map(actions.Report, made.failed)
         put_back(made.left)
         if not made.sent:
             return
         answered = self.settings.acks != 0
         request = Sent(made.sent, self._later(self.settings.answer_timeout_ms))
         data = link.dialogue.ask(PRODUCE, link.version, made.body, answered=answered, note=request)
-        link.depart(request, answered=answered)
+        link.writing = None if answered else request
         self._write(link, data)
         self.links.served_now(link, made.sent if made.left else ())
 
     def _answered(self, link: Link, answer: Answer) -> None:
         """Handle a response. Raises ProtocolError."""
-        link.heard = True
+        link.heard, link.until = True, math.inf
         question = answer.question
         if question.key == PRODUCE:
-            self._produced(link, question.note, answer.body)
-            return
-        link.until = math.inf
-        if question.key == API_VERSIONS:
-            link.version, link.state = produce_version(answer.body), State.READY
+            self._produced(link, answer)
+        elif question.key == API_VERSIONS:
+            link.offered(answer.body["api_keys"])
         else:
             self._adopt(answer.body, question.note)
 
     def _adopt(self, body: dict[str, Any], asked_at: float) -> None:
         refused = self.refresher.adopt(body, self.now)
         view = self.refresher.view
-        for outcome in self.intake.known(view.partitions):
-            self._report(outcome)
+        self.actions += map(actions.Report, self.intake.known(view.partitions))
         for topic, error in refused.items():
             self._reports.no_topic(topic, error)
         self._reports.no_partition(self.places(), view.partitions, asked_at)
@@ -261,11 +231,12 @@ class Loop:
                 self._lose(link)
         self.refresher.stale = False  # these connections were closed because of the new view
 
-    def _produced(self, link: Link, sent: Sent, body: dict[str, Any]) -> None:
-        results = produced(body)
+    def _produced(self, link: Link, answer: Answer) -> None:
+        sent: Sent = answer.question.note
+        results = produced(answer.body)
         if results.keys() != sent.batches.keys():
+            link.dialogue.waiting.appendleft(answer.question)  # it is lost with the connection
             raise ProtocolError("the broker answers for other partitions than were sent")
-        link.arrive(sent)
         for place, events in sent.batches.items():
             error, offset = results[place]
             self.refresher.stale |= error in STALE
@@ -276,13 +247,9 @@ class Loop:
 
     def _lose(self, link: Link, problem: str = delivery_reports.LOST) -> None:
         """Close a connection; what was in flight may be written or not."""
-        self._actions.append(Close(link.node))
+        self.actions.append(actions.Close(link.node))
         lost = link.down(self.settings.client_id, self._later(self.settings.reconnect_backoff_ms))
-        link.until = math.inf
         self.refresher.stale = True
         for sent in lost:
             for place, events in sent.batches.items():
                 self._reports.failed(place, events, problem, self.now)
-
-    def _report(self, outcome: Outcome) -> None:
-        self._actions.append(Report(outcome))

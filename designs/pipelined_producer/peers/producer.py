@@ -13,10 +13,9 @@ from barnabas.designs.pipelined_producer.peers import actions
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event, Outcome
 from barnabas.designs.pipelined_producer.peers.intake import Intake, Partitioner, QueueFull, by_hash
 from barnabas.designs.pipelined_producer.peers.loop import Loop
-from barnabas.designs.pipelined_producer.peers.resolver import Lookup, look_up
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN, Serializers
 from barnabas.designs.pipelined_producer.peers.settings import Settings
-from barnabas.designs.pipelined_producer.peers.sockets import Sockets
+from barnabas.designs.pipelined_producer.peers.sockets import Lookup, Sockets, look_up
 from barnabas.designs.pipelined_producer.peers.steps import STEPS, wake, wants_write
 
 

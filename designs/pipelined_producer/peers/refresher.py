@@ -31,7 +31,8 @@ class Refresher:
         if not self._bootstrap:
             raise ValueError("no address to ask for metadata")
         self._attempts = 0
-        self._due = math.inf
+        self.due = math.inf
+        """When to ask although nothing is wrong."""
         self._links = links
         self.link = links.metadata
         self.view = Cluster({}, {}, {}, {})
@@ -43,11 +44,6 @@ class Refresher:
         """Whether a request is under way, or the connection for one."""
         return self.link.state == State.CONNECTING or bool(self.link.dialogue.waiting)
 
-    @property
-    def due(self) -> float:
-        """When to ask although nothing is wrong."""
-        return self._due if self.view.partitions else math.inf
-
     def needed(self, places: Collection[Place], now: float) -> bool:
         """Return whether to ask, given the partitions with waiting events."""
         if self.busy or self.link.not_before > now or not (places or self.view.partitions):
@@ -56,11 +52,9 @@ class Refresher:
 
     def _unknown(self, place: Place) -> bool:
         topic, partition = place
-        leaders = self.view.leaders
-        if partition == UNDESIGNATED:
-            count = self.view.partitions.get(topic, 0)
-            return not any((topic, number) in leaders for number in range(count))
-        return place not in leaders
+        count = self.view.partitions.get(topic, 0)
+        numbers = range(count) if partition == UNDESIGNATED else (partition,)
+        return not any((topic, number) in self.view.leaders for number in numbers)
 
     def next_address(self) -> Address:
         """Return the address to ask next, in turn, the bootstrap addresses first."""
@@ -72,9 +66,8 @@ class Refresher:
         """Return the code in the metadata that keeps events of a place from being sent, or 0."""
         topic, partition = place
         errors = self.view.errors
-        if not self._unknown(place):
-            return 0
-        return errors.get(topic) or errors.get((topic, max(partition, 0)), 0)
+        code = errors.get(topic) or errors.get((topic, max(partition, 0)), 0)
+        return code if self._unknown(place) else 0
 
     def ask(self, places: Iterable[Place], now: float) -> bytes:
         """Encode a request for known topics and those with waiting events. Its note is `now`.
@@ -94,7 +87,8 @@ class Refresher:
         self.view = view._replace(brokers=brokers)
         self.stale = False
         self.link.not_before = now + self._settings.retry_backoff_ms / 1e3
-        self._due = now + self._settings.metadata_refresh_ms / 1e3
+        refresh = self._settings.metadata_refresh_ms / 1e3
+        self.due = now + refresh if view.partitions else math.inf
         self._links.led, _ = by_leader(sorted(view.leaders), view.leaders)
         return {
             topic: error

@@ -69,12 +69,13 @@ class Settings:
         for name, words in _CHOICES.items():
             if getattr(self, name) not in words:
                 raise ValueError(f"{name} of {getattr(self, name)!r}: one of {', '.join(words)}")
-        times = {name: _NOT_NEGATIVE for name in self.__slots__ if name.endswith("_ms")}
-        for name, (least, most, range_text) in (times | _RANGES).items():
-            value = getattr(self, name)
-            optional = name in ("in_flight_total", "produce_version")
-            if not (optional and value is None) and not least <= value <= most:  # nan is in no range
-                raise ValueError(f"{name} of {value}: {range_text}")
+        times = [name for name in self.__slots__ if name.endswith("_ms")]
+        for names, least, most, range_text in ((times, 0, math.inf, "at least 0"), *_RANGES):
+            for name in names:
+                value = getattr(self, name)
+                unset = value is None and name in ("in_flight_total", "produce_version")
+                if not unset and not least <= value <= most:  # nan is in no range
+                    raise ValueError(f"{name} of {value}: {range_text}")
         if len(self.client_id.encode()) >= 1 << 15:
             raise ValueError("client_id: at most 32767 bytes")
 
@@ -85,17 +86,15 @@ _CHOICES: Final = {
     "serializing": ("client thread", "send thread"),
     "compression": CODECS,
 }
-_POSITIVE: Final = (1, math.inf, "at least 1")
-_NOT_NEGATIVE: Final = (0, math.inf, "at least 0")
-_RANGES: Final = {
-    **dict.fromkeys(("in_flight", "queue_messages", "outstanding", "batch_messages"), _POSITIVE),
-    **dict.fromkeys(("batch_bytes", "request_bytes"), _POSITIVE),
-    "in_flight_total": (1, math.inf, "at least 1, or None"),
-    "retries": _NOT_NEGATIVE,
-    "acks": (-(1 << 15), (1 << 15) - 1, "an int16"),
-    "request_timeout_ms": (0, (1 << 31) - 1, "an int32, at least 0"),
-    "produce_version": (0, NEWEST_PRODUCE, f"0 to {NEWEST_PRODUCE}"),
-}
+_COUNTS: Final = ["in_flight", "queue_messages", "outstanding", "batch_messages"]
+_RANGES: Final = (
+    ([*_COUNTS, "batch_bytes", "request_bytes"], 1, math.inf, "at least 1"),
+    (["in_flight_total"], 1, math.inf, "at least 1, or None"),
+    (["retries"], 0, math.inf, "at least 0"),
+    (["acks"], -(1 << 15), (1 << 15) - 1, "an int16"),
+    (["request_timeout_ms"], 0, (1 << 31) - 1, "an int32"),
+    (["produce_version"], 0, NEWEST_PRODUCE, f"0 to {NEWEST_PRODUCE}"),
+)
 
 
 BLOCKING_0_8: Final = Settings(

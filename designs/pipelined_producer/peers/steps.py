@@ -35,11 +35,11 @@ STEPS: Final[tuple[tuple[str, Callable[[Loop], None] | Select], ...]] = (
 def wants_write(loop: Loop) -> set[int]:
     """Return the nodes to which the steps would write if they took bytes, and no others."""
     links, retries, refresher = loop.links, loop.retries, loop.refresher
-    nodes = {link.node for link in links.all() if link.up and link.outgoing}
+    nodes = {link.node for link in loop.in_use() if link.up and link.outgoing}
     if refresher.link.state == State.READY and refresher.needed(loop.places(), loop.now):
         nodes.add(METADATA)
     if loop.standing_still:
-        return nodes & {METADATA}
+        return nodes
     new = loop.intake.ripe(loop.settings.batch_messages, loop.ripe)
     keyless = {topic for topic, partition in new if partition == UNDESIGNATED}
     again, held = retries.ripe(loop.now), retries.held()
@@ -57,11 +57,12 @@ def wake(loop: Loop) -> float | None:
 
     Call it where the loop waits, which is after new connections were configured.
     """
-    if not loop.idle or any(loop.late(link) for link in loop.links.all()):
+    if loop.actions or any(link.deadline <= loop.now for link in loop.in_use()):
         return loop.now  # a later step than the one that handles it found this
     expiry = loop.settings.expiry_ms / 1e3
     firsts = loop.intake.firsts()
-    times = [*loop.retries.times(expiry), *loop.links.times(), loop.refresher.due]
+    times = [*loop.retries.times(expiry), loop.refresher.due]
+    times += (time for link in loop.links.all() for time in (link.not_before, link.deadline))
     times.append(min(firsts, default=math.inf) + expiry)
     # of each queue: the oldest may be one that is ripe for long and has no room, or no leader
     times += (first + loop.settings.linger_ms / 1e3 for first in firsts)

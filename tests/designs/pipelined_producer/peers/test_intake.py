@@ -79,7 +79,7 @@ def test_what_is_too_large_is_refused_at_once(limits: Settings, most: int) -> No
     for key, value in ((b"k", b"v" * fits), ("ä", "v" * (fits - 1)), (None, "ä" * fits)):
         with pytest.raises(TooLarge, match=f"a record of .* bytes, .*: at most {most} fit"):
             intake.put(Event("t", key, value, 0.0))
-    assert (len(intake), intake.outstanding) == (1, 1)
+    assert (len(intake.queues), intake.outstanding) == (1, 1)
 
 
 def test_how_large_it_will_be_is_not_known_with_a_serializer() -> None:

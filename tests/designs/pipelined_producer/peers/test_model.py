@@ -69,7 +69,7 @@ class Producing(RuleBasedStateMachine):
         try:
             event = self.stage.send(b"%d" % self.number, key=key, partition=partition)
         except QueueFull:
-            waiting = len(self.stage.intake)
+            waiting = len(self.stage.intake.queues)
             assert waiting >= ROOM or self.stage.intake.outstanding == MOST
         else:
             self.accepted.append(event)
@@ -124,8 +124,8 @@ class Producing(RuleBasedStateMachine):
             for sent in (*link.in_flight, *([link.writing] if link.writing else ()))
             for events in sent.batches.values()
         )
-        held = len(stage.intake) + len(stage.loop.retries) + flying
-        unreported = sum(1 for one in stage.loop._actions)
+        held = len(stage.intake.queues) + len(stage.loop.retries) + flying
+        unreported = sum(1 for one in stage.loop.actions)
         assert stage.intake.outstanding == len(self.accepted) - len(stage.outcomes) <= MOST
         assert held <= stage.intake.outstanding <= held + unreported
         for link in stage.loop.links.brokers.values():

@@ -24,9 +24,8 @@ from barnabas.designs.pipelined_producer.peers import (
     TooLarge,
 )
 from barnabas.designs.pipelined_producer.peers import producer as producing
-from barnabas.designs.pipelined_producer.peers.resolver import Endpoint
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN
-from barnabas.designs.pipelined_producer.peers.sockets import Sockets
+from barnabas.designs.pipelined_producer.peers.sockets import Endpoint, Sockets
 from barnabas.designs.pipelined_producer.peers.steps import STEPS
 from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.harness import Harness

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from barnabas.designs.pipelined_producer.peers.resolver import Endpoint, Resolver, literal, look_up
+from barnabas.designs.pipelined_producer.peers.sockets import Endpoint, Resolver, literal, look_up
 
 HERE = Endpoint(socket.AF_INET, ("127.0.0.1", 9))
 

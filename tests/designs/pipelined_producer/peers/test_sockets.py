@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from barnabas.designs.pipelined_producer.peers.actions import Heard, Takes
-from barnabas.designs.pipelined_producer.peers.resolver import Endpoint, Lookup
-from barnabas.designs.pipelined_producer.peers.sockets import Sockets
+from barnabas.designs.pipelined_producer.peers.sockets import Endpoint, Lookup, Sockets
 
 PATIENCE = 20.0
 

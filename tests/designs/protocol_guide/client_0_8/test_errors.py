@@ -25,7 +25,7 @@ import pytest
 
 from barnabas.designs.leaders import Place, cluster, metadata
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message, requests
-from barnabas.designs.protocol_guide.client_0_8.errors import ERRORS
+from barnabas.designs.protocol_guide.client_0_8.errors import Error
 from barnabas.designs.protocol_guide.client_0_8.message_sets import write
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
@@ -153,6 +153,45 @@ def a_larger_message(bench: Bench) -> int:
 
 PROXY = "the proxy's respond"
 
+
+class GuideError(NamedTuple):
+    """A row of the guide's table of errors."""
+
+    name: str
+    error: Error
+    says: str
+
+
+# fmt: off
+GUIDE = (
+    GuideError("NoError", Error.NONE,
+        "No error--it worked!"),
+    GuideError("Unknown", Error.UNKNOWN_SERVER_ERROR,
+        "An unexpected server error"),
+    GuideError("OffsetOutOfRangeCode", Error.OFFSET_OUT_OF_RANGE,
+        "The requested offset is outside the range of offsets maintained by the server"),
+    GuideError("InvalidMessageCode", Error.CORRUPT_MESSAGE,
+        "This indicates that a message contents does not match its CRC"),
+    GuideError("UnknownTopicOrPartitionCode", Error.UNKNOWN_TOPIC_OR_PARTITION,
+        "This request is for a topic or partition that does not exist on this broker."),
+    GuideError("InvalidMessageSizeCode", Error.INVALID_FETCH_SIZE,
+        "The message has a negative size"),
+    GuideError("LeaderNotAvailableCode", Error.LEADER_NOT_AVAILABLE,
+        "we are in the middle of a leadership election and there is currently no leader"),
+    GuideError("NotLeaderForPartitionCode", Error.NOT_LEADER_OR_FOLLOWER,
+        "the client attempts to send messages to a replica that is not the leader"),
+    GuideError("RequestTimedOutCode", Error.REQUEST_TIMED_OUT,
+        "the request exceeds the user-specified time limit in the request."),
+    GuideError("BrokerNotAvailableCode", Error.BROKER_NOT_AVAILABLE,
+        "not a client facing error; used only internally by intra-cluster broker communication."),
+    GuideError("ReplicaNotAvailableCode", Error.REPLICA_NOT_AVAILABLE,
+        "What is the difference between this and LeaderNotAvailable"),
+    GuideError("MessageSizeTooLargeCode", Error.MESSAGE_TOO_LARGE,
+        "the client attempt to produce a message larger than this maximum."),
+)
+# fmt: on
+"""The guide's table, in its order."""
+
 TABLE: tuple[tuple[str, int, str, Callable[[Bench], int]], ...] = (
     ("NoError", 0, BROKER, no_error),
     ("Unknown", -1, BROKER, garbage_under_gzip),
@@ -189,7 +228,7 @@ def bench(kafka: ApacheCluster, topic: str = "errors") -> Iterator[Bench]:
 
 
 def test_the_table_is_the_guide_s() -> None:
-    assert [(name, code) for name, code, _, _ in TABLE] == [(e.name, e.error) for e in ERRORS]
+    assert [(name, code) for name, code, _, _ in TABLE] == [(e.name, e.error) for e in GUIDE]
 
 
 @pytest.mark.parametrize(
