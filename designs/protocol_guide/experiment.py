@@ -114,8 +114,8 @@ def run(bench: Bench) -> Measured:
             with Client(brokers, patience=0, timeout=probes.SILENCE) as client:
                 client.refresh([PLACE[0]])
                 for name, statement in STATEMENTS.items():
-                    found = observed(statement, Peer(client))
-                    runs.append({"version": version, "statement": name, "saw": found})
+                    saw = observed(statement, Peer(client))
+                    runs.append({"version": version, "statement": name, "saw": saw})
     return {"how": {"versions": list(versions)}, "runs": runs}
 
 
@@ -131,10 +131,10 @@ def observed(statement: Statement, peer: Peer) -> list[tuple[int, str]]:
             if not probes.closed(problem):
                 raise
             saw = CLOSES
-        found.append((version, saw))
+        observations.append((version, saw))
         if saw != CLOSES:
             break
-    return found
+    return observations
 
 
 def cell(statement: Statement, saw: list[tuple[int, str]]) -> str:
@@ -142,8 +142,8 @@ def cell(statement: Statement, saw: list[tuple[int, str]]) -> str:
     version, last = saw[-1]
     if last == CLOSES:
         return CLOSES
-    said = AS_SAID if last == statement.right else last
-    return f"{said} (v{version})" if version else said
+    text = AS_SAID if last == statement.right else last
+    return f"{text} (v{version})" if version else text
 
 
 def write(measured: Measured) -> str:

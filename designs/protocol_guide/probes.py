@@ -197,8 +197,8 @@ def offsets(peer: Peer, _: int) -> str:
     """Report which of ten offsets the broker returns of a log of one segment."""
     end = peer.produce(messages(0), 0).offset + 1
     answer = peer.client.ask(peer.leader, LIST_OFFSETS, requests.offsets({PLACE: LATEST}, 10))
-    error, found = requests.offsets_found(answer)[PLACE]
-    return code(error) if error else "segment and end" if found == (end, 0) else f"{found}"
+    error, starts = requests.offsets_found(answer)[PLACE]
+    return code(error) if error else "segment and end" if starts == (end, 0) else f"{starts}"
 
 
 def beyond_the_limit(peer: Peer, _: int) -> str:

@@ -61,8 +61,8 @@ class Intake:
         partitioner: Partitioner = by_hash,
         serializers: serializing.Serializers = serializing.PLAIN,
     ) -> None:
-        one = settings.queueing == "one"
-        make: type[queues.Queues] = queues.OneQueue if one else queues.PartitionQueues
+        shared = settings.queueing == "one"
+        make: type[queues.Queues] = queues.OneQueue if shared else queues.PartitionQueues
         self.queues = make(settings.queue_messages, settings.batch_bytes - serializing.BATCH)
         self._settings = settings
         self._serializers = serializers

@@ -66,14 +66,14 @@ class Link:
 
     @property
     def deadline(self) -> float:
-        """When connecting, or the oldest response, is late, in seconds."""
+        """The time at which connecting, or the oldest response, is late, in seconds."""
         waiting = self.in_flight
         return min(self.until, waiting[0].until) if waiting else self.until
 
     @property
     def in_flight(self) -> list[Sent]:
         """The Produce requests that wait for their responses, the oldest first."""
-        return [asked.note for asked in self.dialogue.waiting if asked.key == PRODUCE]
+        return [request.note for request in self.dialogue.waiting if request.key == PRODUCE]
 
     @property
     def flying(self) -> list[Sent]:
@@ -96,12 +96,8 @@ class Link:
             self.old, not_before = True, 0.0  # at once, and without asking
         elif self.old and not self.heard:
             self.old = False  # it may be another one by now: ask again
-        self.heard, self.state, self.not_before, self.until = (
-            False,
-            State.DOWN,
-            not_before,
-            math.inf,
-        )
+        self.heard, self.state = False, State.DOWN
+        self.not_before, self.until = not_before, math.inf
         self.dialogue = Dialogue(client_id)
         self.outgoing, self.writing = memoryview(b""), None
         return lost
@@ -135,7 +131,10 @@ class Links:
         if link.state != State.READY or link.node == METADATA or link.outgoing:
             return False
         total = self._settings.in_flight_total
-        if total is not None and sum(len(one.in_flight) for one in self.brokers.values()) >= total:
+        if (
+            total is not None
+            and sum(len(each.in_flight) for each in self.brokers.values()) >= total
+        ):
             return False
         return len(link.in_flight) < self._settings.in_flight
 

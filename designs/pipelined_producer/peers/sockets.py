@@ -34,8 +34,8 @@ Lookup = Callable[[str, int], list[Endpoint]]
 
 def look_up(host: str, port: int, flags: int = 0) -> list[Endpoint]:
     """Ask the system for IPv4 and IPv6 endpoints. Raises OSError or ValueError if it knows no such host."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
-    return [Endpoint(family, address) for family, _, _, _, address in found]
+    results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+    return [Endpoint(family, address) for family, _, _, _, address in results]
 
 
 def literal(host: str, port: int) -> list[Endpoint]:
@@ -92,7 +92,7 @@ class _Attempt(NamedTuple):
     """A connection attempt, and the other endpoints of its address."""
 
     address: Address
-    left: list[Endpoint]
+    untried: list[Endpoint]
 
 
 class Sockets:
@@ -122,27 +122,27 @@ class Sockets:
         with contextlib.suppress(OSError):  # full: it rings already; closed: nobody is there
             self._ringer.send(b"!")
 
-    def readable(self, wanted: Collection[int], seconds: float) -> Heard:
-        """Wait until bytes come, or a node in `wanted` takes bytes; return received bytes and lost nodes."""
+    def readable(self, writing: Collection[int], seconds: float) -> Heard:
+        """Wait until bytes come, or a node in `writing` takes bytes; return received bytes and lost nodes."""
         arrived: dict[int, bytes] = {}
-        for node, events in self._select(wanted, 0 if self._refused else min(seconds, _LONGEST)):
+        for node, events in self._select(writing, 0 if self._refused else min(seconds, _LONGEST)):
             if node == _BELL:
                 self._bell.recv(4096)
             elif node not in self._connecting and events & selectors.EVENT_READ:
                 with contextlib.suppress(BlockingIOError):
                     arrived[node] = self._read(node)
-        for address, found in self._resolver.answers():
+        for address, endpoints in self._resolver.answers():
             for node in [node for node, named in self._named.items() if named == address]:
                 del self._named[node]
-                self._dial(node, _Attempt(address, list(found)))
+                self._dial(node, _Attempt(address, list(endpoints)))
         lost = self._refused | {node for node, data in arrived.items() if not data}
         self._refused = set()
         return Heard(arrived, lost)
 
-    def writable(self, wanted: Collection[int]) -> Takes:
-        """Return the nodes in `wanted` that take bytes, and those that are connected now."""
+    def writable(self, writing: Collection[int]) -> Takes:
+        """Return the nodes in `writing` that take bytes, and those that are connected now."""
         takes, connected = set(), []
-        for node, events in self._select(wanted, 0):
+        for node, events in self._select(writing, 0):
             if node in self._connecting:
                 attempt = self._connecting.pop(node)
                 if self._open[node].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
@@ -159,9 +159,9 @@ class Sockets:
         if not 0 <= address[1] < 1 << 16:
             self._refused.add(node)
             return
-        found = self._untried.pop(address, None) or literal(*address)
-        if found:
-            self._dial(node, _Attempt(address, found))
+        endpoints = self._untried.pop(address, None) or literal(*address)
+        if endpoints:
+            self._dial(node, _Attempt(address, endpoints))
         else:
             self._named[node] = address
             self._resolver.ask(address)
@@ -179,8 +179,8 @@ class Sockets:
     def close(self, node: int) -> None:
         """Close a connection, or end the attempt to open it."""
         attempt = self._connecting.pop(node, None)
-        if attempt is not None and attempt.left:
-            self._untried[attempt.address] = attempt.left
+        if attempt is not None and attempt.untried:
+            self._untried[attempt.address] = attempt.untried
         self._named.pop(node, None)
         self._refused.discard(node)
         if node in self._open:
@@ -192,9 +192,9 @@ class Sockets:
         self._ringer.close()
         self._bell.close()
 
-    def _select(self, wanted: Collection[int], seconds: float) -> list[tuple[int, int]]:
+    def _select(self, writing: Collection[int], seconds: float) -> list[tuple[int, int]]:
         for node, connection in self._open.items():
-            writes = node in wanted or node in self._connecting
+            writes = node in writing or node in self._connecting
             events = selectors.EVENT_READ | (selectors.EVENT_WRITE if writes else 0)
             if self._selector.get_key(connection).events != events:
                 self._selector.modify(connection, events, node)
@@ -211,8 +211,8 @@ class Sockets:
 
     def _dial(self, node: int, attempt: _Attempt) -> None:
         """Connect to the next endpoint that does not refuse at once."""
-        while attempt.left:
-            family, address = attempt.left.pop(0)
+        while attempt.untried:
+            family, address = attempt.untried.pop(0)
             try:
                 connection = socket.socket(family, socket.SOCK_STREAM)
             except OSError:  # the machine lacks the family
