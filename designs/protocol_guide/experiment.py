@@ -121,7 +121,7 @@ def run(bench: Bench) -> Measured:
 
 def observed(statement: Statement, peer: Peer) -> list[tuple[int, str]]:
     """Return what a broker did in each version that was tried. Raises OSError for other failures."""
-    found: list[tuple[int, str]] = []
+    observations: list[tuple[int, str]] = []
     for version in statement.versions:
         try:
             saw = statement.probe(peer, version)
