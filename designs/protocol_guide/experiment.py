@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.protocol_guide import probes
 from barnabas.designs.protocol_guide.client_0_8 import Client, Group
+from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.designs.protocol_guide.probes import CLOSES, PLACE, Peer, code
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.markdown import paragraphs, table
@@ -108,7 +108,7 @@ def run(bench: Bench) -> Measured:
         step(f"Kafka {version}")
         with ApacheCluster(version, BROKERS, settings=SETTINGS) as cluster:
             brokers = cluster.brokers.values()
-            producing.make_topic(brokers, PLACE[0])
+            make_topic(brokers, PLACE[0])
             with Client(brokers, patience=PATIENCE) as patient:
                 Group(patient, "first").committed([PLACE])  # waits for coordinators
             with Client(brokers, patience=0, timeout=probes.SILENCE) as client:

@@ -22,6 +22,7 @@ from barnabas.designs.pipelined_producer.peers import Settings
 from barnabas.designs.pipelined_producer.peers.batch import magic_for
 from barnabas.designs.protocol_guide.client_0_8 import Client, requests
 from barnabas.designs.protocol_guide.client_0_8.client import Connection
+from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.experiments import plots
 from barnabas.experiments.columns import table_of
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
@@ -93,7 +94,7 @@ def run(bench: Bench) -> Measured:
     beside: list[Run] = []
     for version, api_version in VERSIONS.items():
         with ApacheCluster(version, BROKERS, settings=HELD) as cluster:
-            producing.make_topic(cluster.brokers.values(), TOPIC)
+            make_topic(cluster.brokers.values(), TOPIC)
             with Client(cluster.brokers.values()) as client:
                 found = client.refresh([TOPIC])
             node = found.leaders[TOPIC, 0]

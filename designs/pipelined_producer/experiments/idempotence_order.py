@@ -15,6 +15,7 @@ from typing import Final
 
 from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.experiments import plots
 from barnabas.experiments.columns import most, table_of
 from barnabas.experiments.diagram import Step, sequence, steps
@@ -74,7 +75,7 @@ def run(bench: Bench) -> Measured:
     cases, arms = (CASES[1:3], ARMS[1:]) if bench.short else (CASES, ARMS)
     step = bench.counter(len(cases) * len(arms) * how["rounds"])
     with ApacheCluster(VERSION) as cluster, JavaClient(VERSION, {}) as client:
-        producing.make_topic(cluster.brokers.values(), TOPIC)
+        make_topic(cluster.brokers.values(), TOPIC)
 
         def send(address: Address, name: str, idempotent: str, in_flight: int) -> Run:
             return _send(client, address, name, idempotent, in_flight, how["messages"])

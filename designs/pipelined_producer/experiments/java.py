@@ -14,6 +14,7 @@ from typing import Final
 from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
+from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.experiments.columns import most, table_of
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.markdown import bullets, paragraphs
@@ -73,7 +74,7 @@ def run(bench: Bench) -> Measured:
         ApacheCluster(VERSION, settings={"num.partitions": str(PARTITIONS)}) as cluster,
         JavaClient(VERSION, {}) as java,
     ):
-        producing.make_topic(cluster.brokers.values(), TOPIC)
+        make_topic(cluster.brokers.values(), TOPIC)
 
         def send(address: Address, name: str, settings: Settings | dict[str, str]) -> Run:
             if isinstance(settings, Settings):

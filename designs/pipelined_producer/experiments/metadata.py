@@ -18,6 +18,7 @@ from typing import Final, Literal, NamedTuple
 from barnabas.designs.leaders import Address, Place
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
+from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.experiments import plots
 from barnabas.experiments.columns import Column, middle_of, table_of
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured, address_of
@@ -86,7 +87,7 @@ def run(bench: Bench) -> Measured:
     runs: list[Run] = []
     with ApacheCluster(VERSION, settings={"num.partitions": "2"}) as cluster:
         for topic in (*KNOWN, "there"):
-            producing.make_topic(cluster.brokers.values(), topic)
+            make_topic(cluster.brokers.values(), topic)
         for case, latency in product(CASES, how["latencies"]):
             name = f"{CASES[case]}-{latency}"
             with bench.between(cluster.bootstrap, scenario(case, latency), name) as proxy:

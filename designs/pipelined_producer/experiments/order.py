@@ -12,6 +12,7 @@ from typing import Final
 
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
+from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.experiments.columns import most, of_runs, table_of, total
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
 from barnabas.experiments.markdown import paragraphs
@@ -51,7 +52,7 @@ def run(bench: Bench) -> Measured:
     step = bench.counter(len(CASES) * how["rounds"] * len(ARMS))
     arms = [(arm, settings, "order", [0], how["messages"]) for arm, settings in ARMS]
     with ApacheCluster(VERSION) as cluster:
-        producing.make_topic(cluster.brokers.values(), "order")
+        make_topic(cluster.brokers.values(), "order")
         runs = [
             {
                 "case": case,

@@ -16,7 +16,6 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
-from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.experiments import plots
 from barnabas.experiments.columns import Column
 from barnabas.experiments.experiment import QUIET, Bench, address_of
@@ -25,16 +24,6 @@ from barnabas.experiments.runs import Run, group, select
 
 PATIENCE = 120.0
 """Seconds after which a run is given up."""
-
-
-def make_topic(brokers: Iterable[Address], topic: str) -> None:
-    """Create a topic, and wait until each partition has a leader. Raises TimeoutError."""
-    until = time.monotonic() + PATIENCE
-    with Client(brokers, patience=0) as client:
-        while topic not in (found := client.refresh([topic])).partitions or found.errors:
-            if time.monotonic() > until:
-                raise TimeoutError(f"{topic} has no leaders")
-            time.sleep(0.1)
 
 
 def late_answers(latency: int) -> str:

@@ -25,6 +25,7 @@ from barnabas.designs.pipelined_producer.peers import (
 )
 from barnabas.designs.pipelined_producer.peers.event import Event
 from barnabas.designs.pipelined_producer.peers.queues import OneQueue, PartitionQueues, Queues
+from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.experiments import plots
 from barnabas.experiments.columns import Column, table_of, total
 from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
@@ -61,7 +62,7 @@ def run(bench: Bench) -> Measured:
     runs: list[Run] = []
     with ApacheCluster(VERSION) as cluster:
         for topic in ("loud", "quiet"):
-            producing.make_topic(cluster.brokers.values(), topic)
+            make_topic(cluster.brokers.values(), topic)
         with bench.between(cluster.bootstrap, producing.late_answers(20), "slow") as proxy:
             for _, (arm, queueing) in product(range(how["rounds"]), ARMS):
                 step(arm)

@@ -23,6 +23,7 @@ from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN, Serializer
+from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.experiments import plots
 from barnabas.experiments.columns import middle_of, table_of
 from barnabas.experiments.experiment import Bench, Experiment, Measured
@@ -70,7 +71,7 @@ def run(bench: Bench) -> Measured:
     step = bench.counter(how["rounds"] * len(CASES) * len(ARMS))
     runs: list[Run] = []
     with ApacheCluster(VERSION, settings={"num.partitions": str(PARTITIONS)}) as cluster:
-        producing.make_topic(cluster.brokers.values(), TOPIC)
+        make_topic(cluster.brokers.values(), TOPIC)
         (address,) = cluster.brokers.values()
         for _, (case, value, serializer), arm in product(range(how["rounds"]), CASES, ARMS):
             step(f"{case}, {arm}")

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
+from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.experiments.columns import Column, table_of
 from barnabas.experiments.diagram import Step, sequence, steps
 from barnabas.experiments.experiment import Bench, Experiment, Measured
@@ -62,7 +63,7 @@ def run(bench: Bench) -> Measured:
         scenarios = {name: producing.late_answers(latency) for name, latency in latencies.items()}
         settings = {"num.partitions": str(PARTITIONS)}
         with ApacheCluster(version, BROKERS, settings=settings) as cluster:
-            producing.make_topic(cluster.brokers.values(), to[0])
+            make_topic(cluster.brokers.values(), to[0])
             made = producing.in_rounds(bench, cluster.bootstrap, scenarios, how, arms, step)
         for name, one, exchanges in made:
             about = {"version": version, "latency": latencies[name]}

@@ -7,6 +7,7 @@ import pytest
 
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Event, Outcome, Settings
+from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.experiments.experiment import Bench, Between
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.testing.kafka_proxy import start_proxy
@@ -40,7 +41,7 @@ rules: [{name: far, match: {api: Produce, direction: response}, do: {delay: 100m
         with start_proxy(cluster.bootstrap, tmp_path, scenario=scenario) as proxy:
             host, port = proxy.bootstrap_server.rsplit(":", 1)
             address = host, int(port)
-            producing.make_topic([address], "t")
+            make_topic([address], "t")
             settings = Settings(in_flight=3, batch_messages=2)
             found = producing.produce(address, "mine", settings, "t", range(4), 60)
         assert (found["messages"], found["in_order"], found["problems"]) == (60, True, {})
@@ -61,7 +62,7 @@ def test_several_producers_take_turns_at_each_latency(tmp_path: Path) -> None:
     steps: list[str] = []
     with EmbeddedCluster(1) as cluster:
         host, port = cluster.bootstrap.rsplit(":", 1)
-        producing.make_topic([(host, int(port))], "t")
+        make_topic([(host, int(port))], "t")
         arms = [("two", Settings(in_flight=1, batch_messages=1), "t", range(4), 20, 2)]
         made = producing.in_rounds(
             bench, cluster.bootstrap, scenarios, {"rounds": 2}, arms, steps.append

@@ -1,0 +1,1 @@
+"""Experiments about central coordination; results are in ../docs/results."""

@@ -1,0 +1,1 @@
+"""The commands that the designs add: `barnabas peers produce` and `barnabas peers consume`."""

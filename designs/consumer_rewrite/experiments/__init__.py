@@ -1,0 +1,1 @@
+"""Experiments about the consumer rewrite; results are in ../docs/results."""

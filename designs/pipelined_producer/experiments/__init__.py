@@ -1,0 +1,1 @@
+"""Experiments about pipelined producers; results are in ../docs/results."""

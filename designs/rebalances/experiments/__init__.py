@@ -1,0 +1,1 @@
+"""Experiments about rebalances of real consumers; results are in ../docs/results."""
