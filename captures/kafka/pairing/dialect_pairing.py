@@ -124,12 +124,14 @@ class CorrelationPairing:
         )
 
     def _answer(self, data: bytes) -> Answer:
+        headers: dict[str, dict[str, Any]] = {}
         for asked in self.waiting["request"]:
             message = self.dialect.response_header
             if asked.key not in NAMES:
                 message = self.dialect.response_header_of(self.dialect.api(asked.api))
-            header = message.codec(0).decode(data)
-            if header["correlation_id"] == asked.correlation_id:
+            if message.name not in headers:
+                headers[message.name] = message.codec(0).decode(data)
+            if headers[message.name]["correlation_id"] == asked.correlation_id:
                 self.waiting["request"].remove(asked)
                 return Answer(asked, data[header_size(message, data) :], "")
         raise LookupError("response without a request")
