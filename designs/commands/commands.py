@@ -23,8 +23,10 @@ consume_app = typer.Typer(add_completion=False)
     ),
 )
 def peers_produce(bootstrap: Servers, topic: Topic) -> None:
-    """Send lines of stdin as records, to all partitions in turn, with Produce v0: to brokers of 0.8 to 3.9,
-    rewrite and central."""
+    """Send lines of stdin as records with Produce v0, to all partitions in turn.
+
+    It works with Kafka 0.8 to 3.9 and with the brokers of `peers start rewrite` and `central`.
+    """
     from barnabas.designs.commands.produce import produce
 
     raise typer.Exit(produce(bootstrap, topic))

@@ -35,6 +35,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.nearest import did_you_mean
+from barnabas.specs.codec import has_path
 from barnabas.specs.message import Api, Message
 
 Role = Literal["consumer", "broker", "coordinator"]
@@ -45,6 +46,9 @@ LAST_NUMBER: Final = 32_766
 
 LAST_KEY: Final = 32_767
 """The highest key of an API: headers have an int16."""
+
+BY_CORRELATION_ID: Final = "barnabas.captures.kafka.pairing.dialect_pairing:CorrelationPairing"
+"""The pairing of dialects whose headers have a field `correlation_id`."""
 
 Phrase = Callable[[dict[str, Any], dict[str, Any], Mapping[uuid.UUID, str]], str]
 """(fields of the request, fields of the response, topic names by topic id) -> words of a log line."""
@@ -163,7 +167,7 @@ class Dialect:
     registration: str = ""
     phrases: Mapping[str, PhraseRow] = field(default_factory=dict)
     lane_colors: Mapping[str, str] = field(default_factory=dict)
-    pairing: str = "barnabas.captures.kafka.pairing.dialect_pairing:CorrelationPairing"
+    pairing: str = BY_CORRELATION_ID
     checks: str = ""
     groups: str = ""
 
@@ -177,13 +181,27 @@ class Dialect:
                 raise ValueError(f"an API has key {key}; use 0 to {LAST_KEY}")
         if len({*keys}) < len(keys) or len({*names}) < len(names):
             raise ValueError("two APIs have one key or name")
+        several = [api.name for api in self.apis if api.api.versions[0] != api.api.versions[1]]
+        if several:
+            raise ValueError(f"{several[0]} has several versions; an API of a dialect has one")
+        for api in self.apis:
+            prefix, node = api.addresses or ("", "")
+            paths = (f"{prefix}host", f"{prefix}port", node) if api.addresses else ()
+            layout = api.api.response.layout(api.version)
+            for path in paths:
+                if not has_path(layout, path):
+                    raise ValueError(f"addresses of {api.name}: its response has no {path}")
         named = {self.registration, *self.phrases, *self.lane_colors} - {"", *names}
         if named:
             raise ValueError(f"no API is called {', '.join(sorted(named))}")
-        slots = [slot.name for slot in self.request_header.layout(0).slots]
-        for name in (self.key_field, self.version_field):
-            if name is not None and name not in slots:
+        for name in filter(None, (self.key_field, self.version_field)):
+            if not has_path(self.request_header.layout(0), name):
                 raise ValueError(f"the request header has no field {name}")
+        if self.pairing == BY_CORRELATION_ID:
+            own = (header for _, header in self.own_response_headers)
+            for header in (self.request_header, self.response_header, *own):
+                if not has_path(header.layout(0), "correlation_id"):
+                    raise ValueError(f"{header.name} has no field correlation_id: name a pairing")
 
     def api(self, which: int | str) -> DialectApi:
         """Return an API by its key in headers, or by its name in any case.

@@ -40,7 +40,8 @@ def dialects() -> tuple[Dialect, ...]:
 
 def problems() -> list[str]:
     """Return for each unusable dialect a line that says why."""
-    return [each for each in _registered().values() if isinstance(each, str)]
+    lines = (each for each in _registered().values() if isinstance(each, str))
+    return list(dict.fromkeys(lines))
 
 
 @functools.cache

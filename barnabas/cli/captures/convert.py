@@ -23,7 +23,7 @@ from barnabas.captures.kafka.wording import size
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.masking import Masking
-from barnabas.cli.captures.input import any_bar, bar, opened
+from barnabas.cli.captures.input import any_bar, bar, only_kafka, opened
 from barnabas.cli.captures.moments import Moment
 from barnabas.cli.captures.remarks import lacking, left_over, remarks
 from barnabas.cli.console.output import Output
@@ -82,6 +82,8 @@ def convert(
         else parse_filter(wanted.only, output.context.topics, output.note)
     )
     capture = opened(*paths, keys=keys, context=output.context)
+    if form in ("jsonl", "pytest"):
+        only_kafka(capture, f"--to {form}")
     for path in capture.reader.paths:
         if out.exists() and out.samefile(path):
             raise Trouble(f"{out} is one of the input files: write to another file")

@@ -12,7 +12,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
-from barnabas.cli.captures.input import bar, opened, read
+from barnabas.cli.captures.input import bar, opened, read, spoken
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
@@ -63,7 +63,8 @@ def diff(
 
 def _exchanges(capture: Capture, passes: Filter | None, output: Output) -> Iterator[Exchange]:
     """Those that are compared; what the others teach is known."""
-    for exchange in read(capture, capture.exchanges(bar(output, "reading")), output):
+    exchanges = capture.exchanges(bar(output, "reading"), spoken=spoken(capture, None))
+    for exchange in read(capture, exchanges, output):
         capture.context.learn(exchange)
         if passes is None or passes(exchange):
             yield exchange

@@ -11,7 +11,7 @@ from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.captures.search import Found, search
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.values.value import Values
-from barnabas.cli.captures.input import apart, bar, opened, read
+from barnabas.cli.captures.input import apart, bar, opened, read, spoken
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.options import Bodies, blob_of
 from barnabas.cli.console.output import Output
@@ -73,7 +73,8 @@ def _one(
     capture = opened(*files, keys=keys, context=output.context)
     path = capture.name
     count = 0
-    found = capture.learn(capture.exchanges(bar(output, "searching")))
+    protocol = spoken(capture, None)
+    found = capture.learn(capture.exchanges(bar(output, "searching"), spoken=protocol))
     for exchange in read(capture, found, output):
         places = list(search(exchange, output.context, pattern, values))
         if not places:

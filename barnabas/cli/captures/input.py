@@ -47,6 +47,13 @@ def spoken(found: Capture, name: str | None) -> Dialect | None:
         raise Trouble(str(problem)) from None
 
 
+def only_kafka(found: Capture, what: str) -> None:
+    """Raise Trouble if a dialect is spoken in a capture; `what` reads Kafka's protocol only."""
+    protocol = spoken(found, None)
+    if protocol is not None:
+        raise Trouble(f"{what} reads Kafka's protocol only: this capture is {protocol.name}")
+
+
 def apart(paths: Iterable[Path]) -> list[list[Path]]:
     """Files by the capture that they are of: segments of one stand together. Raises Trouble."""
     found: dict[object, list[Path]] = {}

@@ -9,7 +9,7 @@ from pathlib import Path
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.cli.captures.input import bar, opened, read
+from barnabas.cli.captures.input import bar, only_kafka, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.endings import endings
@@ -42,6 +42,7 @@ def serve(
 
 def _exchanges(path: Path, keys: KeyLog | None, output: Output) -> list[Exchange]:
     capture = opened(path, keys=keys)
+    only_kafka(capture, "serve")
     found: list[Exchange] = []
     size = 0
     for exchange in read(capture, capture.exchanges(bar(output, "reading")), output):

@@ -16,7 +16,7 @@ from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
-from barnabas.cli.captures.input import bar, opened, read, undamaged
+from barnabas.cli.captures.input import bar, only_kafka, opened, read, undamaged
 from barnabas.cli.console.counted import counted
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
@@ -119,6 +119,7 @@ def replay(asked: Replay, output: Output | None = None) -> int:
         _check_own(asked, address)
     try:
         capture = opened(asked.path, keys=asked.keys)
+        only_kafka(capture, "replay")
         first = read(capture, capture.exchanges(bar(output, "reading")), output)
         found = index(_wanted(asked, first, output.note))
         found.topics = capture.topics | found.topics
@@ -178,6 +179,7 @@ async def _play(asked: Replay, found: Index, report: Report, output: Output) -> 
             done=done,
         )
         capture = opened(asked.path, keys=asked.keys)
+        only_kafka(capture, "replay")
         again = undamaged(capture, capture.exchanges())
         try:
             await player.play(in_order(_wanted(asked, again), found.order))

@@ -215,5 +215,5 @@ CHECK: Final = Check(
     "central_rebalances", NoSettings(), central_rebalances,
     "fetchers started while others run, or unasked where they were; partitions with two owners, or begun "
     "behind where the group was",
-    "the draft central-coordination; groups of which all RegisterConsumer requests were captured",
+    "the dialect central-coordination; groups of which all RegisterConsumer requests were captured",
 )  # fmt: skip

@@ -66,5 +66,5 @@ def central_states(_: NoSettings) -> See:
 
 CHECK: Final = Check(
     "central_states", NoSettings(), central_states, "steps that central coordination does not allow",
-    "the draft central-coordination; consumers whose RegisterConsumer was captured",
+    "the dialect central-coordination; consumers whose RegisterConsumer was captured",
 )  # fmt: skip

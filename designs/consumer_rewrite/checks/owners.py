@@ -92,5 +92,5 @@ def _owned(
 CHECK: Final = Check(
     "rewrite_owners", NoSettings(), rewrite_owners,
     "partitions with two owners, generations that go back, stale commits",
-    "the draft rewrite-0.8.2; groups of which a JoinGroup was captured",
+    "the dialect rewrite-0.8.2; groups of which a JoinGroup was captured",
 )  # fmt: skip

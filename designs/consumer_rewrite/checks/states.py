@@ -91,5 +91,5 @@ def rewrite_states(_: NoSettings) -> See:
 
 CHECK: Final = Check(
     "rewrite_states", NoSettings(), rewrite_states, "steps that the consumer rewrite does not allow",
-    "the draft rewrite-0.8.2; consumers whose JoinGroup was captured",
+    "the dialect rewrite-0.8.2; consumers whose JoinGroup was captured",
 )  # fmt: skip

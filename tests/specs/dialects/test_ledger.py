@@ -17,6 +17,7 @@ from barnabas.page.declared import about
 from barnabas.page.detail import detail
 from barnabas.page.fields import body_fields
 from barnabas.specs.dialects import dialect
+from barnabas.trouble import Trouble
 from tests.proxy.playbook import MS, START, Chunks, Stage, slicings
 from tests.specs.dialects.installed import installed
 
@@ -134,6 +135,23 @@ def test_commands_read_a_capture_of_it(capture: Path) -> None:
     assert "overdrafts: refused transfers\n    for the ledger\n" in run("check", "--list")
     rows = run("decode", capture, "--filter", "error == 'OVERDRAWN'", "--json").splitlines()
     assert len(rows) == 1
+    assert "Transfer" in run("grep", "savings", capture)
+    assert run("diff", capture, capture, "--json") == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("serve", "{}"),
+        ("replay", "{}", "-b", "127.0.0.1:9"),
+        ("convert", "{}", "{}.jsonl"),
+        ("convert", "{}", "{}_test.py"),
+    ],
+)
+def test_what_plays_kafkas_protocol_refuses_it(capture: Path, command: tuple[str, ...]) -> None:
+    arguments = [word.format(capture) for word in command]
+    with pytest.raises(Trouble, match="Kafka's protocol only: this capture is ledger"):
+        CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
 def test_the_page_has_its_fields() -> None:

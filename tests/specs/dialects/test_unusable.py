@@ -115,6 +115,30 @@ BROKEN: dict[str, tuple[str, Mapping[str, str], str]] = {
         {"ledger_protocol": changed('lane_colors={"Enroll"', 'lane_colors={"Enrol"')},
         "no API is called Enrol",
     ),
+    "several versions": (
+        WELL,
+        {
+            "ledger_protocol": LEDGER.replace(
+                '    3,\n    "Transfer",\n    versions=(0, 0),',
+                '    3,\n    "Transfer",\n    versions=(0, 1),',
+            )
+        },
+        "Transfer has several versions",
+    ),
+    "addresses that are nowhere": (
+        WELL,
+        {"ledger_protocol": changed('source="page 1")', 'source="", addresses=("", "balance"))')},
+        "addresses of Transfer: its response has no host",
+    ),
+    "no correlation id": (
+        WELL,
+        {
+            "ledger_protocol": changed(
+                'Message("correlation_id" / Int32)', 'Message("number" / Int32)'
+            )
+        },
+        "LedgerResponse has no field correlation_id: name a pairing",
+    ),
     "no key field": (
         WELL,
         {"ledger_protocol": changed('key_field="kind"', 'key_field="key"')},
