@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from barnabas.addresses import parse_address
 from barnabas.captures.host_port import endpoint_text
@@ -17,9 +17,6 @@ from barnabas.cli.peers.kinds import Options
 from barnabas.designs.names import sendable
 from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, Trouble
-
-if TYPE_CHECKING:
-    pass
 
 LAST_PORT: Final = 65_535
 

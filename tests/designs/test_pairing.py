@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import struct
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from barnabas.captures.kafka.pairing.dialect_pairing import Answer, Asked, pairing_of
@@ -8,8 +12,12 @@ from barnabas.designs.central_coordination.peers import wire as central
 from barnabas.designs.consumer_rewrite.peers import wire as rewrite
 from barnabas.designs.dialogue import Dialogue
 from barnabas.designs.protocol_guide.client_0_8.requests import produce
+from barnabas.specs.declaration import FOREVER, Int16, Int64
+from barnabas.specs.dialect_frames import DialectFrame, encode_frame
 from barnabas.specs.dialects import dialect
+from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.message import Message
 
 REGISTER = {
     "group_id": "g",
@@ -86,3 +94,48 @@ def test_nonsense_is_malformed_or_unasked(name: str, data: bytes) -> None:
         return
     assert isinstance(found, Asked)
     assert name == "central-coordination"
+
+
+def rewrite_b(api: str, number: int, direction: Direction, body: dict[str, Any]) -> bytes:
+    header = {"correlation_id": number}
+    return encode_frame(dialect("rewrite-b"), DialectFrame(direction, api, header, body))[4:]
+
+
+def test_a_response_whose_header_fits_two_requests_answers_the_one_that_it_decodes_as() -> None:
+    talk = pairing_of(dialect("rewrite-b"))
+    asked = []
+    for number, (api, body) in enumerate(
+        (
+            ("ConsumerMetadata", {"group_id": "g", "client_id": "c"}),
+            ("Heartbeat", {"group_id": "g", "consumer_id": "c"}),
+        )
+    ):
+        found = talk.frame("request", rewrite_b(api, number, "request", body))
+        assert isinstance(found, Asked)
+        asked.append(found)
+    beat = {"group_id": "g", "consumer_id": "c", "error_code": 0}
+    answer = talk.frame("response", rewrite_b("Heartbeat", 1, "response", beat))
+    assert isinstance(answer, Answer)
+    assert answer.asked is asked[1]
+
+
+@pytest.mark.parametrize("name", ["rewrite-a", "rewrite-b", "rewrite-c"])
+def test_kafkas_apis_stand_next_to_those_of_the_early_drafts(name: str) -> None:
+    talk, client = pairing_of(dialect(name)), Dialogue("me")
+    asked = talk.frame("request", client.ask(3, 0, {"topics": []})[4:])
+    assert isinstance(asked, Asked)
+    assert (asked.api, asked.client_id) == ("Metadata", "me")
+    answer = talk.frame("response", asked.correlation_id.to_bytes(4) + bytes(8))
+    assert answer == Answer(asked, bytes(8), "")
+
+
+def test_an_error_in_the_header_next_to_the_correlation_id_is_named() -> None:
+    header = Message("correlation_id" / Int64, "error_code" / Int16)
+    spoken = replace(dialect("rewrite-a"), response_header=header.of("WithError", (0, 0), FOREVER))
+    talk = pairing_of(spoken)
+    frame = DialectFrame(
+        "request", "FindCoordinator", {"correlation_id": 7}, {"client_id": "c", "group_id": "g"}
+    )
+    asked = talk.frame("request", encode_frame(spoken, frame)[4:])
+    answer = talk.frame("response", struct.pack(">qh", 7, 25))
+    assert answer == Answer(asked, b"", "UnknownConsumerId")  # type: ignore[arg-type]

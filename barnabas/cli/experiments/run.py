@@ -38,12 +38,26 @@ LIMIT = 64 << 20
 
 
 def listing(*, as_json: bool = False) -> None:
-    """Print the experiments: a table, or a line of JSON each."""
-    found = {name: experiment(name) for name in names()}
+    """Print the experiments: a table, or a line of JSON each.
+
+    Raises Trouble after the last one if a package adds an unusable experiment.
+    """
+    found, unusable = {}, []
+    for name in names():
+        try:
+            found[name] = experiment(name)
+        except Trouble as trouble:
+            unusable.append(str(trouble))
     if as_json:
         for name, one in found.items():
             print(json_text({"name": name, "question": one.question, "versions": one.versions}))
-        return
+    else:
+        _table(found)
+    if unusable:
+        raise Trouble("; ".join(unusable))
+
+
+def _table(found: dict[str, Experiment]) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("name", no_wrap=True)
     table.add_column("question")

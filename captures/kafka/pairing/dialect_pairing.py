@@ -13,9 +13,11 @@ from typing import Any, NamedTuple, Protocol
 from barnabas.plugins import make
 from barnabas.specs.dialect_frames import header_size
 from barnabas.specs.dialects import Dialect
-from barnabas.specs.dialects.keys import own_key
+from barnabas.specs.dialects.keys import error_in, own_key
 from barnabas.specs.frames import Direction, Short, request_head
+from barnabas.specs.headers import RESPONSE_HEADER
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.message import Message
 from barnabas.specs.registry import NAMES, api
 
 
@@ -76,7 +78,8 @@ def pairing_of(dialect: Dialect) -> Pairing:
 class CorrelationPairing:
     """Clients send requests; a response has the correlation id of its request in the header.
 
-    If the headers are Kafka's, the connection may carry Kafka's APIs as well.
+    The connection may carry the Kafka APIs that the dialect allows. If the responses of some APIs have other
+    headers, several requests may fit a response: the first one whose response decodes is taken.
     """
 
     dialect: Dialect
@@ -87,7 +90,12 @@ class CorrelationPairing:
         """Read a frame. Raises Malformed, or LookupError for a response without a request."""
         if direction == "response":
             return self._answer(data)
-        asked = self._kafka_request(data) if self.dialect.has_kafka_headers else self._request(data)
+        if self.dialect.has_kafka_headers:
+            asked = self._kafka_request(data)
+        elif int.from_bytes(data[:2], signed=True) in self.dialect.kafka_apis:
+            asked = kafka_request(data)
+        else:
+            asked = self._request(data)
         self.client = asked.client_id
         if asked.answered:
             self.waiting["request"].append(asked)
@@ -125,16 +133,31 @@ class CorrelationPairing:
 
     def _answer(self, data: bytes) -> Answer:
         headers: dict[str, dict[str, Any]] = {}
+        matching: list[tuple[Asked, Message]] = []
         for asked in self.waiting["request"]:
-            message = self.dialect.response_header
+            message = RESPONSE_HEADER
             if asked.key not in NAMES:
                 message = self.dialect.response_header_of(self.dialect.api(asked.api))
             if message.name not in headers:
                 headers[message.name] = message.codec(0).decode(data)
             if headers[message.name]["correlation_id"] == asked.correlation_id:
-                self.waiting["request"].remove(asked)
-                return Answer(asked, data[header_size(message, data) :], "")
-        raise LookupError("response without a request")
+                matching.append((asked, message))
+        if len(matching) > 1:  # APIs whose responses have different headers
+            matching = [match for match in matching if self._decodes(*match, data)] or matching
+        if not matching:
+            raise LookupError("response without a request")
+        asked, message = matching[0]
+        self.waiting["request"].remove(asked)
+        code = headers[message.name].get("error_code", 0)
+        error = error_in(asked.key, code) if code else ""
+        return Answer(asked, data[header_size(message, data) :], error)
+
+    def _decodes(self, asked: Asked, header: Message, data: bytes) -> bool:
+        try:
+            self.response(asked, data[header_size(header, data) :])
+        except Malformed:
+            return False
+        return True
 
 
 def kafka_request(data: bytes) -> Asked:

@@ -12,6 +12,7 @@ from typing import Final
 from barnabas.designs.consumer_rewrite.schemas.errors import REWRITE_ERRORS
 from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Int64, String, Struct
 from barnabas.specs.dialects.dialect import Dialect, DialectApi
+from barnabas.specs.keys import FETCH, LIST_OFFSETS, METADATA, PRODUCE
 from barnabas.specs.message import Api, Message
 
 # fmt: off
@@ -32,6 +33,7 @@ rewrite = functools.partial(
     response_header=_RESPONSE_HEADER,
     key_field="api_key",
     version_field="version",
+    kafka_apis=frozenset((PRODUCE, FETCH, LIST_OFFSETS, METADATA)),
     reconstructed=("request_header.api_key",),
     because="No block of the page says what kind of request it is. Kafka 0.7 and 0.8 write an int16 for that "
             "in front of every request, and 0.8's request classes begin behind it, with their version, as "
