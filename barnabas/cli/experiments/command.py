@@ -29,8 +29,8 @@ def experiment_list(as_json: JsonLines = False) -> None:
 @experiment_app.command(
     "run",
     epilog=examples(
-        "barnabas experiment run pipelined-throughput --short",
-        "barnabas experiment run pipelined-throughput --out results",
+        "barnabas experiment run NAME --short",
+        "barnabas experiment run NAME --out results",
     ),
 )
 def experiment_run(
@@ -55,8 +55,8 @@ def experiment_run(
 @experiment_app.command(
     "write",
     epilog=examples(
-        "barnabas experiment write results/pipelined-throughput.json",
-        "barnabas experiment write results/pipelined-throughput.json > pipelined-throughput.md",
+        "barnabas experiment write results/NAME.json",
+        "barnabas experiment write results/NAME.json > NAME.md",
     ),
 )
 def experiment_write(
