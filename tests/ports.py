@@ -30,6 +30,8 @@ def free_port() -> int:
 
 def free_ports(count: int) -> range:
     """Return consecutive ports on which nobody listens, each time others."""
+    if not count:
+        return range(0)
     ports = _block()
     for _ in range(BLOCK):
         row = list(itertools.islice(ports, count))

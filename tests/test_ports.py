@@ -19,6 +19,10 @@ def test_rows_are_consecutive_below_the_ephemeral_range_and_differ() -> None:
     assert max(ports) < ephemeral_start()
 
 
+def test_no_ports_are_an_empty_row() -> None:
+    assert list(free_ports(0)) == []
+
+
 def test_a_port_in_use_is_left_out() -> None:
     port = free_port()
     with socket.create_server((HOST, port)):
