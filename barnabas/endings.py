@@ -7,7 +7,10 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -67,6 +70,19 @@ def _handled(handler: Callable[[int, FrameType | None], object]) -> Iterator[Ite
     finally:
         for number, earlier in before.items():
             signal.signal(number, earlier)
+
+
+def ignore(loop: asyncio.AbstractEventLoop, numbers: Iterable[signal.Signals]) -> None:
+    """Ignore signals that a loop has handled.
+
+    They are blocked meanwhile: a handler that a loop gives up is Python's own for a moment, which interrupts.
+    """
+    numbers = list(numbers)
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    for number in numbers:
+        loop.remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
 
 
 def asking(items: Iterable[T], go_on: Callable[[], None] | None) -> Iterator[T]:

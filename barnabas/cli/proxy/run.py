@@ -7,7 +7,6 @@ import contextlib
 import os
 import resource
 import secrets
-import signal
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
@@ -21,7 +20,7 @@ from barnabas.cli.console.json_text import json_text
 from barnabas.cli.proxy.job import Control, Job
 from barnabas.cli.proxy.log_process import LogProcess
 from barnabas.cli.proxy.traffic import Streams, in_this_process, in_workers
-from barnabas.endings import endings
+from barnabas.endings import endings, ignore
 from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
 from barnabas.plural import plural
@@ -133,9 +132,7 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
             f"stopping: {plural(proxy.open, 'connection')} to drain (Ctrl-C again stops at once)"
         )
         await proxy.stop()
-        for number in heard:  # what was counted is still to be said
-            loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_IGN)
+        ignore(loop, heard)  # what was counted is still to be said
         if follower is not None:
             follower.close()
         report = await target.report()

@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -21,7 +20,7 @@ from barnabas.cli.proxy.job import Job
 from barnabas.cli.proxy.log_process import LogProcess
 from barnabas.cli.proxy.run import allow_descriptors, open_capture
 from barnabas.cli.proxy.traffic import Streams
-from barnabas.endings import endings
+from barnabas.endings import endings, ignore
 from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
 from barnabas.proxy.connection.totals import Totals
@@ -144,9 +143,7 @@ async def _main(
         )
         await stop.wait()
         stream.line("stopping")
-        for number in heard:
-            loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_IGN)
+        ignore(loop, heard)
     report = _report(totals, tally, streams.capture)
     if streams.capture is not None:
         streams.capture.close()
