@@ -15,6 +15,7 @@ help:
 	@echo "make docs      the documentation, into build/docs"
 	@echo "make bench     speed of all parts, as ratios of one run; of one: make bench ARGS=\"--only pipeline\""
 	@echo "make fuzz-self the fuzzer against our own decoders and proxy: two minutes, nothing to find"
+	@echo "make mutants PART=proxy/rules  bugs put into a part's functions, and which of them its tests miss"
 	@echo "make rediscover  campaigns against releases with known bugs and those that mended them"
 	@echo "make rediscover-behaviour  client releases with known faults and those that mended them, under the same scenarios"
 	@echo "make compat    brokers and clients of many versions, directly and through the proxy"
@@ -87,6 +88,9 @@ fuzz-self: $(FUZZ_SELF)
 $(FUZZ_SELF): $(VENV)/.stamp-test
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	  $(BIN)/barnabas fuzz run $(CAMPAIGN) --seconds $(FUZZ_SECONDS) --db "$$folder/self.fuzz.db"
+
+mutants: $(VENV)/.stamp-test
+	@$(BIN)/python -m tests.mutation $(PART) $(ARGS)
 
 rediscover: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.rediscover
