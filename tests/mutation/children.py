@@ -98,6 +98,6 @@ def _child(job: Job, session: Session, root: Path, writing: int) -> None:
                 os.write(writing, session.failures[0].encode())
                 break
     except BaseException as problem:  # noqa: BLE001 - whatever a mutant does
-        os.write(writing, repr(problem).encode()[:200])
+        os.write(writing, f"outside of tests: {problem!r}".encode()[:200])
     finally:
         os._exit(0)

@@ -18,11 +18,12 @@ def code_of(source: str, file: str, qualified: str) -> CodeType:
     raise LookupError(f"{file} has no function {qualified}")
 
 
-def swap(file: str, qualified: str, source: str) -> int:
+def swap(file: str, qualified: str, source: str) -> None:
     """Give all functions of this name, written in this file, the code that a source has for them.
 
-    Results that functions of barnabas have cached are forgotten. Return how many functions were changed.
+    Results that functions of barnabas have cached are forgotten. Raises LookupError if there is none.
     """
+    gc.unfreeze()  # what a test has frozen is not among the objects
     code = code_of(source, file, qualified)
     changed = 0
     for found in gc.get_objects():
@@ -33,7 +34,8 @@ def swap(file: str, qualified: str, source: str) -> int:
                 changed += 1
         elif isinstance(found, functools._lru_cache_wrapper) and _is_ours(found):
             found.cache_clear()
-    return changed
+    if not changed:
+        raise LookupError(f"{file}: no function {qualified} is there")
 
 
 def _is_ours(cached: object) -> bool:

@@ -82,5 +82,5 @@ def test_a_function_has_the_code_of_the_change_wherever_it_is_held(tmp_path: Pat
     held = made["one"]
     assert callable(held)
     (change,) = [each for each in mutants(str(file), file.read_text()) if each.after == "2"]
-    assert swap(str(file), "one", change.applied(file.read_text())) == 1
+    swap(str(file), "one", change.applied(file.read_text()))
     assert held() == 2
