@@ -33,6 +33,14 @@ def drawn(part: str, seed: int, count: int) -> list[Mutant]:
     return sorted(chosen, key=lambda each: (each.file, each.begin, each.after))
 
 
+def mirror(part: str) -> Path:
+    """Return the folder of tests that mirrors a part, or the nearest one above."""
+    folder = ROOT / "tests" / part
+    while not folder.is_dir():
+        folder = folder.parent
+    return folder
+
+
 def within(tests: Sequence[Timed], seconds: float) -> list[Timed]:
     """Return the first tests that take so many seconds together; at least one, if there is any."""
     so_far = accumulate(test.seconds for test in tests)
@@ -89,7 +97,7 @@ def main() -> int:
 
     if left:
         folders = [
-            str(ROOT / (asked.tests or f"tests/{asked.part}")),
+            str(ROOT / asked.tests if asked.tests else mirror(asked.part)),
             str(ROOT / "barnabas" / asked.part),
         ]
         options = [
