@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import random
+import signal
 import sys
 from collections.abc import Sequence
 from itertools import accumulate
@@ -123,4 +124,5 @@ def main() -> int:
 
 if __name__ == "__main__":
     os.chdir(Path(ROOT))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

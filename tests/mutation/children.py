@@ -7,6 +7,7 @@ import resource
 import signal
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -43,37 +44,42 @@ class Outcome(NamedTuple):
 def outcomes(jobs: Sequence[Job], session: Session, root: Path, at_once: int) -> Iterator[Outcome]:
     """Yield the outcome of each job as it ends."""
     waiting, running = list(reversed(jobs)), dict[int, tuple[Job, float, int]]()
-    while waiting or running:
-        while waiting and len(running) < at_once:
-            job = waiting.pop()
-            if not job.tests:
-                yield Outcome(job.mutant, "uncalled")
-                continue
-            reading, writing = os.pipe()
-            pid = os.fork()
-            if pid == 0:
-                os.close(reading)
-                _child(job, session, root, writing)
-            os.close(writing)
-            running[pid] = job, time.monotonic() + WAIT * _limit(job), reading
-        time.sleep(LOOK)
-        for pid, (job, end, reading) in list(running.items()):
-            over, status = os.waitpid(pid, os.WNOHANG)
-            late = not over and time.monotonic() > end
-            if not over and not late:
-                continue
-            if late:
+    try:
+        while waiting or running:
+            while waiting and len(running) < at_once:
+                job = waiting.pop()
+                if not job.tests:
+                    yield Outcome(job.mutant, "uncalled")
+                    continue
+                reading, writing = os.pipe()
+                pid = os.fork()
+                if pid == 0:
+                    os.close(reading)
+                    _child(job, session, root, writing)
+                os.close(writing)
+                running[pid] = job, time.monotonic() + WAIT * _limit(job), reading
+            time.sleep(LOOK)
+            for pid, (job, end, reading) in list(running.items()):
+                over, status = os.waitpid(pid, os.WNOHANG)
+                late = not over and time.monotonic() > end
+                if not over and not late:
+                    continue
+                if late:
+                    os.killpg(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+                with os.fdopen(reading, "rb") as pipe:
+                    by = pipe.read().decode()
+                del running[pid]
+                if late or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
+                    yield Outcome(job.mutant, "timed out")
+                elif os.waitstatus_to_exitcode(status) == 0 and not by:
+                    yield Outcome(job.mutant, "survived")
+                else:
+                    yield Outcome(job.mutant, "killed", by or "the process ended")
+    finally:  # also when somebody interrupts
+        for pid in running:
+            with suppress(ProcessLookupError):  # it has no group yet, and nothing to do
                 os.killpg(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-            with os.fdopen(reading, "rb") as pipe:
-                by = pipe.read().decode()
-            del running[pid]
-            if late or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
-                yield Outcome(job.mutant, "timed out")
-            elif os.waitstatus_to_exitcode(status) == 0 and not by:
-                yield Outcome(job.mutant, "survived")
-            else:
-                yield Outcome(job.mutant, "killed", by or "the process ended")
 
 
 def _limit(job: Job) -> int:
