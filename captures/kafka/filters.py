@@ -70,17 +70,21 @@ def doubts(text: str) -> Iterator[str]:
     ["no API is called 'Prodduce'; did you mean 'Produce'?"]
     """
     known = {
-        "api": ("API", [*NAMES.values(), *STAND_INS.values(), *_of_dialects("apis")]),
-        "error": ("error", ["", *(each.name for each in ERROR_CODES), *_of_dialects("errors")]),
+        "api": ("API", [*NAMES.values(), *STAND_INS.values()]),
+        "error": ("error", ["", *(each.name for each in ERROR_CODES)]),
     }
     for column, value in sorted(expression(text, NUMBERS).compared()):
-        if column in known:
-            what, names = known[column]
-            if value not in names and not _UNKNOWN.fullmatch(value):
-                yield f"no {what} is called {value!r}{did_you_mean(value, names)}"
+        if column not in known:
+            continue
+        what, kafkas = known[column]
+        if value in kafkas or _UNKNOWN.fullmatch(value):
+            continue
+        names = [*kafkas, *_of_dialects(column)]  # loaded only for what is none of Kafka's
+        if value not in names:
+            yield f"no {what} is called {value!r}{did_you_mean(value, names)}"
 
 
-def _of_dialects(what: str) -> Iterator[str]:
+def _of_dialects(column: str) -> Iterator[str]:
     """Yield the names of the APIs or the errors of all dialects."""
     for dialect in dialects():
-        yield from (each.name for each in (dialect.apis if what == "apis" else dialect.errors))
+        yield from (each.name for each in (dialect.apis if column == "api" else dialect.errors))
