@@ -8,9 +8,13 @@ from __future__ import annotations
 import functools
 import importlib
 import operator
-from typing import Any, Final, Literal
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Literal, TypeVar
 
 from barnabas.trouble import COULD_NOT_RUN, Trouble
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 PluginGroup = Literal["dialects", "brokers", "peers", "experiments"]
 """Protocols (`barnabas.specs.dialects`), kinds for `peers start`, commands of `peers`, experiments."""
@@ -60,6 +64,18 @@ def load(who: str, reference: str) -> Any:
         return operator.attrgetter(name)(module)
     except AttributeError:
         raise Trouble(f"{who}: {module_name} has no {name}") from None
+
+
+def usable(keys: Iterable[K], loaded: Callable[[K], V]) -> tuple[dict[K, V], dict[K, str]]:
+    """Load what belongs to each key: what could be loaded, and for the other keys the reason in a line."""
+    found: dict[K, V] = {}
+    reasons: dict[K, str] = {}
+    for key in keys:
+        try:
+            found[key] = loaded(key)
+        except Trouble as trouble:
+            reasons[key] = str(trouble)
+    return found, reasons
 
 
 def make(who: str, reference: str, argument: Any) -> Any:

@@ -7,9 +7,10 @@ JoinGroup may be another message in Kafka. In Kafka's own traffic these checks w
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from barnabas.captures.checks.finding import Check
-from barnabas.plugins import load
+from barnabas.plugins import load, usable
 from barnabas.specs.dialects import Dialect, dialects, problems
 from barnabas.trouble import Trouble
 
@@ -27,11 +28,5 @@ def dialect_checks(dialects: Iterable[Dialect]) -> tuple[Check, ...]:
 
 def checks_of_all() -> tuple[tuple[Check, ...], list[str]]:
     """Return the checks of all dialects, and a line for each that is unusable or has unusable ones."""
-    found: list[Check] = []
-    unusable = problems()
-    for dialect in dialects():
-        try:
-            found += dialect_checks((dialect,))
-        except Trouble as trouble:
-            unusable.append(str(trouble))
-    return tuple(found), unusable
+    found, reasons = usable(dialects(), lambda dialect: dialect_checks((dialect,)))
+    return tuple(chain(*found.values())), [*problems(), *reasons.values()]

@@ -145,8 +145,9 @@ class Scenario(Settings):
         try:
             if name is None:
                 return None
-            pairing_of(dialect(name))  # fails here, not on each connection
-            return dialect(name).name
+            spoken = dialect(name)
+            pairing_of(spoken)  # fails here, not on each connection
+            return spoken.name
         except (LookupError, Trouble) as problem:
             raise ValueError(str(problem)) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from barnabas.nearest import choices
-from barnabas.plugins import load, references
+from barnabas.plugins import load, references, usable
 from barnabas.specs.dialects.dialect import Dialect
 from barnabas.trouble import Trouble
 
@@ -47,16 +47,11 @@ def problems() -> list[str]:
 @functools.cache
 def _registered() -> dict[str, Dialect | str]:
     """Import all dialects: each by its name, or why it is unusable."""
-    found: dict[str, Dialect | str] = {}
-    for name, reference in references("dialects").items():
-        try:
-            found[name] = _load(name, reference)
-        except Trouble as trouble:
-            found[name] = str(trouble)
+    loaded, reasons = usable(names(), _load)
+    found: dict[str, Dialect | str] = {**loaded, **reasons}
     by_number: dict[int, list[str]] = {}
-    for name, each in found.items():
-        if isinstance(each, Dialect):
-            by_number.setdefault(each.number, []).append(name)
+    for name, each in loaded.items():
+        by_number.setdefault(each.number, []).append(name)
     for number, sharing in by_number.items():
         if len(sharing) > 1:
             line = (
@@ -66,7 +61,8 @@ def _registered() -> dict[str, Dialect | str]:
     return found
 
 
-def _load(name: str, reference: str) -> Dialect:
+def _load(name: str) -> Dialect:
+    reference = references("dialects")[name]
     found = load(f"dialect {name}", reference)
     if not isinstance(found, Dialect):
         raise Trouble(f"dialect {name}: {reference} is no barnabas.specs.dialects.Dialect")

@@ -23,6 +23,7 @@ from barnabas.experiments.registry import experiment, names
 from barnabas.location import ROOT
 from barnabas.peers.apache import BootError, UnavailableError
 from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.plugins import usable
 from barnabas.testing.kafka_proxy import start_proxy
 from barnabas.testing.process import Ended
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -42,19 +43,14 @@ def listing(*, as_json: bool = False) -> None:
 
     Raises Trouble after the last one if a package adds an unusable experiment.
     """
-    found, unusable = {}, []
-    for name in names():
-        try:
-            found[name] = experiment(name)
-        except Trouble as trouble:
-            unusable.append(str(trouble))
+    found, reasons = usable(names(), experiment)
     if as_json:
         for name, one in found.items():
             print(json_text({"name": name, "question": one.question, "versions": one.versions}))
     else:
         _table(found)
-    if unusable:
-        raise Trouble("; ".join(unusable))
+    if reasons:
+        raise Trouble("; ".join(reasons.values()))
 
 
 def _table(found: dict[str, Experiment]) -> None:

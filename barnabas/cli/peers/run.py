@@ -14,7 +14,7 @@ from barnabas.cli.peers.kinds import Options, added_kind
 from barnabas.endings import interruptible
 from barnabas.nearest import choices
 from barnabas.peers import PEERS, Peer
-from barnabas.plugins import references
+from barnabas.plugins import references, usable
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
@@ -58,16 +58,12 @@ def startable() -> Iterator[dict[str, Any]]:
 
 def _all() -> Iterator[Peer]:
     yield from PEERS
-    unusable = []
-    for name, reference in references("brokers").items():
-        try:
-            kind = added_kind(name)
-        except Trouble as trouble:
-            unusable.append(str(trouble))
-        else:
-            yield Peer(name, reference, kind.what, kind.needs)
-    if unusable:
-        raise Trouble("; ".join(unusable))
+    added = references("brokers")
+    kinds_by_name, reasons = usable(added, added_kind)
+    for name, kind in kinds_by_name.items():
+        yield Peer(name, added[name], kind.what, kind.needs)
+    if reasons:
+        raise Trouble("; ".join(reasons.values()))
 
 
 def _row(peer: Peer, start: str, version: str | None, modes: list[str]) -> dict[str, Any]:
