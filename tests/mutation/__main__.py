@@ -18,11 +18,17 @@ import pytest
 
 from tests.mutation.children import Job, outcomes
 from tests.mutation.operators import Mutant, mutants
-from tests.mutation.report import report, row, rows_of
+from tests.mutation.report import KILLED, report, row, rows_of
 from tests.mutation.session import Session, Timed
 from tests.places import ROOT
 
 RESULTS: Final = ROOT / "build" / "mutants"
+
+ENGINE: Final = ("proxy/connection", "proxy/faults", "proxy/matching", "proxy/rules")
+"""Parts that playbooks test together: a rule is matched and its fault is carried out on a connection."""
+
+BESIDE_THE_ENGINE: Final = ("control", "network", "scenario", "topic_names", "toxiproxy", "workers")
+"""Folders of tests/proxy whose tests start servers or look at other parts."""
 
 
 def drawn(part: str, seed: int, count: int) -> list[Mutant]:
@@ -34,12 +40,15 @@ def drawn(part: str, seed: int, count: int) -> list[Mutant]:
     return sorted(chosen, key=lambda each: (each.file, each.begin, each.after))
 
 
-def mirror(part: str) -> Path:
-    """Return the folder of tests that mirrors a part, or the nearest one above."""
+def mirror(part: str) -> list[str]:
+    """Return pytest's arguments for the tests of a part: those of its folder, or of the nearest one above."""
+    if part in ENGINE:
+        proxy = ROOT / "tests/proxy"
+        return [str(proxy), *(f"--ignore={proxy / name}" for name in BESIDE_THE_ENGINE)]
     folder = ROOT / "tests" / part
     while not folder.is_dir():
         folder = folder.parent
-    return folder
+    return [str(folder)]
 
 
 def within(tests: Sequence[Timed], seconds: float) -> list[Timed]:
@@ -60,6 +69,9 @@ def main() -> int:
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--again", action="store_true", help="forget the results of earlier runs")
+    parser.add_argument(
+        "--retry", action="store_true", help="run again the mutants that survived earlier runs"
+    )
     asked = parser.parse_args()
     name = f"{asked.part}-by-{asked.tests}" if asked.tests else asked.part
     file = RESULTS / f"{name.replace('/', '-')}-{asked.seed}.jsonl"
@@ -70,6 +82,9 @@ def main() -> int:
     sources = {mutant.file: (ROOT / mutant.file).read_text() for mutant in chosen}
     names = {(mutant.name, mutant.begin): mutant for mutant in chosen}
     kept = [one for one in rows_of(file) if (one["name"], one["begin"]) in names]
+    if asked.retry:
+        kept = [one for one in kept if one["result"] in KILLED]
+        file.write_text("".join(json.dumps(one) + "\n" for one in kept))
     known = {(one["name"], one["begin"]) for one in kept}
     left = [mutant for key, mutant in names.items() if key not in known]
     print(f"seed {asked.seed}: {len(chosen)} mutants, {len(known)} with a result", flush=True)
@@ -98,7 +113,7 @@ def main() -> int:
 
     if left:
         folders = [
-            str(ROOT / asked.tests if asked.tests else mirror(asked.part)),
+            *([str(ROOT / asked.tests)] if asked.tests else mirror(asked.part)),
             str(ROOT / "barnabas" / asked.part),
         ]
         options = [

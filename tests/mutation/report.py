@@ -13,6 +13,8 @@ import yaml
 EQUIVALENT: Final = Path(__file__).parent / "equivalent.yaml"
 """Mutants that change nothing that anybody could notice, with the reason."""
 
+KILLED: Final = ("killed", "timed out")
+
 
 def row(outcome: Any, source: str) -> dict[str, Any]:
     """Return an outcome in JSON form."""
@@ -55,13 +57,13 @@ def report(part: str, rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     for one in rows:
         result = one["result"]
-        if result in ("survived", "uncalled"):
+        if result not in KILLED:
             if reason(one):
                 result = "equivalent"
             else:
                 alive.append(one)
         counts[result] += 1
-    caught, total = counts["killed"] + counts["timed out"], sum(counts.values())
+    caught, total = sum(counts[result] for result in KILLED), sum(counts.values())
     for one in sorted(alive, key=lambda each: (each["file"], each["line"])):
         yield f"{one['result']}: {one['file']}:{one['line']}: {one['before']} -> {one['after']}"
         yield f"    {one['code']}"
