@@ -4,13 +4,15 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help docs demo test test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour fuzz-self wheel clean
+.PHONY: help docs demo test test-designs test-deep test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour fuzz-self wheel clean
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
-	@echo "make test      unit tests, playbooks and properties: under four minutes on two cores"
+	@echo "make test      unit tests, playbooks and properties: under three minutes on two cores"
+	@echo "make test-designs  the same for the founding documents' designs"
 	@echo "make test-more what those leave: Spark, real Kafka, Go, tshark, chromium, and what is slow for other reasons"
-	@echo "make test-all  both"
+	@echo "make test-all  all three"
+	@echo "make test-deep all properties with 1,000 examples each: for the night"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make docs      the documentation, into build/docs"
 	@echo "make bench     speed of all parts, as ratios of one run; of one: make bench ARGS=\"--only pipeline\""
@@ -41,9 +43,17 @@ demo: $(VENV)/.stamp-demo
 
 # a file of tests stays in one process: what they share is made once. One process more than cores: many tests
 # wait for others. The order is that of tests/conftest.py: the longest first
+ON_ALL_CORES := --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 5 \
+  --dist loadfile --no-loadscope-reorder
+DESIGNS := tests/designs barnabas/designs
 test: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 5 \
-	  --dist loadfile --no-loadscope-reorder -m "not slow"
+	@$(BIN)/python -m pytest $(ON_ALL_CORES) -m "not slow" $(addprefix --ignore=,$(DESIGNS))
+
+test-designs: $(VENV)/.stamp-test
+	@$(BIN)/python -m pytest $(ON_ALL_CORES) -m "not slow" $(DESIGNS)
+
+test-deep: $(VENV)/.stamp-test
+	@$(BIN)/python -m pytest $(ON_ALL_CORES) -m "hypothesis and not slow" --hypothesis-profile=deep
 
 # three at a time, on however many cores: much of it waits for brokers and Spark, JVMs whose clients have deadlines;
 # then what needs the machine
@@ -52,7 +62,7 @@ test-more: $(VENV)/.stamp-test
 	  -m "slow and not alone" tests && three=0 || three=$$?; \
 	$(BIN)/python -m pytest -m alone tests/compat tests/proxy/toxiproxy && exit $$three
 
-test-all: test test-more
+test-all: test test-designs test-more
 
 lint: $(VENV)/.stamp-test $(VENV)/.stamp-lint
 	@$(BIN)/ruff check .
@@ -61,7 +71,7 @@ lint: $(VENV)/.stamp-test $(VENV)/.stamp-lint
 	@$(BIN)/lint-imports
 
 bench: $(VENV)/.stamp-bench
-	@$(BIN)/python -m tests.bench $(ARGS)
+	@$(BIN)/python -m bench $(ARGS)
 
 compat: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.compat

@@ -36,11 +36,17 @@ SHRINKING = 480
 """Seconds for a property: what it finds it shrinks for up to 300 (Hypothesis's own limit), and then is to
 say what that was."""
 
-# Hypothesis: "ci" has the same examples each time, "default" others. A test adds how many it needs.
-for _profile in ("default", "ci"):
+# Hypothesis: "ci" has the same examples each time, "default" others, and "deep" (make test-deep) more.
+# Only tests whose examples are costly say themselves how many they have.
+for _profile, _base, _examples in (
+    ("default", "default", 25),
+    ("ci", "ci", 25),
+    ("deep", "default", 1000),
+):
     settings.register_profile(
         _profile,
-        settings.get_profile(_profile),
+        settings.get_profile(_base),
+        max_examples=_examples,
         deadline=None,  # machines are slow now and then
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.function_scoped_fixture),
         # to explain, every line is traced while it shrinks: ten times slower on Python 3.11

@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 
 from barnabas.proxy.scenario.file import loads as scenario
-from tests.bench import accuracy, load, rule_cost, server
-from tests.bench.accuracy import Accuracy, Delays
+from bench import accuracy, load, rule_cost, server
+from bench.accuracy import Accuracy, Delays
 from tests.proxy.playbook import Stage
 
 

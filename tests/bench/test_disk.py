@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import disk
+from bench import disk
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="they are Linux's")

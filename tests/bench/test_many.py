@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import many, server
-from tests.bench.endurance import Run, Sample, slope
-from tests.bench.proxies import Cell, Row, tables
-from tests.bench.targets import Kind, kinds, toxiproxy_config
+from bench import many, server
+from bench.endurance import Run, Sample, slope
+from bench.proxies import Cell, Row, tables
+from bench.targets import Kind, kinds, toxiproxy_config
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.bench import pipelining, tabling
-from tests.bench.pipelining import FIELDS, KINDS, TSHARK, Row, Way
-from tests.bench.recordings import KINDS as RECORDINGS
-from tests.bench.recordings import Recording, as_proxy
-from tests.bench.tabling import Peaks, Spans
+from bench import pipelining, tabling
+from bench.pipelining import FIELDS, KINDS, TSHARK, Row, Way
+from bench.recordings import KINDS as RECORDINGS
+from bench.recordings import Recording, as_proxy
+from bench.tabling import Peaks, Spans
 
 pytestmark = pytest.mark.slow("all captures in all ways")
 

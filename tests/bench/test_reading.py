@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.bench import machine, reading
-from tests.bench.machine import Cost
-from tests.bench.reading import PROXY, TCPDUMP, TSHARK, Row, Way
-from tests.bench.recordings import Recording
+from bench import machine, reading
+from bench.machine import Cost
+from bench.reading import PROXY, TCPDUMP, TSHARK, Row, Way
+from bench.recordings import Recording
 
 MIB = 1 << 20
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tests.bench.real_kafka import OTHERS, OURS, Way, as_json, measure, table
+from bench.real_kafka import OTHERS, OURS, Way, as_json, measure, table
 
 
 @pytest.mark.needs_apache("3.9.1")

@@ -16,13 +16,13 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.headers import TcpSegment
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.writing.flow_headers import SEGMENT
-from tests.bench import readers
-from tests.bench.load import MIB
-from tests.bench.readers import WAYS
-from tests.bench.reading import TSHARK, read_once
-from tests.bench.reading import WAYS as COMMANDS
-from tests.bench.recordings import KINDS, MSS, Recording, as_proxy, as_tcpdump
-from tests.bench.talk import small
+from bench import readers
+from bench.load import MIB
+from bench.readers import WAYS
+from bench.reading import TSHARK, read_once
+from bench.reading import WAYS as COMMANDS
+from bench.recordings import KINDS, MSS, Recording, as_proxy, as_tcpdump
+from bench.talk import small
 
 SIZE = 1
 """What the connections say once: a few MiB."""

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from barnabas.specs.frames import decode_frame
-from tests.bench import codecs, load, messages
-from tests.bench.contestants import differs
-from tests.bench.load import Result, frame, sized
-from tests.bench.proxies import Cell
-from tests.bench.table import percentile, ratio
-from tests.bench.targets import DECODING
+from bench import codecs, load, messages
+from bench.contestants import differs
+from bench.load import Result, frame, sized
+from bench.proxies import Cell
+from bench.table import percentile, ratio
+from bench.targets import DECODING
 
 
 def test_percentile_is_a_value_that_was_measured() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import opening, server, tls, tls_targets
-from tests.bench.proxies import TRIP
-from tests.bench.targets import Kind, available
+from bench import opening, server, tls, tls_targets
+from bench.proxies import TRIP
+from bench.targets import Kind, available
 
 SECONDS = 0.05
 

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 
 import pytest
 
-from tests.bench import machine
+from bench import machine
 from tests.proxy.playbook import raw, request
 from tests.real.process import SOON, ProxyProcess, until
 

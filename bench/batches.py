@@ -1,0 +1,142 @@
+"""A record batch built and read, side by side with the clients' own codecs, in interleaved rounds."""
+
+from __future__ import annotations
+
+import timeit
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Final
+
+from rich.table import Table
+
+from barnabas.specs import records
+from barnabas.specs.records import Record
+from bench.table import beside, microseconds, plain_table
+
+COUNT: Final = 1000
+SIZE: Final = 100
+"""Bytes of a record's value."""
+
+
+@dataclass(slots=True)
+class Task:
+    """One codec doing one thing; `seconds` for one batch, a figure a round."""
+
+    codec: str
+    what: str
+    work: Callable[[], Any]
+    seconds: list[float] = field(default_factory=list)
+
+
+def content() -> list[Record]:
+    """What is in the batch."""
+    return [Record(i, 1_500_000_000_000 + i, None, bytes((i & 255,)) * SIZE) for i in range(COUNT)]
+
+
+def tasks() -> tuple[list[Task], str]:
+    """All that can take part, after a check that they agree on the bytes; and who can't."""
+    found = content()
+    data = records.build(found)
+    all_tasks = [
+        Task("barnabas", "read", lambda: [batch.records() for batch in records.read(data)]),
+        Task("barnabas", "build", lambda: records.build(found)),
+    ]
+    missing = []
+    for name, make in (("kafka-python", _kafka_python), ("aiokafka", _aiokafka)):
+        try:
+            made = make(found, data)
+        except ImportError as problem:
+            missing.append(f"{name}: {problem}")
+            continue
+        for task in made:
+            result = task.work()
+            # kafka-python has 0 for the leader epoch that a producer does not know
+            if task.what == "build" and bytes(result)[16:] != data[16:]:
+                raise AssertionError(f"{task.codec} builds other bytes")
+            if task.what == "read" and len(result) != COUNT:
+                raise AssertionError(f"{task.codec} reads {len(result)} records")
+        all_tasks += made
+    return all_tasks, "; ".join(missing)
+
+
+def _kafka_python(found: list[Record], data: bytes) -> list[Task]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from kafka.record.memory_records import MemoryRecords, MemoryRecordsBuilder
+
+    def build() -> Any:
+        builder = MemoryRecordsBuilder(2, 0, 1 << 24)
+        for record in found:
+            builder.append(timestamp=record.timestamp, key=record.key, value=record.value)
+        builder.close()
+        return builder.buffer()
+
+    return [
+        Task("kafka-python", "read", lambda: list(MemoryRecords(data).next_batch())),
+        Task("kafka-python", "build", build),
+    ]
+
+
+def _aiokafka(found: list[Record], data: bytes) -> list[Task]:
+    from aiokafka.record import default_records as theirs
+
+    made = []
+    for name, reader, builder in (
+        ("aiokafka, Python", theirs._DefaultRecordBatchPy, theirs._DefaultRecordBatchBuilderPy),
+        ("aiokafka, C", theirs.DefaultRecordBatch, theirs.DefaultRecordBatchBuilder),
+    ):
+
+        def read(reader: Any = reader) -> Any:
+            return list(reader(bytearray(data)))
+
+        def build(builder: Any = builder) -> Any:
+            batch = builder(
+                magic=2,
+                compression_type=0,
+                is_transactional=0,
+                producer_id=-1,
+                producer_epoch=-1,
+                base_sequence=-1,
+                batch_size=1 << 24,
+            )
+            for record in found:
+                batch.append(record.offset, record.timestamp, record.key, record.value, [])
+            return batch.build()
+
+        made += [Task(name, "read", read), Task(name, "build", build)]
+    return made
+
+
+def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tuple[list[Task], str]:
+    """Each task for this long in every round."""
+    found, remark = tasks()
+    for number in range(rounds):
+        progress(f"batches: round {number + 1} of {rounds}")
+        for task in found:
+            once = timeit.timeit(task.work, number=1)
+            times = max(round(seconds / once), 1)
+            task.seconds.append(timeit.timeit(task.work, number=times) / times)
+    return found, remark
+
+
+def table(found: list[Task], remark: str) -> Table:
+    """A line for reading, one for building; in brackets how many times ours it takes."""
+    caption = f"a batch of {COUNT:,} records of {SIZE} bytes, all of them made. {remark}".strip()
+    shown = plain_table("record batches: µs (times barnabas)", caption)
+    shown.add_column("")
+    figures = {(task.codec, task.what): median(task.seconds) for task in found}
+    codecs = list(dict.fromkeys(task.codec for task in found))
+    for codec in codecs:
+        shown.add_column(codec, justify="right")
+    for what in ("read", "build"):
+        mine = figures["barnabas", what]
+        cells = (figures[codec, what] for codec in codecs)
+        shown.add_row(what, *(beside(microseconds(took), took, mine) for took in cells))
+    return shown
+
+
+def as_json(found: list[Task]) -> dict[str, Any]:
+    """The medians in seconds, for a file."""
+    return {f"{task.codec} {task.what}": median(task.seconds) for task in found}

@@ -1,0 +1,282 @@
+"""A real broker and the Java producer: direct, through other proxies, through ours.
+
+Throughput is what Kafka's own tool says (org.apache.kafka.tools.ProducerPerformance, settings as
+kafka-producer-perf-test has them, acks=1). It counts latency in whole ms, so that is measured by a
+producer that sends at a fixed rate, from send to acknowledgement.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from rich.table import Table
+
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.artifacts import class_path
+from barnabas.peers.apache.client import JavaClient
+from barnabas.peers.apache.java import java
+from barnabas.peers.apache.versions import LOGGER
+from bench import machine
+from bench.table import beside, percentile, plain_table
+from bench.targets import capture_folder
+from tests.ports import free_ports
+from tests.real.process import ProxyProcess, until
+
+VERSION: Final = "3.9.1"
+TOOL: Final = "org.apache.kafka.tools.ProducerPerformance"
+HOST: Final = "127.0.0.1"
+TOPIC: Final = "bench"
+SIZE: Final = 1024
+"""Bytes of a record."""
+
+RATE: Final = 1000
+"""Records a second where latency is measured."""
+
+BROKER: Final = {
+    # what our clusters save is given back: Kafka's own defaults
+    "num.network.threads": "3",
+    "num.io.threads": "8",
+    "num.partitions": "6",
+    # several GB pass: keep little of it
+    "log.segment.bytes": str(64 << 20),
+    "log.retention.bytes": str(64 << 20),
+    "log.retention.check.interval.ms": "2000",
+    "log.segment.delete.delay.ms": "1000",
+}
+
+OURS: Final = {
+    "barnabas": (),
+    "  with capture": ("--capture", "{capture}"),
+    "  with --control": ("--control", f"{HOST}:0"),
+}
+"""Its ways, all with the log off."""
+
+_RESULT: Final = re.compile(r"^(\d+) records sent, ([\d.]+) records/sec .* 99\.9th\.$")
+
+
+def socat(listen: int, upstream: int, _: Path) -> list[str]:
+    """Its command line."""
+    return [
+        *("socat", "-b", "262144"),
+        f"TCP4-LISTEN:{listen},bind={HOST},fork,reuseaddr,nodelay",
+        f"TCP4:{HOST}:{upstream},nodelay",
+    ]
+
+
+def toxiproxy(listen: int, upstream: int, files: Path) -> list[str]:
+    """Its command line; without toxics."""
+    proxy = {"name": "kafka", "listen": f"{HOST}:{listen}", "upstream": f"{HOST}:{upstream}"}
+    config = files / "toxiproxy.json"
+    config.write_text(json.dumps([{**proxy, "enabled": True}]))
+    (api,) = free_ports(1)
+    return ["toxiproxy-server", "-host", HOST, "-port", str(api), "-config", str(config)]
+
+
+OTHERS: Final[Mapping[str, tuple[str, Callable[[int, int, Path], list[str]]]]] = {
+    "socat": ("socat", socat),
+    "toxiproxy": ("toxiproxy-server", toxiproxy),
+}
+"""Those that forward one port: the program and its command line (port, broker's port, folder)."""
+
+
+@dataclass(slots=True)
+class Way:
+    """A way to the broker, and a figure a round."""
+
+    name: str
+    bootstrap: str
+    pid: int | None = None
+    """Of the proxy."""
+    capture: Path | None = None
+    rates: list[float] = field(default_factory=list)
+    """Records a second."""
+    p50: list[float] = field(default_factory=list)
+    """Of the latency, in microseconds."""
+    p99: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    """CPU seconds of the proxy for a million records, at full speed."""
+
+    def figures(self) -> dict[str, float]:
+        """The medians of the rounds; not a number where nothing is to be told."""
+        lists = {
+            "records_per_second": self.rates,
+            "p50_us": self.p50,
+            "p99_us": self.p99,
+            "cpu_seconds_per_million": self.cpu,
+        }
+        return {name: median(values) if values else math.nan for name, values in lists.items()}
+
+
+def measure(
+    rounds: int, records: int, seconds: float, progress: Callable[[str], None]
+) -> tuple[list[Way], str]:
+    """All ways in turn, round by round, and a remark on what is missing.
+
+    records: at full speed, for each way and round; seconds: at the fixed rate. Raises
+    UnavailableError if Java or Kafka can't be had.
+    """
+    progress(f"Kafka {VERSION}")
+    jars = class_path((f"org.apache.kafka:kafka-tools:{VERSION}", LOGGER))
+    tool = [str(java()), "-Xmx512m", "-cp", os.pathsep.join(str(jar) for jar in jars), TOOL]
+    others = {name: each for name, each in OTHERS.items() if shutil.which(each[0])}
+    missing = [f"{each[0]}: not on the path" for name, each in OTHERS.items() if name not in others]
+    with contextlib.ExitStack() as stack:
+        folder = capture_folder(2 * records * SIZE)
+        files = Path(tempfile.mkdtemp(prefix="barnabas-bench-", dir=folder))
+        stack.callback(shutil.rmtree, files, ignore_errors=True)
+        ways = list(_ways(stack, files, others))
+        client = stack.enter_context(JavaClient(VERSION, {"acks": "1"}))
+        progress("warming up")
+        _full_speed(Way("warm-up", ways[0].bootstrap), tool, min(records, 50_000))
+        _fixed_rate(Way("warm-up", ways[0].bootstrap), client, seconds)
+        # first the quiet half: for a while after the other one the system writes GBs to disk
+        for number in range(rounds):
+            for way in ways:
+                progress(f"round {number + 1} of {rounds}: {way.name.strip()}, {RATE} records/s")
+                _fixed_rate(way, client, seconds)
+        for number in range(rounds):
+            for way in ways:
+                progress(f"round {number + 1} of {rounds}: {way.name.strip()}, full speed")
+                _full_speed(way, tool, records)
+    return ways, "; ".join([f"Kafka {VERSION}, records of {SIZE} bytes, acks=1", *missing])
+
+
+def _ways(
+    stack: contextlib.ExitStack,
+    files: Path,
+    others: Mapping[str, tuple[str, Callable[[int, int, Path], list[str]]]],
+) -> Iterator[Way]:
+    """Start a broker and everything in front of it.
+
+    What forwards one port only has a listener of the broker to itself, which is advertised under the
+    address of the forwarder: or clients would go round it.
+    """
+    ports = free_ports(2 * len(others))
+    pairs = dict(zip(others, zip(ports[::2], ports[1::2], strict=True), strict=True))
+    mine = {"PLAINTEXT": ("{port}", "{port}"), "CONTROLLER": ("{controller_port}", "")}
+    listeners = mine | {name.upper(): pair for name, pair in pairs.items()}
+    settings = {
+        "listeners": ",".join(f"{n}://{HOST}:{port}" for n, (port, _) in listeners.items()),
+        "advertised.listeners": ",".join(
+            f"{name}://{HOST}:{public}" for name, (_, public) in listeners.items() if public
+        ),
+        "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in listeners),
+        "inter.broker.listener.name": "PLAINTEXT",
+    }
+    cluster = stack.enter_context(ApacheCluster(VERSION, settings=BROKER | settings))
+    yield Way("direct", cluster.bootstrap)
+    for name, (upstream, listen) in pairs.items():
+        process = _start(stack, others[name][1](listen, upstream, files), listen)
+        yield Way(name, f"{HOST}:{listen}", process.pid)
+    for name, options in OURS.items():
+        capture = files / "bench.pcapng" if "{capture}" in options else None
+        filled = [option.format(capture=capture) for option in options]
+        proxy = stack.enter_context(ProxyProcess(cluster.bootstrap, *filled))
+        yield Way(name, proxy.bootstrap, proxy.pid, capture)
+
+
+def _start(stack: contextlib.ExitStack, command: list[str], port: int) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    stack.callback(process.wait)
+    stack.callback(process.terminate)
+    until(lambda: _listens(port), f"{command[0]} listens")
+    return process
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection((HOST, port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _full_speed(way: Way, tool: list[str], records: int) -> None:
+    numbers = ("--num-records", str(records), "--record-size", str(SIZE), "--throughput", "-1")
+    properties = ("--producer-props", f"bootstrap.servers={way.bootstrap}", "acks=1")
+    before = _cpu_seconds(way)
+    done = subprocess.run(
+        [*tool, "--topic", TOPIC, *numbers, *properties],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    sent, rate = result(done.stdout)
+    if sent != records:
+        raise RuntimeError(f"{way.name}: {sent} of {records} records: {done.stdout}{done.stderr}")
+    way.rates.append(rate)
+    used = _cpu_seconds(way) - before
+    if not math.isnan(used):
+        way.cpu.append(used * 1e6 / records)
+    if way.capture is not None:
+        os.truncate(way.capture, 0)  # its writer goes on behind the hole
+
+
+def _cpu_seconds(way: Way) -> float:
+    used = None if way.pid is None else machine.cpu_seconds(way.pid)
+    return math.nan if used is None else used
+
+
+def result(said: str) -> tuple[int, float]:
+    """Records and records a second, from the last line of ProducerPerformance; 0 if it has none.
+
+    >>> result("9 records sent, 30.5 records/sec (0.03 MB/sec), 2.50 ms avg latency, 7.00 ms max "
+    ...        "latency, 2 ms 50th, 6 ms 95th, 7 ms 99th, 7 ms 99.9th.")
+    (9, 30.5)
+    >>> result("9 records sent, 30.5 records/sec (0.03 MB/sec), 2.5 ms avg latency, 7.0 ms max latency.")
+    (0, 0.0)
+    """
+    found = [matched for line in said.splitlines() if (matched := _RESULT.match(line.strip()))]
+    return (int(found[-1][1]), float(found[-1][2])) if found else (0, 0.0)
+
+
+def _fixed_rate(way: Way, client: JavaClient, seconds: float) -> None:
+    count = max(int(seconds * RATE), 1)
+    settings = {"bootstrap.servers": way.bootstrap}
+    took = client.pace(TOPIC, count, size=SIZE, rate=RATE, settings=settings)
+    way.p50.append(percentile(took, 50))
+    way.p99.append(percentile(took, 99))
+    if way.capture is not None:
+        os.truncate(way.capture, 0)
+
+
+def table(ways: list[Way], remark: str) -> Table:
+    """The medians; in brackets the ratio to direct."""
+    columns = ("", "records/s", f"p50 µs at {RATE:,}/s", "p99 µs", "CPU s a million")
+    shown = plain_table("real Kafka: the Java producer (ratio to direct)", remark, columns)
+    direct = ways[0].figures()
+    for way in ways:
+        mine = way.figures()
+        cells = [
+            beside(f"{mine[name]:,.0f}", mine[name], direct[name])
+            for name in ("records_per_second", "p50_us", "p99_us")
+        ]
+        cpu = mine["cpu_seconds_per_million"]
+        shown.add_row(way.name, *cells, "-" if math.isnan(cpu) else f"{cpu:.2f}")
+    return shown
+
+
+def as_json(ways: list[Way]) -> dict[str, Any]:
+    """The medians, for a file; null where nothing is to be told."""
+    return {
+        way.name.strip(): {
+            name: None if math.isnan(value) else value for name, value in way.figures().items()
+        }
+        for way in ways
+    }

@@ -1,0 +1,122 @@
+"""How shards scale with cores: a range of cases in one process, and in two at the same time.
+
+Each shard has a target of its own. Against the embedded cluster that is two processes a shard: on two cores a
+second shard has less than a core left.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Final
+
+from rich.table import Table
+
+from bench.table import plain_table, ratio
+
+TARGETS: Final = ("decoder:specs", "embedded")
+SHARDS: Final = (1, 2)
+COUNT: Final = 6000
+"""Cases of a shard."""
+_FIRST: Final = 10_000
+_PATIENCE: Final = 300.0
+
+
+@dataclass(slots=True)
+class Scaled:
+    """So many shards of one kind: cases a second of all of them, a figure a round, by the clock, and
+    for a second of the processor."""
+
+    target: str
+    shards: int
+    by_clock: list[float] = field(default_factory=list)
+    by_processor: list[float] = field(default_factory=list)
+
+    @property
+    def rate(self) -> float:
+        """The median by the clock; not a number if there is none."""
+        return median(self.by_clock) if self.by_clock else math.nan
+
+    @property
+    def cost(self) -> float:
+        """The median for a second of the shards' processors, targets left out."""
+        return median(self.by_processor) if self.by_processor else math.nan
+
+
+def measure(rounds: int, progress: Callable[[str], None]) -> tuple[list[Scaled], str]:
+    """All in turn, a round after the other; and a remark on those that could not run."""
+    found = [Scaled(target, shards) for target in TARGETS for shards in SHARDS]
+    missing: dict[str, str] = {}
+    for number in range(rounds):
+        for one in found:
+            if one.target in missing:
+                continue
+            progress(f"fuzz: {one.shards} shards, {one.target}, round {number + 1} of {rounds}")
+            try:
+                done = _run(one.target, one.shards)
+            except (subprocess.SubprocessError, ValueError) as problem:
+                missing[one.target] = f"{one.target}: not measured ({problem})"
+                continue
+            one.by_clock.append(sum(cases for cases, _, _ in done) / max(s for _, s, _ in done))
+            one.by_processor.append(sum(n for n, _, _ in done) / sum(used for _, _, used in done))
+    return found, "; ".join(missing.values())
+
+
+def _run(target: str, shards: int) -> list[tuple[int, float, float]]:
+    """Cases, seconds and seconds of the processor of each. Raises ValueError if one fails."""
+    ranges = [range(_FIRST + i * COUNT, _FIRST + (i + 1) * COUNT) for i in range(shards)]
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "bench.shard", target, str(each.start), str(each.stop)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for each in ranges
+    ]  # fmt: skip
+    try:
+        for one in running:
+            assert one.stdout is not None
+            one.stdout.readline()  # ready
+        for one in running:
+            assert one.stdin is not None
+            if one.poll() is None:
+                one.stdin.write("\n")
+                one.stdin.flush()
+        found = []
+        for one in running:
+            said, problem = one.communicate(timeout=_PATIENCE)
+            if one.returncode:
+                raise ValueError((problem.strip().splitlines() or ["it failed"])[-1])
+            found.append(tuple(json.loads(said)))
+        return found
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+
+
+def table(rows: list[Scaled], remark: str) -> Table:
+    """The rates, and how many times one shard's."""
+    columns = ("target, shards", "cases/s", "times one shard", "cases/s of a core")
+    shown = plain_table("fuzz: shards, cases made, run and judged", remark, columns)
+    for row in rows:
+        base = next(one.rate for one in rows if one.target == row.target)
+        shown.add_row(
+            f"{row.target}, {row.shards}",
+            f"{row.rate:,.0f}",
+            f"{ratio(row.rate, base):.2f}",
+            f"{row.cost:,.0f}",
+        )
+    return shown
+
+
+def as_json(rows: list[Scaled]) -> dict[str, Any]:
+    """The medians, for a file."""
+    return {
+        f"{row.target}, {row.shards}": {"by clock": row.rate, "by processor": row.cost}
+        for row in rows
+    }
