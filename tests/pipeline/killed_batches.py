@@ -34,11 +34,9 @@ TABLES: Final = ("exchanges", "inside", "errors", "connections", "notes", "quali
 KILLED: Final = 1
 """The batch that is killed: there is one before it, so two become one, and one behind it."""
 
-CHANGES: Final = frozenset(
-    ("os.mkdir", "os.rename", "os.remove", "os.link", "shutil.rmtree", "ctypes.dlsym")
-)
-"""Audit events of steps, beside `open`; by the last one an exchange of folders is told. Of folders that are
-removed each file is one."""
+CHANGES: Final = frozenset(("os.rename", "os.remove", "os.link", "shutil.rmtree", "ctypes.dlsym"))
+"""Audit events of steps, beside `open`; the last one reports an exchange of folders. If a folder is removed,
+each file is a step. A folder that is made is none: before the next step it is there, and empty."""
 
 WRITING: Final = os.O_WRONLY | os.O_RDWR
 
