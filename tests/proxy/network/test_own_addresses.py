@@ -7,7 +7,6 @@ import socket
 
 import pytest
 
-from barnabas.loop import run
 from barnabas.proxy.network import acceptor
 from barnabas.proxy.network.listeners import Listeners
 from barnabas.proxy.network.sockets import listen
@@ -62,78 +61,70 @@ LEFT = "the proxy leaves that port of --broker-ports free"
         ("kafka.test", "kafka.test"),
     ],
 )
-def test_a_listener_of_the_proxy_is_no_brokers_address(host: str, advertise: str | None) -> None:
-    async def main() -> None:
-        ports = free_ports(8)
-        brokers = {1: (host, ports[2]), 2: (host, ports[1])}  # that of 1 is listened at for 1
-        async with running(telling(brokers), broker_ports=ports, advertise=advertise) as it:
-            told = await it.metadata()
-            if host != "127.1":
-                assert told == {1: ports[1], 2: ports[7]}, "of what is expected nothing is taken"
-                assert lines(it, LEFT) == lines(it, "broker 1 advertises")
-            for _ in range(3):
-                await ends(told[2])
-            (line,) = lines(it, HERE)
-            assert line.startswith(f"broker 2 advertises {host if ':' not in host else '['}"), line
-            assert await it.metadata() == told, "others are served"
-            assert it.proxy.totals.connections == 5
-            assert it.proxy.totals.unreachable == 3
-
-    run(main())
-
-
-def test_a_broker_that_moves_to_a_listener_of_the_proxy_is_turned_from_until_it_moves_on() -> None:
-    async def main() -> None:
-        brokers: Brokers = {1: ("127.0.0.1", 1)}
-        async with running(telling(brokers)) as it:
-            told = await it.metadata()
-            brokers[1] = ("localhost", told[1])
-            assert await it.metadata() == told
-            await ends(told[1])
-            await ends(told[1])
-            assert len(lines(it, HERE)) == 1
-            brokers[1] = it.proxy.options.bootstrap[0][0], it.proxy.options.bootstrap[0][1]
-            assert await it.metadata() == told
-            reader, writer = await asyncio.open_connection("127.0.0.1", told[1])
-            writer.write(request("Metadata", 7))
-            assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x07"
-            writer.close()
-
-    run(main())
-
-
-def test_the_port_of_a_broker_that_is_down_is_left_to_it() -> None:
-    async def main() -> None:
-        ports = free_ports(6)
-        brokers = {1: ("127.0.0.1", ports[1]), 2: ("127.0.0.1", ports[2])}
-        async with running(telling(brokers), broker_ports=ports) as it:
-            told = await it.metadata()
-            assert told == {1: ports[5], 2: ports[4]}
-            assert len(lines(it, LEFT)) == 2
+async def test_a_listener_of_the_proxy_is_no_brokers_address(
+    host: str, advertise: str | None
+) -> None:
+    ports = free_ports(8)
+    brokers = {1: (host, ports[2]), 2: (host, ports[1])}  # that of 1 is listened at for 1
+    async with running(telling(brokers), broker_ports=ports, advertise=advertise) as it:
+        told = await it.metadata()
+        if host != "127.1":
+            assert told == {1: ports[1], 2: ports[7]}, "of what is expected nothing is taken"
+            assert lines(it, LEFT) == lines(it, "broker 1 advertises")
+        for _ in range(3):
             await ends(told[2])
-            server = await asyncio.start_server(telling(brokers), "127.0.0.1", ports[2])
-            reader, writer = await asyncio.open_connection("127.0.0.1", told[2])
-            writer.write(request("Metadata", 7))
-            assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x07"
-            writer.close()
-            server.close()
-
-    run(main())
+        (line,) = lines(it, HERE)
+        assert line.startswith(f"broker 2 advertises {host if ':' not in host else '['}"), line
+        assert await it.metadata() == told, "others are served"
+        assert it.proxy.totals.connections == 5
+        assert it.proxy.totals.unreachable == 3
 
 
-def test_the_bootstrap_brokers_port_is_left_to_it() -> None:
-    async def main() -> None:
-        ports = free_ports(3)
-        brokers = {0: ("b1.invalid", 9092)}
-        async with running(telling(brokers), broker_ports=ports) as it:
-            it.proxy.options.bootstrap.append(("127.0.0.1", ports[0]))  # type: ignore[attr-defined]
-            assert await it.metadata() == {0: ports[2]}
-            assert lines(it, LEFT) == []
+async def test_a_broker_that_moves_to_a_listener_of_the_proxy_is_turned_from_until_it_moves_on() -> (
+    None
+):
+    brokers: Brokers = {1: ("127.0.0.1", 1)}
+    async with running(telling(brokers)) as it:
+        told = await it.metadata()
+        brokers[1] = ("localhost", told[1])
+        assert await it.metadata() == told
+        await ends(told[1])
+        await ends(told[1])
+        assert len(lines(it, HERE)) == 1
+        brokers[1] = it.proxy.options.bootstrap[0][0], it.proxy.options.bootstrap[0][1]
+        assert await it.metadata() == told
+        reader, writer = await asyncio.open_connection("127.0.0.1", told[1])
+        writer.write(request("Metadata", 7))
+        assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x07"
+        writer.close()
 
-    run(main())
+
+async def test_the_port_of_a_broker_that_is_down_is_left_to_it() -> None:
+    ports = free_ports(6)
+    brokers = {1: ("127.0.0.1", ports[1]), 2: ("127.0.0.1", ports[2])}
+    async with running(telling(brokers), broker_ports=ports) as it:
+        told = await it.metadata()
+        assert told == {1: ports[5], 2: ports[4]}
+        assert len(lines(it, LEFT)) == 2
+        await ends(told[2])
+        server = await asyncio.start_server(telling(brokers), "127.0.0.1", ports[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", told[2])
+        writer.write(request("Metadata", 7))
+        assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x07"
+        writer.close()
+        server.close()
 
 
-def test_the_system_does_not_choose_the_port_of_a_broker_either(
+async def test_the_bootstrap_brokers_port_is_left_to_it() -> None:
+    ports = free_ports(3)
+    brokers = {0: ("b1.invalid", 9092)}
+    async with running(telling(brokers), broker_ports=ports) as it:
+        it.proxy.options.bootstrap.append(("127.0.0.1", ports[0]))  # type: ignore[attr-defined]
+        assert await it.metadata() == {0: ports[2]}
+        assert lines(it, LEFT) == []
+
+
+async def test_the_system_does_not_choose_the_port_of_a_broker_either(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     expected, free = free_ports(2)
@@ -142,59 +133,50 @@ def test_the_system_does_not_choose_the_port_of_a_broker_either(
     def chosen_there(address: tuple[str, int]) -> socket.socket:
         return listen((address[0], address[1] or next(chosen)))
 
-    async def main() -> None:
-        async with running(telling({1: ("127.0.0.1", expected)})) as it:
-            monkeypatch.setattr(acceptor, "listen", chosen_there)
-            assert await it.metadata() == {1: free}
-
-    run(main())
+    async with running(telling({1: ("127.0.0.1", expected)})) as it:
+        monkeypatch.setattr(acceptor, "listen", chosen_there)
+        assert await it.metadata() == {1: free}
 
 
-def test_an_upstream_that_leads_back_to_its_proxy_is_not_reached() -> None:
+async def test_an_upstream_that_leads_back_to_its_proxy_is_not_reached() -> None:
     """Of toxiproxy's API, which takes any addresses."""
 
-    async def main() -> None:
-        said: list[str] = []
-        store = new_store(said)
-        one, two = free_ports(2)
-        at = {one: f"127.0.0.1:{one}", two: f"localhost:{two}"}
-        await store.create(body(name="one", listen=at[one], upstream=at[two]))
-        await ends(one)  # nobody listens there yet
-        await store.create(body(name="two", listen=at[two], upstream=at[one]))
-        for port in (one, two, one):
-            await ends(port)
-        assert sum("leads back to this proxy" in line for line in said) == 2
-        server = await asyncio.start_server(telling({}), "127.0.0.1", 0)
-        real = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        await store.update("two", body(upstream=real))
-        reader, writer = await asyncio.open_connection("127.0.0.1", one)
-        writer.write(request("Metadata", 7))
-        assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x07"
-        writer.close()
-        await store.end()
-        server.close()
-
-    run(main())
+    said: list[str] = []
+    store = new_store(said)
+    one, two = free_ports(2)
+    at = {one: f"127.0.0.1:{one}", two: f"localhost:{two}"}
+    await store.create(body(name="one", listen=at[one], upstream=at[two]))
+    await ends(one)  # nobody listens there yet
+    await store.create(body(name="two", listen=at[two], upstream=at[one]))
+    for port in (one, two, one):
+        await ends(port)
+    assert sum("leads back to this proxy" in line for line in said) == 2
+    server = await asyncio.start_server(telling({}), "127.0.0.1", 0)
+    real = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    await store.update("two", body(upstream=real))
+    reader, writer = await asyncio.open_connection("127.0.0.1", one)
+    writer.write(request("Metadata", 7))
+    assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x07"
+    writer.close()
+    await store.end()
+    server.close()
 
 
-def test_a_listener_of_a_neighbour_is_no_brokers_address() -> None:
-    async def main() -> None:
-        store, brokers = new_store(), {1: ("127.0.0.1", 1)}
-        server = await asyncio.start_server(telling(brokers), "127.0.0.1", 0)
-        real = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        made = [
-            await store.create(body(name=name, listen="127.0.0.1:0", upstream=real))
-            for name in ("one", "two")
-        ]
-        found = [each.listeners for each in made]
-        assert isinstance(found[0], Listeners)
-        assert isinstance(found[1], Listeners)
-        own = found[0].topology.node("broker", 1, ("127.0.0.1", 1))
-        node = found[1].topology.node("broker", 2, ("127.0.0.1", own.listen[1]))
-        assert node.listen != own.listen
-        assert await found[1]._own.leads_back(node)
-        assert not await found[0]._own.leads_back(own)
-        await store.end()
-        server.close()
-
-    run(main())
+async def test_a_listener_of_a_neighbour_is_no_brokers_address() -> None:
+    store, brokers = new_store(), {1: ("127.0.0.1", 1)}
+    server = await asyncio.start_server(telling(brokers), "127.0.0.1", 0)
+    real = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    made = [
+        await store.create(body(name=name, listen="127.0.0.1:0", upstream=real))
+        for name in ("one", "two")
+    ]
+    found = [each.listeners for each in made]
+    assert isinstance(found[0], Listeners)
+    assert isinstance(found[1], Listeners)
+    own = found[0].topology.node("broker", 1, ("127.0.0.1", 1))
+    node = found[1].topology.node("broker", 2, ("127.0.0.1", own.listen[1]))
+    assert node.listen != own.listen
+    assert await found[1]._own.leads_back(node)
+    assert not await found[0]._own.leads_back(own)
+    await store.end()
+    server.close()

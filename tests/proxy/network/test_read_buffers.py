@@ -149,111 +149,96 @@ def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for(
     runner(main())
 
 
-def test_a_connection_may_be_paused_before_it_is_there() -> None:
+async def test_a_connection_may_be_paused_before_it_is_there() -> None:
     ca = trustme.CA()
     trusting = ssl.create_default_context()
     ca.configure_trust(trusting)
 
-    async def main() -> None:
-        async with running(echo_metadata, tls=Tls(client=minted(ca))) as it:
-            host, port = it.proxy.address
-            with socket.create_connection((host, port)) as sock:
-                await it.until(lambda: it.proxy.relays)
-                (relay,) = it.proxy.relays.values()
-                relay.pause()  # while it waits for the client's part of the handshake
-                reader, writer = await asyncio.open_connection(
-                    sock=sock.dup(), ssl=trusting, server_hostname="localhost"
-                )
-            writer.write(request("Metadata", 1))
-            await it.until(lambda: relay.client.open)
-            await still()
-            assert frames(relay, "request") == 0
-            relay.resume()
-            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
-            writer.close()
-
-    run(main())
+    async with running(echo_metadata, tls=Tls(client=minted(ca))) as it:
+        host, port = it.proxy.address
+        with socket.create_connection((host, port)) as sock:
+            await it.until(lambda: it.proxy.relays)
+            (relay,) = it.proxy.relays.values()
+            relay.pause()  # while it waits for the client's part of the handshake
+            reader, writer = await asyncio.open_connection(
+                sock=sock.dup(), ssl=trusting, server_hostname="localhost"
+            )
+        writer.write(request("Metadata", 1))
+        await it.until(lambda: relay.client.open)
+        await still()
+        assert frames(relay, "request") == 0
+        relay.resume()
+        assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+        writer.close()
 
 
-def test_a_step_waits_for_a_frame_that_has_not_come_and_is_over_then() -> None:
-    async def main() -> None:
-        async with running(echo_metadata) as it:
-            reader, writer = await it.connect()
-            relay = await paused(it)
-            relay.step("request")
-            relay.step("request")
-            await still()
-            writer.write(request("Metadata", 1)[:9])
-            await still()
-            writer.write(request("Metadata", 1)[9:] + request("Metadata", 2))
-            await it.until(lambda: frames(relay, "request") == 1)
-            await still()
-            assert frames(relay, "request") == 1
-            relay.step("response")
-            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
-            relay.resume()
-            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 2
-            writer.close()
-
-    run(main())
+async def test_a_step_waits_for_a_frame_that_has_not_come_and_is_over_then() -> None:
+    async with running(echo_metadata) as it:
+        reader, writer = await it.connect()
+        relay = await paused(it)
+        relay.step("request")
+        relay.step("request")
+        await still()
+        writer.write(request("Metadata", 1)[:9])
+        await still()
+        writer.write(request("Metadata", 1)[9:] + request("Metadata", 2))
+        await it.until(lambda: frames(relay, "request") == 1)
+        await still()
+        assert frames(relay, "request") == 1
+        relay.step("response")
+        assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+        relay.resume()
+        assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 2
+        writer.close()
 
 
-def test_pausing_again_calls_a_step_off_no_less_than_resuming() -> None:
-    async def main() -> None:
-        async with running(echo_metadata) as it:
-            reader, writer = await it.connect()
-            relay = await paused(it)
-            relay.step("request")
-            relay.resume()
-            relay.pause()
-            writer.write(request("Metadata", 1))
-            await still()
-            assert frames(relay, "request") == 0
-            relay.resume()
-            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
-            writer.close()
-
-    run(main())
+async def test_pausing_again_calls_a_step_off_no_less_than_resuming() -> None:
+    async with running(echo_metadata) as it:
+        reader, writer = await it.connect()
+        relay = await paused(it)
+        relay.step("request")
+        relay.resume()
+        relay.pause()
+        writer.write(request("Metadata", 1))
+        await still()
+        assert frames(relay, "request") == 0
+        relay.resume()
+        assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+        writer.close()
 
 
-def test_a_frame_much_larger_than_the_buffer_goes_through_in_one_step() -> None:
-    async def main() -> None:
-        async with running(echo_metadata, observed=False) as it:
-            reader, writer = await it.connect()
-            relay = await paused(it)
-            large = raw(request("Heartbeat", 1, group_id="g")[4:] + bytes(3_000_000))
-            writer.write(large + request("Metadata", 2))
-            relay.step("request")
-            ingress = relay.connection.state.ingress["request"]
-            await it.until(lambda: ingress.frames == 1 and ingress.between)
-            await still()
-            assert frames(relay, "request") == 1
-            relay.resume()
-            for number in (1, 2):
-                assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
-            writer.close()
-
-    run(main())
+async def test_a_frame_much_larger_than_the_buffer_goes_through_in_one_step() -> None:
+    async with running(echo_metadata, observed=False) as it:
+        reader, writer = await it.connect()
+        relay = await paused(it)
+        large = raw(request("Heartbeat", 1, group_id="g")[4:] + bytes(3_000_000))
+        writer.write(large + request("Metadata", 2))
+        relay.step("request")
+        ingress = relay.connection.state.ingress["request"]
+        await it.until(lambda: ingress.frames == 1 and ingress.between)
+        await still()
+        assert frames(relay, "request") == 1
+        relay.resume()
+        for number in (1, 2):
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
+        writer.close()
 
 
-def test_what_a_rule_delays_leaves_though_its_connection_is_paused_meanwhile() -> None:
+async def test_what_a_rule_delays_leaves_though_its_connection_is_paused_meanwhile() -> None:
     scenario = "version: 1\nrules: [{name: a, match: {direction: request}, do: {delay: 50ms}}]\n"
 
-    async def main() -> None:
-        async with running(echo_metadata, scenario) as it:
-            _, writer = await it.connect()
-            await it.until(lambda: it.proxy.relays)
-            writer.write(request("Metadata", 1))
-            await it.until(lambda: it.proxy.rules.rules[0].fired)
-            (relay,) = it.proxy.relays.values()
-            relay.pause()
-            await it.until(lambda: relay.connection.state.pairing.waiting)
-            writer.close()
-            await still()
-            assert it.proxy.relays, "its end is not read either"
-            relay.close()
-
-    run(main())
+    async with running(echo_metadata, scenario) as it:
+        _, writer = await it.connect()
+        await it.until(lambda: it.proxy.relays)
+        writer.write(request("Metadata", 1))
+        await it.until(lambda: it.proxy.rules.rules[0].fired)
+        (relay,) = it.proxy.relays.values()
+        relay.pause()
+        await it.until(lambda: relay.connection.state.pairing.waiting)
+        writer.close()
+        await still()
+        assert it.proxy.relays, "its end is not read either"
+        relay.close()
 
 
 @pytest.mark.parametrize(

@@ -82,25 +82,22 @@ def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(
     runner(main())
 
 
-def test_a_client_that_waits_is_left_alone() -> None:
-    async def main() -> None:
-        broker = Stopped()
-        async with running(broker, linger=LINGER) as it:
-            reader, writer = await it.connect()
-            writer.write(request("Heartbeat", 1))
-            await it.until(lambda: broker.writers)
-            await clog(it, writer)
-            await asyncio.sleep(3 * LINGER)
-            assert len(it.proxy.relays) == 1
-            broker.writers[0].write(raw(struct.pack(">i", 1)))
-            assert await asyncio.wait_for(read_frame(reader), SOON) == struct.pack(">i", 1)
-            broker.end()
-            writer.close()
-
-    run(main())
+async def test_a_client_that_waits_is_left_alone() -> None:
+    broker = Stopped()
+    async with running(broker, linger=LINGER) as it:
+        reader, writer = await it.connect()
+        writer.write(request("Heartbeat", 1))
+        await it.until(lambda: broker.writers)
+        await clog(it, writer)
+        await asyncio.sleep(3 * LINGER)
+        assert len(it.proxy.relays) == 1
+        broker.writers[0].write(raw(struct.pack(">i", 1)))
+        assert await asyncio.wait_for(read_frame(reader), SOON) == struct.pack(">i", 1)
+        broker.end()
+        writer.close()
 
 
-def test_a_broker_that_moves_is_waited_for() -> None:
+async def test_a_broker_that_moves_is_waited_for() -> None:
     """A client that has ended its stream and waits gets an answer that comes in pieces, slowly."""
     answer = raw(struct.pack(">i", 1) + bytes(12))
 
@@ -111,18 +108,15 @@ def test_a_broker_that_moves_is_waited_for() -> None:
             writer.write(answer[at : at + 1])
         writer.close()
 
-    async def main() -> None:
-        async with running(broker, linger=LINGER) as it:
-            reader, writer = await it.connect()
-            writer.write(raw(struct.pack(">hhih", 999, 0, 1, -1)))
-            writer.write_eof()
-            assert await asyncio.wait_for(reader.read(), SOON) == answer
-            writer.close()
-
-    run(main())
+    async with running(broker, linger=LINGER) as it:
+        reader, writer = await it.connect()
+        writer.write(raw(struct.pack(">hhih", 999, 0, 1, -1)))
+        writer.write_eof()
+        assert await asyncio.wait_for(reader.read(), SOON) == answer
+        writer.close()
 
 
-def test_a_broker_that_takes_slowly_gets_everything() -> None:
+async def test_a_broker_that_takes_slowly_gets_everything() -> None:
     begin, end = asyncio.Event(), asyncio.Event()
     took: list[int] = []
 
@@ -136,55 +130,46 @@ def test_a_broker_that_takes_slowly_gets_everything() -> None:
         writer.close()
         end.set()
 
-    async def main() -> None:
-        async with running(broker, linger=0.4) as it:
-            _, writer = await it.connect()
-            sent = await clog(it, writer)
-            writer.close()
-            begin.set()
-            await asyncio.wait_for(end.wait(), SOON)
-            assert sum(took) == sent
-            assert len(took) > 0.4 / 0.05  # it took longer than a broker may stand still
-            await it.until(lambda: not it.proxy.relays)
-
-    run(main())
+    async with running(broker, linger=0.4) as it:
+        _, writer = await it.connect()
+        sent = await clog(it, writer)
+        writer.close()
+        begin.set()
+        await asyncio.wait_for(end.wait(), SOON)
+        assert sum(took) == sent
+        assert len(took) > 0.4 / 0.05  # it took longer than a broker may stand still
+        await it.until(lambda: not it.proxy.relays)
 
 
-def test_one_that_a_person_has_paused_stays() -> None:
-    async def main() -> None:
-        broker = Stopped()
-        async with running(broker, linger=LINGER) as it:
-            _, writer = await it.connect()
-            writer.write(request("Metadata", 1))
-            await it.until(lambda: broker.writers)
-            (relay,) = it.proxy.relays.values()
-            relay.pause()
-            writer.close()
-            await asyncio.sleep(3 * LINGER)
-            assert len(it.proxy.relays) == 1
-            relay.resume()
-            await it.until(lambda: not it.proxy.relays)
-            broker.end()
-
-    run(main())
+async def test_one_that_a_person_has_paused_stays() -> None:
+    broker = Stopped()
+    async with running(broker, linger=LINGER) as it:
+        _, writer = await it.connect()
+        writer.write(request("Metadata", 1))
+        await it.until(lambda: broker.writers)
+        (relay,) = it.proxy.relays.values()
+        relay.pause()
+        writer.close()
+        await asyncio.sleep(3 * LINGER)
+        assert len(it.proxy.relays) == 1
+        relay.resume()
+        await it.until(lambda: not it.proxy.relays)
+        broker.end()
 
 
-def test_what_a_rule_holds_back_still_leaves() -> None:
+async def test_what_a_rule_holds_back_still_leaves() -> None:
     came: list[bytes] = []
 
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         came.append(await reader.read())
         writer.close()
 
-    async def main() -> None:
-        async with running(broker, SCENARIO, linger=LINGER) as it:
-            _, writer = await it.connect()
-            writer.write(request("Metadata", 1))
-            writer.close()
-            await it.until(lambda: came)
-            assert came == [request("Metadata", 1)]
-
-    run(main())
+    async with running(broker, SCENARIO, linger=LINGER) as it:
+        _, writer = await it.connect()
+        writer.write(request("Metadata", 1))
+        writer.close()
+        await it.until(lambda: came)
+        assert came == [request("Metadata", 1)]
 
 
 class Stub:

@@ -27,21 +27,18 @@ from tests.proxy.servers import SOON, echo_metadata, read_frame, reset_on_close,
 
 
 @pytest.mark.parametrize("observed", [True, False])
-def test_garbage_on_the_port_leaves_other_clients_alone(observed: bool) -> None:
-    async def main() -> None:
-        async with running(echo_metadata, observed=observed) as it:
-            good_reader, good_writer = await it.connect()
-            for garbage in (b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n", b"\xff" * 64):
-                reader, writer = await it.connect()
-                writer.write(garbage)
-                assert await asyncio.wait_for(reader.read(), SOON) == b""
-                writer.close()
-            good_writer.write(request("Metadata", 9))
-            assert (await asyncio.wait_for(read_frame(good_reader), SOON))[:4] == b"\0\0\0\x09"
-            good_writer.close()
-            assert sum("connection closed" in line for line in it.said) == 3
-
-    run(main())
+async def test_garbage_on_the_port_leaves_other_clients_alone(observed: bool) -> None:
+    async with running(echo_metadata, observed=observed) as it:
+        good_reader, good_writer = await it.connect()
+        for garbage in (b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n", b"\xff" * 64):
+            reader, writer = await it.connect()
+            writer.write(garbage)
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+            writer.close()
+        good_writer.write(request("Metadata", 9))
+        assert (await asyncio.wait_for(read_frame(good_reader), SOON))[:4] == b"\0\0\0\x09"
+        good_writer.close()
+        assert sum("connection closed" in line for line in it.said) == 3
 
 
 @pytest.mark.parametrize("how", ["close", "half-close", "reset"])
@@ -84,38 +81,32 @@ def clients_go(how: str) -> None:
     run(main())
 
 
-def test_a_client_that_goes_leaves_nothing_at_a_broker_that_never_closes() -> None:
+async def test_a_client_that_goes_leaves_nothing_at_a_broker_that_never_closes() -> None:
     stay = asyncio.Event()
 
     async def broker(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await stay.wait()
         writer.close()
 
-    async def main() -> None:
-        async with running(broker) as it:
-            for _ in range(3):
-                _, writer = await it.connect()
-                await it.until(lambda: it.proxy.relays)
-                writer.close()
-                await it.until(lambda: not it.proxy.relays)
-            stay.set()
-
-    run(main())
-
-
-def test_both_sockets_are_kept_alive_as_kafka_does() -> None:
-    async def main() -> None:
-        async with running(echo_metadata) as it:
+    async with running(broker) as it:
+        for _ in range(3):
             _, writer = await it.connect()
             await it.until(lambda: it.proxy.relays)
-            (relay,) = it.proxy.relays.values()
-            await it.until(lambda: relay.client.open)
-            for side in (relay.client, relay.broker):
-                sock = side.transport.get_extra_info("socket")
-                assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
             writer.close()
+            await it.until(lambda: not it.proxy.relays)
+        stay.set()
 
-    run(main())
+
+async def test_both_sockets_are_kept_alive_as_kafka_does() -> None:
+    async with running(echo_metadata) as it:
+        _, writer = await it.connect()
+        await it.until(lambda: it.proxy.relays)
+        (relay,) = it.proxy.relays.values()
+        await it.until(lambda: relay.client.open)
+        for side in (relay.client, relay.broker):
+            sock = side.transport.get_extra_info("socket")
+            assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        writer.close()
 
 
 @pytest.mark.parametrize("runner", [run, asyncio.run])
@@ -177,23 +168,20 @@ def test_a_broker_that_closes_at_once(how: str, runner: Callable[[Any], None]) -
     runner(main())
 
 
-def test_a_broker_that_closes_in_the_middle_of_a_response() -> None:
+async def test_a_broker_that_closes_in_the_middle_of_a_response() -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_frame(reader)
         writer.write(response("Heartbeat", 1, error_code=0)[:6])
         writer.close()
 
-    async def main() -> None:
-        async with running(broker) as it:
-            reader, writer = await it.connect()
-            beat: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
-            writer.write(request("Heartbeat", 1, **beat))
-            assert await asyncio.wait_for(reader.read(), SOON) == response("Heartbeat", 1)[:6]
-            writer.close()
-            await it.until(lambda: it.done)
-            assert it.done[0].note == "no response: connection closed"
-
-    run(main())
+    async with running(broker) as it:
+        reader, writer = await it.connect()
+        beat: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+        writer.write(request("Heartbeat", 1, **beat))
+        assert await asyncio.wait_for(reader.read(), SOON) == response("Heartbeat", 1)[:6]
+        writer.close()
+        await it.until(lambda: it.done)
+        assert it.done[0].note == "no response: connection closed"
 
 
 @pytest.mark.parametrize("runner", [run, asyncio.run])

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.block_sink import Stats
 from barnabas.captures.writing.writer import CaptureState
-from barnabas.loop import run
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.metrics import exposition
@@ -145,23 +144,20 @@ def test_of_a_process_that_ended_its_counts_remain() -> None:
     assert ended(Report()).received == (0, 0)
 
 
-def test_that_of_a_proxy_with_traffic_can_be_sent_elsewhere(tmp_path: Path) -> None:
-    async def main() -> None:
-        scenario = "version: 1\nrules: [{name: slow, match: {api: Fetch}, do: {delay: 1h}}]"
-        async with running(echo_metadata, scenario, tmp_path / "c.pcapng") as it:
-            await it.metadata()
-            _, writer = await it.connect()
-            writer.write(request("Fetch", 1))
-            await it.until(lambda: it.proxy.rules.rules[0].fired and len(it.proxy.relays) == 1)
-            found = report(it.proxy)
-            there = pickle.loads(pickle.dumps(found))
-            assert shown(there) == shown(found)
-            assert there.connections == found.connections
-            assert there.connections[0]["request"]["queued"] == 1
-            assert [node.id for node in there.nodes] == [0, 1, 2]
-            assert there.received[0] > 0
-            assert there.capture is not None
-            assert there.capture.stats.packets > 0
-            writer.close()
-
-    run(main())
+async def test_that_of_a_proxy_with_traffic_can_be_sent_elsewhere(tmp_path: Path) -> None:
+    scenario = "version: 1\nrules: [{name: slow, match: {api: Fetch}, do: {delay: 1h}}]"
+    async with running(echo_metadata, scenario, tmp_path / "c.pcapng") as it:
+        await it.metadata()
+        _, writer = await it.connect()
+        writer.write(request("Fetch", 1))
+        await it.until(lambda: it.proxy.rules.rules[0].fired and len(it.proxy.relays) == 1)
+        found = report(it.proxy)
+        there = pickle.loads(pickle.dumps(found))
+        assert shown(there) == shown(found)
+        assert there.connections == found.connections
+        assert there.connections[0]["request"]["queued"] == 1
+        assert [node.id for node in there.nodes] == [0, 1, 2]
+        assert there.received[0] > 0
+        assert there.capture is not None
+        assert there.capture.stats.packets > 0
+        writer.close()

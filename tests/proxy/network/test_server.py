@@ -30,17 +30,14 @@ from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 
-def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
-    async def main() -> None:
-        async with running(None) as it:
-            for _ in range(2):
-                reader, writer = await it.connect()
-                assert await asyncio.wait_for(reader.read(), SOON) == b""
-                writer.close()
-            assert sum("can't be reached" in line for line in it.said) == 1, "the next in a while"
-            assert it.proxy.totals.unreachable == 2
-
-    run(main())
+async def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
+    async with running(None) as it:
+        for _ in range(2):
+            reader, writer = await it.connect()
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+            writer.close()
+        assert sum("can't be reached" in line for line in it.said) == 1, "the next in a while"
+        assert it.proxy.totals.unreachable == 2
 
 
 HOSTS = ["x" * 255, "x" * 32767, "a..b", "real-\ufffd", "xn--zz\u0378", "a\0b", ".a"]
@@ -49,7 +46,7 @@ HOSTS = ["x" * 255, "x" * 32767, "a..b", "real-\ufffd", "xn--zz\u0378", "a\0b", 
 @pytest.mark.parametrize(
     ("host", "port"), [*((host, 9092) for host in HOSTS), ("127.0.0.1", 70000)]
 )
-def test_a_broker_of_a_name_that_nobody_has_can_not_be_reached(host: str, port: int) -> None:
+async def test_a_broker_of_a_name_that_nobody_has_can_not_be_reached(host: str, port: int) -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_frame(reader)
         node = {"node_id": 1, "host": host, "port": port}
@@ -57,25 +54,22 @@ def test_a_broker_of_a_name_that_nobody_has_can_not_be_reached(host: str, port: 
         await reader.read()
         writer.close()
 
-    async def main() -> None:
-        unhandled: list[dict[str, Any]] = []
-        asyncio.get_running_loop().set_exception_handler(lambda _, what: unhandled.append(what))
-        async with running(broker) as it:
-            told = await it.metadata()
-            reader, writer = await asyncio.open_connection("127.0.0.1", told[1])
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            writer.close()
-            (line,) = (line for line in it.said if "can't be reached" in line)
-            assert "broker 1 at" in line
-            assert len(line) < 250
-            assert line.endswith("; closed")
-        gc.collect()  # of a task that failed it is told when it goes
-        assert unhandled == []
-
-    run(main())
+    unhandled: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, what: unhandled.append(what))
+    async with running(broker) as it:
+        told = await it.metadata()
+        reader, writer = await asyncio.open_connection("127.0.0.1", told[1])
+        assert await asyncio.wait_for(reader.read(), SOON) == b""
+        writer.close()
+        (line,) = (line for line in it.said if "can't be reached" in line)
+        assert "broker 1 at" in line
+        assert len(line) < 250
+        assert line.endswith("; closed")
+    gc.collect()  # of a task that failed it is told when it goes
+    assert unhandled == []
 
 
-def test_that_nothing_can_be_accepted_is_said_now_and_then(
+async def test_that_nothing_can_be_accepted_is_said_now_and_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Full:
@@ -87,70 +81,63 @@ def test_that_nothing_can_be_accepted_is_said_now_and_then(
             self.tries += 1
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    async def main() -> None:
-        async with running(None) as it:
-            now = it.proxy._loop.time()
-            acceptor = it.proxy.listeners._acceptor
-            monkeypatch.setattr(acceptor, "_loop", clock := FakeClock(now))
-            full, node = Full(), Node(None, None, ("b", 1), it.proxy.address)
-            before = len(it.said)
-            for step in range(300):  # a quarter of a second each
-                clock.now = now + step * 0.25
-                acceptor._accept(full, node)  # type: ignore[arg-type]
-            monkeypatch.undo()
-            said = it.said[before:]
-            assert full.tries == 300
-            assert [line.partition(": ")[2] for line in said] == [
-                "can't accept connections: Too many open files; they wait",
-                "can't accept connections: Too many open files; they wait (120 times since it was last said)",
-                "can't accept connections: Too many open files; they wait (120 times since it was last said)",
-            ]
-
-    run(main())
+    async with running(None) as it:
+        now = it.proxy._loop.time()
+        acceptor = it.proxy.listeners._acceptor
+        monkeypatch.setattr(acceptor, "_loop", clock := FakeClock(now))
+        full, node = Full(), Node(None, None, ("b", 1), it.proxy.address)
+        before = len(it.said)
+        for step in range(300):  # a quarter of a second each
+            clock.now = now + step * 0.25
+            acceptor._accept(full, node)  # type: ignore[arg-type]
+        monkeypatch.undo()
+        said = it.said[before:]
+        assert full.tries == 300
+        assert [line.partition(": ")[2] for line in said] == [
+            "can't accept connections: Too many open files; they wait",
+            "can't accept connections: Too many open files; they wait (120 times since it was last said)",
+            "can't accept connections: Too many open files; they wait (120 times since it was last said)",
+        ]
 
 
 @pytest.mark.parametrize("problem", [ValueError("odd"), UnicodeError("idna"), RuntimeError("?")])
-def test_whatever_goes_wrong_while_a_connection_begins_costs_no_other(problem: Exception) -> None:
+async def test_whatever_goes_wrong_while_a_connection_begins_costs_no_other(
+    problem: Exception,
+) -> None:
     def mint(names: tuple[str, ...]) -> ssl.SSLContext:
         raise problem
 
-    async def main() -> None:
-        async with running(echo_metadata, tls=Tls(client=mint)) as it:
-            for _ in range(2):
-                reader, writer = await it.connect()
-                assert await asyncio.wait_for(reader.read(), SOON) == b""
-                writer.close()
-            assert sum(repr(problem) in line for line in it.said) == 2
-            assert not it.proxy.relays
-
-    run(main())
+    async with running(echo_metadata, tls=Tls(client=mint)) as it:
+        for _ in range(2):
+            reader, writer = await it.connect()
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+            writer.close()
+        assert sum(repr(problem) in line for line in it.said) == 2
+        assert not it.proxy.relays
 
 
-def test_a_connection_that_can_not_go_on_under_other_rules_costs_no_other(
+async def test_a_connection_that_can_not_go_on_under_other_rules_costs_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def main() -> None:
-        async with running(echo_metadata) as it:
-            first, second = await it.connect(), await it.connect()
-            for reader, writer in (first, second):
-                writer.write(request("Metadata", 1))
-                await asyncio.wait_for(read_frame(reader), SOON)
-            broken, whole = it.proxy.relays.values()
+    async with running(echo_metadata) as it:
+        first, second = await it.connect(), await it.connect()
+        for reader, writer in (first, second):
+            writer.write(request("Metadata", 1))
+            await asyncio.wait_for(read_frame(reader), SOON)
+        broken, whole = it.proxy.relays.values()
 
-            def replace(*_: object) -> None:
-                raise KeyError("gone")
+        def replace(*_: object) -> None:
+            raise KeyError("gone")
 
-            monkeypatch.setattr(broken.connection, "replace", replace)
-            it.proxy.replace(loads("version: 1\nrules: [{name: r, do: drop}]"), "a test")
-            assert [line for line in it.said if "KeyError('gone')" in line] == [
-                "connection 1: KeyError('gone'); closed"
-            ]
-            assert await asyncio.wait_for(first[0].read(), SOON) == b""
-            assert whole.connection.state.plan is it.proxy._plan
-            for _, writer in (first, second):
-                writer.close()
-
-    run(main())
+        monkeypatch.setattr(broken.connection, "replace", replace)
+        it.proxy.replace(loads("version: 1\nrules: [{name: r, do: drop}]"), "a test")
+        assert [line for line in it.said if "KeyError('gone')" in line] == [
+            "connection 1: KeyError('gone'); closed"
+        ]
+        assert await asyncio.wait_for(first[0].read(), SOON) == b""
+        assert whole.connection.state.plan is it.proxy._plan
+        for _, writer in (first, second):
+            writer.close()
 
 
 class FakeClock:
@@ -169,127 +156,106 @@ class FakeClock:
         """It calls nobody."""
 
 
-def test_bootstrap_connections_begin_with_another_address_each() -> None:
+async def test_bootstrap_connections_begin_with_another_address_each() -> None:
     """One that accepts and never answers must not be what all clients get."""
 
-    async def main() -> None:
-        asked: list[int] = []
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            async with running(echo_metadata) as it:
-                answering = it.proxy.options.bootstrap[0]
-                addresses = [silent.getsockname(), ("127.0.0.1", 1), answering]
-                options = dataclasses.replace(it.proxy.options, bootstrap=addresses, drain=0.0)
-                proxy = Proxy(options)
-                await proxy.start()
-                for number in range(6):
-                    reader, writer = await asyncio.open_connection(*proxy.address)
-                    writer.write(request("Metadata", number))
-                    if number % 3:  # from the second on, who refuses, on to the third
-                        await asyncio.wait_for(read_frame(reader), SOON)
-                        asked.append(number)
-                    writer.close()
-                await proxy.stop()
-        assert asked == [1, 2, 4, 5]
-
-    run(main())
-
-
-def test_each_broker_gets_a_listener_and_keeps_it() -> None:
-    async def main() -> None:
+    asked: list[int] = []
+    with socket.create_server(("127.0.0.1", 0)) as silent:
         async with running(echo_metadata) as it:
-            first = await it.metadata()
-            assert await it.metadata() == first
-            listeners = {node.id: node.listen[1] for node in it.proxy.topology.nodes.values()}
-            assert first == listeners
-            assert len(set(listeners.values())) == 3
-            assert sum("listening on" in line for line in it.said) == 4
-            for port in listeners.values():  # a listener without a broker behind it: closed
-                reader, writer = await asyncio.open_connection("127.0.0.1", port)
-                assert await asyncio.wait_for(reader.read(), SOON) == b""
+            answering = it.proxy.options.bootstrap[0]
+            addresses = [silent.getsockname(), ("127.0.0.1", 1), answering]
+            options = dataclasses.replace(it.proxy.options, bootstrap=addresses, drain=0.0)
+            proxy = Proxy(options)
+            await proxy.start()
+            for number in range(6):
+                reader, writer = await asyncio.open_connection(*proxy.address)
+                writer.write(request("Metadata", number))
+                if number % 3:  # from the second on, who refuses, on to the third
+                    await asyncio.wait_for(read_frame(reader), SOON)
+                    asked.append(number)
                 writer.close()
-
-    run(main())
-
-
-def test_ports_are_the_first_of_the_range_and_the_node_id() -> None:
-    async def main() -> None:
-        ports = free_ports(5)
-        async with running(echo_metadata, broker_ports=ports) as it:
-            assert await it.metadata() == {n: ports[0] + n for n in range(3)}
-
-    run(main())
+            await proxy.stop()
+    assert asked == [1, 2, 4, 5]
 
 
-def test_a_range_that_is_too_small_is_said_and_no_address_leaks() -> None:
-    async def main() -> None:
-        async with running(echo_metadata, broker_ports=free_ports(2)) as it:
-            reader, writer = await it.connect()
-            writer.write(request("Metadata", 1))
+async def test_each_broker_gets_a_listener_and_keeps_it() -> None:
+    async with running(echo_metadata) as it:
+        first = await it.metadata()
+        assert await it.metadata() == first
+        listeners = {node.id: node.listen[1] for node in it.proxy.topology.nodes.values()}
+        assert first == listeners
+        assert len(set(listeners.values())) == 3
+        assert sum("listening on" in line for line in it.said) == 4
+        for port in listeners.values():  # a listener without a broker behind it: closed
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
             assert await asyncio.wait_for(reader.read(), SOON) == b""
             writer.close()
-            assert any("widen --broker-ports" in line for line in it.said)
-
-    run(main())
 
 
-def test_stopping_lets_what_is_under_way_finish(tmp_path: Path) -> None:
+async def test_ports_are_the_first_of_the_range_and_the_node_id() -> None:
+    ports = free_ports(5)
+    async with running(echo_metadata, broker_ports=ports) as it:
+        assert await it.metadata() == {n: ports[0] + n for n in range(3)}
+
+
+async def test_a_range_that_is_too_small_is_said_and_no_address_leaks() -> None:
+    async with running(echo_metadata, broker_ports=free_ports(2)) as it:
+        reader, writer = await it.connect()
+        writer.write(request("Metadata", 1))
+        assert await asyncio.wait_for(reader.read(), SOON) == b""
+        writer.close()
+        assert any("widen --broker-ports" in line for line in it.said)
+
+
+async def test_stopping_lets_what_is_under_way_finish(tmp_path: Path) -> None:
     scenario = (
         "version: 1\nrules:\n  - name: slow\n    match: {direction: response}\n"
         "    do: {delay: 300ms}\n"
     )
 
-    async def main() -> None:
-        async with running(echo_metadata, scenario, tmp_path / "c.pcapng") as it:
-            reader, writer = await it.connect()
-            writer.write(request("Metadata", 1))
-            await it.until(lambda: it.proxy.rules.rules[0].fired)
-            await it.proxy.stop()
-            frame = await asyncio.wait_for(read_frame(reader), SOON)
-            assert frame[:4] == b"\0\0\0\x01"
-            assert it.done[0].latency_ms is not None
-            assert it.done[0].latency_ms >= 300
-            writer.close()
-            with pytest.raises(OSError):
-                await it.connect()
-
-    run(main())
+    async with running(echo_metadata, scenario, tmp_path / "c.pcapng") as it:
+        reader, writer = await it.connect()
+        writer.write(request("Metadata", 1))
+        await it.until(lambda: it.proxy.rules.rules[0].fired)
+        await it.proxy.stop()
+        frame = await asyncio.wait_for(read_frame(reader), SOON)
+        assert frame[:4] == b"\0\0\0\x01"
+        assert it.done[0].latency_ms is not None
+        assert it.done[0].latency_ms >= 300
+        writer.close()
+        with pytest.raises(OSError):
+            await it.connect()
 
 
-def test_a_connection_that_is_given_up_while_it_begins_is_closed_on_both_sides(
+async def test_a_connection_that_is_given_up_while_it_begins_is_closed_on_both_sides(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Stopping may find one whose sockets are made, while its task has not heard of it yet: nothing
     that comes for it later may meet the socket that is gone."""
     made = Endpoint.connection_made
 
-    async def main() -> None:
-        async with running(echo_metadata) as it:
-            given_up: list[asyncio.Task[None]] = []
+    async with running(echo_metadata) as it:
+        given_up: list[asyncio.Task[None]] = []
 
-            def give_up(side: Endpoint, transport: asyncio.BaseTransport) -> None:
-                made(side, transport)
-                if side.direction == "request":
-                    given_up.extend(it.proxy._tasks)
-                    for task in given_up:
-                        task.cancel()
+        def give_up(side: Endpoint, transport: asyncio.BaseTransport) -> None:
+            made(side, transport)
+            if side.direction == "request":
+                given_up.extend(it.proxy._tasks)
+                for task in given_up:
+                    task.cancel()
 
-            monkeypatch.setattr(Endpoint, "connection_made", give_up)
-            reader, writer = await it.connect()
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            await asyncio.wait(given_up)
-            assert all(task.cancelled() for task in given_up)
-            assert not it.proxy.relays
-            writer.close()
-
-    run(main())
+        monkeypatch.setattr(Endpoint, "connection_made", give_up)
+        reader, writer = await it.connect()
+        assert await asyncio.wait_for(reader.read(), SOON) == b""
+        await asyncio.wait(given_up)
+        assert all(task.cancelled() for task in given_up)
+        assert not it.proxy.relays
+        writer.close()
 
 
-def test_a_port_in_use_is_an_os_error() -> None:
-    async def main() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError):
-            await Proxy(Options([("127.0.0.1", 1)], listen=taken.getsockname()[:2])).start()
-
-    run(main())
+async def test_a_port_in_use_is_an_os_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError):
+        await Proxy(Options([("127.0.0.1", 1)], listen=taken.getsockname()[:2])).start()
 
 
 def test_a_body_that_nobody_can_read_is_flagged_in_the_capture(tmp_path: Path) -> None:
@@ -318,7 +284,7 @@ def test_a_body_that_nobody_can_read_is_flagged_in_the_capture(tmp_path: Path) -
     assert "expected" in note.comment["undecodable"]
 
 
-def test_stopping_does_not_cut_a_response_in_two() -> None:
+async def test_stopping_does_not_cut_a_response_in_two() -> None:
     half, rest = asyncio.Event(), asyncio.Event()
     frame = raw(struct.pack(">i", 1) + bytes(1000))
 
@@ -331,28 +297,24 @@ def test_stopping_does_not_cut_a_response_in_two() -> None:
         await reader.read()
         writer.close()
 
-    async def main() -> None:
-        async with running(broker) as it:
-            reader, writer = await it.connect()
-            writer.write(raw(struct.pack(">hhih", 999, 0, 1, -1)))
-            await asyncio.wait_for(half.wait(), SOON)
-            assert await asyncio.wait_for(reader.readexactly(100), SOON) == frame[:100]
-            stopping = asyncio.create_task(it.proxy.stop())
-            await it.until(lambda: not it.proxy.listeners._acceptor._listeners)
-            rest.set()
-            assert await asyncio.wait_for(reader.read(), SOON) == frame[100:]
-            await stopping
-            writer.close()
-
-    run(main())
+    async with running(broker) as it:
+        reader, writer = await it.connect()
+        writer.write(raw(struct.pack(">hhih", 999, 0, 1, -1)))
+        await asyncio.wait_for(half.wait(), SOON)
+        assert await asyncio.wait_for(reader.readexactly(100), SOON) == frame[:100]
+        stopping = asyncio.create_task(it.proxy.stop())
+        await it.until(lambda: not it.proxy.listeners._acceptor._listeners)
+        rest.set()
+        assert await asyncio.wait_for(reader.read(), SOON) == frame[100:]
+        await stopping
+        writer.close()
 
 
-def test_a_broker_that_advertises_the_proxy_is_told_as_it_is_and_nobody_listens_for_it() -> None:
-    async def main() -> None:
-        port = free_port()
-        handler = partial(echo_metadata, port=port)
-        async with running(handler, listen=("127.0.0.1", port)) as it:
-            assert set((await it.metadata()).values()) == {port}
-            assert {node.listen for node in it.proxy.topology.nodes.values()} == {NOWHERE}
-
-    run(main())
+async def test_a_broker_that_advertises_the_proxy_is_told_as_it_is_and_nobody_listens_for_it() -> (
+    None
+):
+    port = free_port()
+    handler = partial(echo_metadata, port=port)
+    async with running(handler, listen=("127.0.0.1", port)) as it:
+        assert set((await it.metadata()).values()) == {port}
+        assert {node.listen for node in it.proxy.topology.nodes.values()} == {NOWHERE}

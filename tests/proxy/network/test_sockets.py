@@ -49,14 +49,11 @@ def test_an_address_that_nobody_has_can_not_be_reached(
     runner(main())
 
 
-def test_a_port_is_not_taken_for_the_one_that_it_is_modulo_65536() -> None:
-    async def main() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as there:
-            port = there.getsockname()[1]
-            with pytest.raises(OSError, match="is not a port"):
-                await dial([("127.0.0.1", port + (1 << 16))], 10.0)
-
-    run(main())
+async def test_a_port_is_not_taken_for_the_one_that_it_is_modulo_65536() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        port = there.getsockname()[1]
+        with pytest.raises(OSError, match="is not a port"):
+            await dial([("127.0.0.1", port + (1 << 16))], 10.0)
 
 
 @LOOPS
@@ -81,14 +78,11 @@ def test_a_socket_that_has_reached_itself_has_reached_nobody(
     runner(main())
 
 
-def test_the_next_address_is_tried_after_one_that_nobody_has() -> None:
-    async def main() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as there:
-            sock, host = await dial([("a..b", 1), there.getsockname()], 10.0)
-            assert host == "127.0.0.1"
-            sock.close()
-
-    run(main())
+async def test_the_next_address_is_tried_after_one_that_nobody_has() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        sock, host = await dial([("a..b", 1), there.getsockname()], 10.0)
+        assert host == "127.0.0.1"
+        sock.close()
 
 
 @pytest.mark.parametrize("address", [one for one in NOBODYS if one[0] and one[1]])

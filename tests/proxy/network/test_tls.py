@@ -401,19 +401,16 @@ def test_a_client_whose_broker_is_down_ends_its_handshake_before_it_is_closed(
     runner(main())
 
 
-def test_a_client_that_does_not_speak_tls_is_closed_all_the_same() -> None:
-    async def main() -> None:
-        async with running(None, tls=Tls(client=minted(trustme.CA()))) as it:
-            reader, writer = await it.connect()
-            writer.write(request("Metadata", 1))
-            with contextlib.suppress(ConnectionError):
-                await asyncio.wait_for(reader.read(), SOON)
-            writer.close()
-            await it.until(lambda: not it.proxy.open)
-            silent, at = await it.connect()  # a client that begins no handshake
-            await it.until(lambda: it.proxy.totals.unreachable == 2)
-            await it.proxy.stop()
-            assert await asyncio.wait_for(silent.read(), SOON) == b""
-            at.close()
-
-    run(main())
+async def test_a_client_that_does_not_speak_tls_is_closed_all_the_same() -> None:
+    async with running(None, tls=Tls(client=minted(trustme.CA()))) as it:
+        reader, writer = await it.connect()
+        writer.write(request("Metadata", 1))
+        with contextlib.suppress(ConnectionError):
+            await asyncio.wait_for(reader.read(), SOON)
+        writer.close()
+        await it.until(lambda: not it.proxy.open)
+        silent, at = await it.connect()  # a client that begins no handshake
+        await it.until(lambda: it.proxy.totals.unreachable == 2)
+        await it.proxy.stop()
+        assert await asyncio.wait_for(silent.read(), SOON) == b""
+        at.close()

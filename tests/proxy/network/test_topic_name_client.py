@@ -146,73 +146,61 @@ def test_a_rule_that_is_loaded_later_fires_though_nobody_ever_asks_for_metadata(
     assert "1 fired" in told.stderr
 
 
-def test_nothing_is_asked_for_where_no_rule_wants_it() -> None:
+async def test_nothing_is_asked_for_where_no_rule_wants_it() -> None:
     broker = Broker()
 
-    async def main() -> None:
-        rule = RULE.replace("topic: orders", "size: {at_least: 1B}")
-        async with running(broker, rule) as it, client(it) as one:
-            for _ in range(3):
-                await one.fetch(ORDERS)
-            assert not it.proxy.shared.questions
-            assert broker.asked == []
-
-    run(main())
+    rule = RULE.replace("topic: orders", "size: {at_least: 1B}")
+    async with running(broker, rule) as it, client(it) as one:
+        for _ in range(3):
+            await one.fetch(ORDERS)
+        assert not it.proxy.shared.questions
+        assert broker.asked == []
 
 
-def test_a_broker_that_does_not_tell_is_said_once_and_costs_no_traffic() -> None:
+async def test_a_broker_that_does_not_tell_is_said_once_and_costs_no_traffic() -> None:
     broker = Broker()
     broker.silent = True
 
-    async def main() -> None:
-        async with running(broker, RULE) as it, client(it) as one:
-            for _ in range(5):
-                await one.fetch(ORDERS)
-            await it.until(lambda: it.proxy.shared.questions.trouble)
+    async with running(broker, RULE) as it, client(it) as one:
+        for _ in range(5):
             await one.fetch(ORDERS)
-            (rule,) = it.proxy.rules.rules
-            assert (rule.matched, rule.unclear) == (0, 6)
-            trouble = undecided(it)["topic_names"]["trouble"]
-            assert trouble == ("can't ask the brokers: the broker closed the connection")
-            assert [line for line in it.said if trouble in line] == [
-                f"topic ID not yet resolved, a rule needs its name: {trouble}; "
-                "a client's next Metadata request will resolve it"
-            ]
-            assert broker.asked == [[ORDERS]]  # and not again at once
+        await it.until(lambda: it.proxy.shared.questions.trouble)
+        await one.fetch(ORDERS)
+        (rule,) = it.proxy.rules.rules
+        assert (rule.matched, rule.unclear) == (0, 6)
+        trouble = undecided(it)["topic_names"]["trouble"]
+        assert trouble == ("can't ask the brokers: the broker closed the connection")
+        assert [line for line in it.said if trouble in line] == [
+            f"topic ID not yet resolved, a rule needs its name: {trouble}; "
+            "a client's next Metadata request will resolve it"
+        ]
+        assert broker.asked == [[ORDERS]]  # and not again at once
 
-    run(main())
 
-
-def test_brokers_that_want_sasl_are_not_asked_and_that_is_said() -> None:
+async def test_brokers_that_want_sasl_are_not_asked_and_that_is_said() -> None:
     broker = Broker()
 
-    async def main() -> None:
-        async with running(broker, RULE) as it, client(it) as one:
-            await one.ask(request("SaslHandshake", 1, mechanism="PLAIN"))
-            await one.fetch(ORDERS)
-            await it.until(lambda: it.proxy.shared.questions.trouble)
-            assert broker.asked == []
-            assert undecided(it)["topic_names"]["trouble"] == (
-                "can't ask the brokers: they require SASL, and the proxy has no credentials"
-            )
-
-    run(main())
+    async with running(broker, RULE) as it, client(it) as one:
+        await one.ask(request("SaslHandshake", 1, mechanism="PLAIN"))
+        await one.fetch(ORDERS)
+        await it.until(lambda: it.proxy.shared.questions.trouble)
+        assert broker.asked == []
+        assert undecided(it)["topic_names"]["trouble"] == (
+            "can't ask the brokers: they require SASL, and the proxy has no credentials"
+        )
 
 
-def test_brokers_are_asked_by_tls_if_that_is_how_they_are_reached() -> None:
+async def test_brokers_are_asked_by_tls_if_that_is_how_they_are_reached() -> None:
     broker = Broker()
 
-    async def main() -> None:
-        tls = Tls(broker=to_broker())
-        async with (
-            running(broker, RULE, broker_tls=server_context(), tls=tls) as it,
-            client(it) as one,
-        ):
-            await one.fetch(ORDERS)
-            await it.until(lambda: it.proxy.shared.topics.get(ORDERS))
-            assert it.proxy.shared.topics[ORDERS] == "orders"
-
-    run(main())
+    tls = Tls(broker=to_broker())
+    async with (
+        running(broker, RULE, broker_tls=server_context(), tls=tls) as it,
+        client(it) as one,
+    ):
+        await one.fetch(ORDERS)
+        await it.until(lambda: it.proxy.shared.topics.get(ORDERS))
+        assert it.proxy.shared.topics[ORDERS] == "orders"
 
 
 @pytest.mark.parametrize(
@@ -224,20 +212,17 @@ def test_brokers_are_asked_by_tls_if_that_is_how_they_are_reached() -> None:
         (raw(b"\0\0"), "cut off"),
     ],
 )
-def test_an_answer_that_is_none_costs_the_question_only(answer: bytes, said: str) -> None:
+async def test_an_answer_that_is_none_costs_the_question_only(answer: bytes, said: str) -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         assert raw(await read_frame(reader)) == question([ORDERS])
         writer.write(answer)
         writer.close()
 
-    async def main() -> None:
-        server = await asyncio.start_server(broker, "127.0.0.1", 0)
-        address = server.sockets[0].getsockname()[:2]
-        with pytest.raises((OSError, ValueError), match=said):
-            await topic_names([ORDERS], [address], None, patience=SOON, largest=1000)
-        server.close()
-
-    run(main())
+    server = await asyncio.start_server(broker, "127.0.0.1", 0)
+    address = server.sockets[0].getsockname()[:2]
+    with pytest.raises((OSError, ValueError), match=said):
+        await topic_names([ORDERS], [address], None, patience=SOON, largest=1000)
+    server.close()
 
 
 @pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])

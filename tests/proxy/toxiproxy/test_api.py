@@ -7,7 +7,6 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from barnabas.loop import run
 from barnabas.proxy.control.serving import Serving, serve_guarded
 from barnabas.proxy.toxiproxy.api import LONGEST, application
 from barnabas.proxy.toxiproxy.guard import guard
@@ -39,42 +38,33 @@ async def ask(serving: Serving, head: str, body: bytes = b"", *, more: int = 0) 
         writer.close()
 
 
-def test_a_body_that_is_too_long_is_refused() -> None:
-    async def main() -> None:
-        async with served() as (at, serving):
-            answer = await ask(serving, "POST /proxies", bytes(LONGEST + 1))
-            assert answer.status == 413
-            assert json.loads(answer.body) == {
-                "error": "the body is longer than 10 MiB",
-                "status": 413,
-            }
-            assert set(at.store.proxies) == {"one"}
-
-    run(main())
+async def test_a_body_that_is_too_long_is_refused() -> None:
+    async with served() as (at, serving):
+        answer = await ask(serving, "POST /proxies", bytes(LONGEST + 1))
+        assert answer.status == 413
+        assert json.loads(answer.body) == {
+            "error": "the body is longer than 10 MiB",
+            "status": 413,
+        }
+        assert set(at.store.proxies) == {"one"}
 
 
-def test_who_sends_a_body_slowly_keeps_nobody_waiting() -> None:
-    async def main() -> None:
-        async with served() as (_, serving):
-            slow = asyncio.create_task(ask(serving, "POST /proxies", b"{", more=1))
-            assert (await ask(serving, "GET /proxies")).status == 200
-            assert not slow.done()
-            slow.cancel()
-            await asyncio.gather(slow, return_exceptions=True)
-
-    run(main())
+async def test_who_sends_a_body_slowly_keeps_nobody_waiting() -> None:
+    async with served() as (_, serving):
+        slow = asyncio.create_task(ask(serving, "POST /proxies", b"{", more=1))
+        assert (await ask(serving, "GET /proxies")).status == 200
+        assert not slow.done()
+        slow.cancel()
+        await asyncio.gather(slow, return_exceptions=True)
 
 
-def test_metrics_count_the_bytes_of_each_stream() -> None:
-    async def main() -> None:
-        async with served() as (at, serving):
-            await exchange(await at.connect())
-            text = (await ask(serving, "GET /metrics")).body.decode()
-            labels = (
-                f'direction="upstream",listener="{at.proxy.listen}",proxy="one",'
-                f'upstream="{at.proxy.upstream}"'
-            )
-            for way in ("received", "sent"):
-                assert f"toxiproxy_proxy_{way}_bytes_total{{{labels}}} {len(PING)}.0" in text
-
-    run(main())
+async def test_metrics_count_the_bytes_of_each_stream() -> None:
+    async with served() as (at, serving):
+        await exchange(await at.connect())
+        text = (await ask(serving, "GET /metrics")).body.decode()
+        labels = (
+            f'direction="upstream",listener="{at.proxy.listen}",proxy="one",'
+            f'upstream="{at.proxy.upstream}"'
+        )
+        for way in ("received", "sent"):
+            assert f"toxiproxy_proxy_{way}_bytes_total{{{labels}}} {len(PING)}.0" in text
