@@ -130,11 +130,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine, on the loop that the proxy has."""
+    """Run a test that is a coroutine, on the loop that the proxy has, or by the `runner` that it is given."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
-    names = inspect.signature(pyfuncitem.obj).parameters
-    run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    given = pyfuncitem.funcargs
+    test = pyfuncitem.obj(
+        **{name: given[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    )
+    runner = given.get("runner", run)
+    assert callable(runner)
+    runner(test)
     return True
 
 

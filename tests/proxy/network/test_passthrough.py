@@ -45,85 +45,70 @@ async def running(broker: Handler, said: list[str], tls: bool) -> AsyncIterator[
             await asyncio.sleep(0)
 
 
-def test_the_brokers_certificate_reaches_the_client() -> None:
+async def test_the_brokers_certificate_reaches_the_client() -> None:
     data = os.urandom(3 << 20)
 
-    async def main() -> None:
-        said: list[str] = []
-        async with running(echo, said, tls=True) as passthrough:
-            context = ssl.create_default_context()
-            CA.configure_trust(context)
-            reader, writer = await asyncio.open_connection(
-                *passthrough.listening[0], ssl=context, server_hostname="localhost"
-            )
-            writer.write(data)
-            assert await asyncio.wait_for(reader.readexactly(len(data)), SOON) == data
-            writer.close()
-            assert passthrough.bytes["request"] > len(data)
-        assert said[0] == "tls: forwarded without decryption: no log, no capture, no rules"
-        assert "advertised.listeners must be 127.0.0.1" in said[1]
-
-    asyncio.run(main())
+    said: list[str] = []
+    async with running(echo, said, tls=True) as passthrough:
+        context = ssl.create_default_context()
+        CA.configure_trust(context)
+        reader, writer = await asyncio.open_connection(
+            *passthrough.listening[0], ssl=context, server_hostname="localhost"
+        )
+        writer.write(data)
+        assert await asyncio.wait_for(reader.readexactly(len(data)), SOON) == data
+        writer.close()
+        assert passthrough.bytes["request"] > len(data)
+    assert said[0] == "tls: forwarded without decryption: no log, no capture, no rules"
+    assert "advertised.listeners must be 127.0.0.1" in said[1]
 
 
-def test_a_half_that_is_closed_stays_half() -> None:
+async def test_a_half_that_is_closed_stays_half() -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         everything = await reader.read(-1)
         writer.write(everything[::-1])
         writer.close()
 
-    async def main() -> None:
-        async with running(broker, [], tls=False) as passthrough:
-            reader, writer = await asyncio.open_connection(*passthrough.listening[0])
-            writer.write(b"abc")
-            writer.write_eof()
-            assert await asyncio.wait_for(reader.read(-1), SOON) == b"cba"
-            writer.close()
-
-    asyncio.run(main())
+    async with running(broker, [], tls=False) as passthrough:
+        reader, writer = await asyncio.open_connection(*passthrough.listening[0])
+        writer.write(b"abc")
+        writer.write_eof()
+        assert await asyncio.wait_for(reader.read(-1), SOON) == b"cba"
+        writer.close()
 
 
-def test_a_reset_ends_both_sides() -> None:
+async def test_a_reset_ends_both_sides() -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         reset_on_close(writer)
         writer.close()
 
-    async def main() -> None:
-        async with running(broker, [], tls=False) as passthrough:
-            reader, writer = await asyncio.open_connection(*passthrough.listening[0])
-            writer.write(b"abc")
-            assert await asyncio.wait_for(reader.read(-1), SOON) == b""
-            writer.close()
-
-    asyncio.run(main())
+    async with running(broker, [], tls=False) as passthrough:
+        reader, writer = await asyncio.open_connection(*passthrough.listening[0])
+        writer.write(b"abc")
+        assert await asyncio.wait_for(reader.read(-1), SOON) == b""
+        writer.close()
 
 
-def test_a_broker_that_is_not_there() -> None:
-    async def main() -> None:
-        said: list[str] = []
-        passthrough = Passthrough([Route(LOCAL, ("127.0.0.1", 1))], say=said.append)
+async def test_a_broker_that_is_not_there() -> None:
+    said: list[str] = []
+    passthrough = Passthrough([Route(LOCAL, ("127.0.0.1", 1))], say=said.append)
+    await passthrough.start()
+    for _ in range(3):
+        reader, writer = await asyncio.open_connection(*passthrough.listening[0])
+        assert await asyncio.wait_for(reader.read(-1), SOON) == b""
+        writer.close()
+    await passthrough.stop()
+    (line,) = [line for line in said if "127.0.0.1:1 can't be reached: " in line]
+    assert line.startswith("connection 1 (")
+
+
+async def test_one_address_that_is_taken_and_nothing_listens() -> None:
+    server = await asyncio.start_server(echo, *LOCAL)
+    taken = server.sockets[0].getsockname()
+    passthrough = Passthrough([Route(LOCAL, LOCAL), Route(taken, LOCAL)], say=lambda _: None)
+    with pytest.raises(OSError):
         await passthrough.start()
-        for _ in range(3):
-            reader, writer = await asyncio.open_connection(*passthrough.listening[0])
-            assert await asyncio.wait_for(reader.read(-1), SOON) == b""
-            writer.close()
-        await passthrough.stop()
-        (line,) = [line for line in said if "127.0.0.1:1 can't be reached: " in line]
-        assert line.startswith("connection 1 (")
-
-    asyncio.run(main())
-
-
-def test_one_address_that_is_taken_and_nothing_listens() -> None:
-    async def main() -> None:
-        server = await asyncio.start_server(echo, *LOCAL)
-        taken = server.sockets[0].getsockname()
-        passthrough = Passthrough([Route(LOCAL, LOCAL), Route(taken, LOCAL)], say=lambda _: None)
-        with pytest.raises(OSError):
-            await passthrough.start()
-        with pytest.raises(OSError):
-            await asyncio.open_connection(*passthrough.listening[0])
-        server.close()
-
-    asyncio.run(main())
+    with pytest.raises(OSError):
+        await asyncio.open_connection(*passthrough.listening[0])
+    server.close()

@@ -113,7 +113,7 @@ async def still() -> None:
 
 @pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
 @pytest.mark.parametrize("encrypted", [False, True], ids=["plain", "TLS"])
-def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for(
+async def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for(
     encrypted: bool, runner: Callable[[Any], None]
 ) -> None:
     ca = trustme.CA()
@@ -122,31 +122,28 @@ def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for(
     ca.issue_cert("127.0.0.1").configure_cert(broker)
     tls = Tls(broker=trusting, client=minted(ca)) if encrypted else Tls()
 
-    async def main() -> None:
-        broker_tls, client_tls = (broker, trusting) if encrypted else (None, None)
-        async with running(echo_metadata, observed=False, broker_tls=broker_tls, tls=tls) as it:
-            reader, writer = await it.connect(client_tls)
-            relay = await paused(it)
-            for number in (1, 2, 3, 4):
-                writer.write(request("Metadata", number))
+    broker_tls, client_tls = (broker, trusting) if encrypted else (None, None)
+    async with running(echo_metadata, observed=False, broker_tls=broker_tls, tls=tls) as it:
+        reader, writer = await it.connect(client_tls)
+        relay = await paused(it)
+        for number in (1, 2, 3, 4):
+            writer.write(request("Metadata", number))
+        await still()
+        assert frames(relay, "request") == 0
+        for number in (1, 2):
+            relay.step("request")
+            await it.until(lambda: frames(relay, "request") == number)  # noqa: B023
             await still()
-            assert frames(relay, "request") == 0
-            for number in (1, 2):
-                relay.step("request")
-                await it.until(lambda: frames(relay, "request") == number)  # noqa: B023
-                await still()
-                assert frames(relay, "request") == number
-            assert frames(relay, "response") == 0
-            relay.step("response")
-            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
-            await still()
-            assert frames(relay, "response") == 1
-            relay.resume()
-            for number in (2, 3, 4):
-                assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
-            writer.close()
-
-    runner(main())
+            assert frames(relay, "request") == number
+        assert frames(relay, "response") == 0
+        relay.step("response")
+        assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+        await still()
+        assert frames(relay, "response") == 1
+        relay.resume()
+        for number in (2, 3, 4):
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
+        writer.close()
 
 
 async def test_a_connection_may_be_paused_before_it_is_there() -> None:

@@ -60,26 +60,23 @@ async def clog(it: Running, writer: asyncio.StreamWriter) -> int:
 
 @pytest.mark.parametrize("runner", [run, asyncio.run])
 @pytest.mark.parametrize("clogged", [False, True])
-def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(
+async def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(
     clogged: bool, runner: Callable[[Any], None]
 ) -> None:
-    async def main() -> None:
-        broker = Stopped()
-        async with running(broker, linger=LINGER) as it:
-            for number in range(1, 4):
-                _, writer = await it.connect()
-                writer.write(request("Metadata", 1))
-                await it.until(lambda n=number: len(broker.writers) == n)  # type: ignore[misc]
-                if clogged:
-                    await clog(it, writer)
-                (relay,) = it.proxy.relays.values()
-                writer.close()
-                await it.until(lambda x=relay: not x.open)  # type: ignore[misc]
-                assert not it.proxy.relays
-            assert sum("the broker reads nothing; closed" in line for line in it.said) == 3
-            broker.end()
-
-    runner(main())
+    broker = Stopped()
+    async with running(broker, linger=LINGER) as it:
+        for number in range(1, 4):
+            _, writer = await it.connect()
+            writer.write(request("Metadata", 1))
+            await it.until(lambda n=number: len(broker.writers) == n)  # type: ignore[misc]
+            if clogged:
+                await clog(it, writer)
+            (relay,) = it.proxy.relays.values()
+            writer.close()
+            await it.until(lambda x=relay: not x.open)  # type: ignore[misc]
+            assert not it.proxy.relays
+        assert sum("the broker reads nothing; closed" in line for line in it.said) == 3
+        broker.end()
 
 
 async def test_a_client_that_waits_is_left_alone() -> None:

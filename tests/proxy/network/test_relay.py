@@ -149,23 +149,20 @@ def test_the_end_of_a_direction_is_met_once(
 
 @pytest.mark.parametrize("runner", [run, asyncio.run])
 @pytest.mark.parametrize("how", ["close", "reset"])
-def test_a_broker_that_closes_at_once(how: str, runner: Callable[[Any], None]) -> None:
+async def test_a_broker_that_closes_at_once(how: str, runner: Callable[[Any], None]) -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if how == "reset":
             reset_on_close(writer)
             writer.transport.abort()
         writer.close()
 
-    async def main() -> None:
-        async with running(broker) as it:
-            for _ in range(20):
-                reader, writer = await it.connect()
-                with contextlib.suppress(ConnectionError):
-                    assert await asyncio.wait_for(reader.read(), SOON) == b""
-                writer.close()
-            await it.until(lambda: not it.proxy.relays)
-
-    runner(main())
+    async with running(broker) as it:
+        for _ in range(20):
+            reader, writer = await it.connect()
+            with contextlib.suppress(ConnectionError):
+                assert await asyncio.wait_for(reader.read(), SOON) == b""
+            writer.close()
+        await it.until(lambda: not it.proxy.relays)
 
 
 async def test_a_broker_that_closes_in_the_middle_of_a_response() -> None:
@@ -186,7 +183,7 @@ async def test_a_broker_that_closes_in_the_middle_of_a_response() -> None:
 
 @pytest.mark.parametrize("runner", [run, asyncio.run])
 @pytest.mark.parametrize("observed", [True, False])
-def test_a_client_that_does_not_read_stops_the_broker_and_loses_nothing(
+async def test_a_client_that_does_not_read_stops_the_broker_and_loses_nothing(
     observed: bool, runner: Callable[[Any], None]
 ) -> None:
     size, count = 1 << 20, 48
@@ -203,28 +200,25 @@ def test_a_client_that_does_not_read_stops_the_broker_and_loses_nothing(
         await reader.read()
         writer.close()
 
-    async def main() -> None:
-        limits = Limits(queued=1 << 20, copy=1 << 10)
-        async with running(broker, observed=observed, limits=limits) as it:
-            reader, writer = await it.connect()
-            unknown = [raw(struct.pack(">hhih", 999, 0, n, -1)) for n in range(count)]
-            writer.write(b"".join(unknown))
-            stuck = -1
-            while stuck != written:  # until nothing moves any more
-                stuck = written
-                await asyncio.sleep(0.3)
-            assert written < count // 2  # the kernel's buffers and ours are full
-            _, other = await it.connect()  # others go on, through the same read buffer
-            other.write(raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(1 << 20)))
-            await other.drain()
-            await asyncio.sleep(0.1)
-            other.close()
-            for number in range(count):
-                frame = await asyncio.wait_for(read_frame(reader), SOON)
-                assert frame == struct.pack(">i", number) + body
-            writer.close()
-
-    runner(main())
+    limits = Limits(queued=1 << 20, copy=1 << 10)
+    async with running(broker, observed=observed, limits=limits) as it:
+        reader, writer = await it.connect()
+        unknown = [raw(struct.pack(">hhih", 999, 0, n, -1)) for n in range(count)]
+        writer.write(b"".join(unknown))
+        stuck = -1
+        while stuck != written:  # until nothing moves any more
+            stuck = written
+            await asyncio.sleep(0.3)
+        assert written < count // 2  # the kernel's buffers and ours are full
+        _, other = await it.connect()  # others go on, through the same read buffer
+        other.write(raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(1 << 20)))
+        await other.drain()
+        await asyncio.sleep(0.1)
+        other.close()
+        for number in range(count):
+            frame = await asyncio.wait_for(read_frame(reader), SOON)
+            assert frame == struct.pack(">i", number) + body
+        writer.close()
 
 
 def test_what_ends_a_direction_comes_last() -> None:

@@ -39,14 +39,11 @@ NOBODYS = [
 
 @LOOPS
 @pytest.mark.parametrize("address", NOBODYS)
-def test_an_address_that_nobody_has_can_not_be_reached(
+async def test_an_address_that_nobody_has_can_not_be_reached(
     address: tuple[str, int], runner: Callable[[Any], None]
 ) -> None:
-    async def main() -> None:
-        with pytest.raises(OSError):
-            await dial([address], 10.0)
-
-    runner(main())
+    with pytest.raises(OSError):
+        await dial([address], 10.0)
 
 
 async def test_a_port_is_not_taken_for_the_one_that_it_is_modulo_65536() -> None:
@@ -57,7 +54,7 @@ async def test_a_port_is_not_taken_for_the_one_that_it_is_modulo_65536() -> None
 
 
 @LOOPS
-def test_a_socket_that_has_reached_itself_has_reached_nobody(
+async def test_a_socket_that_has_reached_itself_has_reached_nobody(
     monkeypatch: pytest.MonkeyPatch, runner: Callable[[Any], None]
 ) -> None:
     """Where nobody listens, the system may choose the very port as the one to come from."""
@@ -69,13 +66,10 @@ def test_a_socket_that_has_reached_itself_has_reached_nobody(
 
     monkeypatch.setattr(sockets, "_connected", from_there)
 
-    async def main() -> None:
-        (port,) = free_ports(1)
-        with pytest.raises(ConnectionRefusedError):
-            await dial([("127.0.0.1", port)], 10.0)
-        socket.create_server(("127.0.0.1", port)).close()
-
-    runner(main())
+    (port,) = free_ports(1)
+    with pytest.raises(ConnectionRefusedError):
+        await dial([("127.0.0.1", port)], 10.0)
+    socket.create_server(("127.0.0.1", port)).close()
 
 
 async def test_the_next_address_is_tried_after_one_that_nobody_has() -> None:

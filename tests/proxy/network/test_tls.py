@@ -51,33 +51,32 @@ def to_broker() -> ssl.SSLContext:
 
 @LOOPS
 @pytest.mark.parametrize("sides", ["broker", "client", "both"])
-def test_frames_pass_and_addresses_are_replaced(sides: str, runner: Callable[[Any], None]) -> None:
+async def test_frames_pass_and_addresses_are_replaced(
+    sides: str, runner: Callable[[Any], None]
+) -> None:
     own = trustme.CA()
     tls = Tls(
         broker=to_broker() if sides != "client" else None,
         client=minted(own) if sides != "broker" else None,
     )
 
-    async def main() -> None:
-        broker = server_context() if tls.broker else None
-        async with running(echo_metadata, broker_tls=broker, tls=tls, observed=False) as it:
-            context = client_context(own) if tls.client else None
-            for _ in range(3):
-                reader, writer = await it.connect(context)
-                for number in range(20):
-                    writer.write(request("Metadata", number))
-                    frame = await asyncio.wait_for(read_frame(reader), SOON)
-                    assert frame[:4] == struct.pack(">i", number)
-                writer.close()
-            await it.until(lambda: not it.proxy.relays)
-            assert it.said[-1].startswith("listening on")
-
-    runner(main())
+    broker = server_context() if tls.broker else None
+    async with running(echo_metadata, broker_tls=broker, tls=tls, observed=False) as it:
+        context = client_context(own) if tls.client else None
+        for _ in range(3):
+            reader, writer = await it.connect(context)
+            for number in range(20):
+                writer.write(request("Metadata", number))
+                frame = await asyncio.wait_for(read_frame(reader), SOON)
+                assert frame[:4] == struct.pack(">i", number)
+            writer.close()
+        await it.until(lambda: not it.proxy.relays)
+        assert it.said[-1].startswith("listening on")
 
 
 @LOOPS
 @pytest.mark.parametrize("observed", [True, False])
-def test_a_slow_reader_loses_nothing_and_stops_the_sender(
+async def test_a_slow_reader_loses_nothing_and_stops_the_sender(
     observed: bool, runner: Callable[[Any], None]
 ) -> None:
     own, size, count = trustme.CA(), 1 << 20, 40
@@ -94,108 +93,91 @@ def test_a_slow_reader_loses_nothing_and_stops_the_sender(
         await reader.read()
         writer.close()
 
-    async def main() -> None:
-        options: dict[str, Any] = {
-            "tls": Tls(broker=to_broker(), client=minted(own)),
-            "limits": Limits(queued=1 << 20, copy=1 << 10),
-            "observed": observed,
-        }
-        async with running(broker, broker_tls=server_context(), **options) as it:
-            reader, writer = await it.connect(client_context(own))
-            for number in range(count):
-                writer.write(raw(struct.pack(">hhih", 999, 0, number, -1)))
-            stuck = -1
-            while stuck != written:
-                stuck = written
-                await asyncio.sleep(0.3)
-            assert written < count
-            for number in range(count):
-                frame = await asyncio.wait_for(read_frame(reader), SOON)
-                assert frame == struct.pack(">i", number) + body
-            writer.close()
-            await it.until(lambda: not it.proxy.relays)
-
-    runner(main())
+    options: dict[str, Any] = {
+        "tls": Tls(broker=to_broker(), client=minted(own)),
+        "limits": Limits(queued=1 << 20, copy=1 << 10),
+        "observed": observed,
+    }
+    async with running(broker, broker_tls=server_context(), **options) as it:
+        reader, writer = await it.connect(client_context(own))
+        for number in range(count):
+            writer.write(raw(struct.pack(">hhih", 999, 0, number, -1)))
+        stuck = -1
+        while stuck != written:
+            stuck = written
+            await asyncio.sleep(0.3)
+        assert written < count
+        for number in range(count):
+            frame = await asyncio.wait_for(read_frame(reader), SOON)
+            assert frame == struct.pack(">i", number) + body
+        writer.close()
+        await it.until(lambda: not it.proxy.relays)
 
 
 @LOOPS
-def test_a_client_that_closes_behind_its_last_request(runner: Callable[[Any], None]) -> None:
+async def test_a_client_that_closes_behind_its_last_request(runner: Callable[[Any], None]) -> None:
     own, seen = trustme.CA(), bytearray()
 
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         seen.extend(await reader.read(-1))
         writer.close()
 
-    async def main() -> None:
-        tls = Tls(broker=to_broker(), client=minted(own))
-        async with running(broker, broker_tls=server_context(), tls=tls) as it:
-            _, writer = await it.connect(client_context(own))
-            data = raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(300_000))
-            writer.write(data)
-            writer.close()
-            await it.until(lambda: len(seen) == len(data))
-            assert bytes(seen) == data
-
-    runner(main())
+    tls = Tls(broker=to_broker(), client=minted(own))
+    async with running(broker, broker_tls=server_context(), tls=tls) as it:
+        _, writer = await it.connect(client_context(own))
+        data = raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(300_000))
+        writer.write(data)
+        writer.close()
+        await it.until(lambda: len(seen) == len(data))
+        assert bytes(seen) == data
 
 
 @LOOPS
-def test_a_broker_nobody_vouches_for_is_not_talked_to(runner: Callable[[Any], None]) -> None:
-    async def main() -> None:
-        tls = Tls(broker=client_context(trustme.CA()))
-        async with running(echo_metadata, broker_tls=server_context(), tls=tls) as it:
-            reader, writer = await it.connect()
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            writer.close()
-            assert "TLS to the broker failed: certificate verify failed" in it.said[-1]
-            assert not it.proxy.relays
-
-    runner(main())
+async def test_a_broker_nobody_vouches_for_is_not_talked_to(runner: Callable[[Any], None]) -> None:
+    tls = Tls(broker=client_context(trustme.CA()))
+    async with running(echo_metadata, broker_tls=server_context(), tls=tls) as it:
+        reader, writer = await it.connect()
+        assert await asyncio.wait_for(reader.read(), SOON) == b""
+        writer.close()
+        assert "TLS to the broker failed: certificate verify failed" in it.said[-1]
+        assert not it.proxy.relays
 
 
 @LOOPS
-def test_plain_text_where_tls_is_expected(runner: Callable[[Any], None]) -> None:
-    async def main() -> None:
-        async with running(echo_metadata, tls=Tls(client=minted(trustme.CA()))) as it:
-            reader, writer = await it.connect()
-            writer.write(request("Metadata", 1))
-            with contextlib.suppress(ConnectionError):
-                await asyncio.wait_for(reader.read(), SOON)  # an alert, perhaps, and the end
-            writer.close()
-            await it.until(
-                lambda: (
-                    "TLS with the client failed: the peer speaks plain text, not TLS" in it.said[-1]
-                )
-            )
-            assert not it.proxy.relays
-
-    runner(main())
+async def test_plain_text_where_tls_is_expected(runner: Callable[[Any], None]) -> None:
+    async with running(echo_metadata, tls=Tls(client=minted(trustme.CA()))) as it:
+        reader, writer = await it.connect()
+        writer.write(request("Metadata", 1))
+        with contextlib.suppress(ConnectionError):
+            await asyncio.wait_for(reader.read(), SOON)  # an alert, perhaps, and the end
+        writer.close()
+        await it.until(
+            lambda: "TLS with the client failed: the peer speaks plain text, not TLS" in it.said[-1]
+        )
+        assert not it.proxy.relays
 
 
 @LOOPS
 @pytest.mark.parametrize("shown", [True, False])
-def test_clients_show_a_certificate_if_they_must(
+async def test_clients_show_a_certificate_if_they_must(
     shown: bool, runner: Callable[[Any], None], tmp_path: Path
 ) -> None:
     clients, own = trustme.CA(), trustme.CA()
     clients.cert_pem.write_to_path(str(tmp_path / "clients.pem"))
 
-    async def main() -> None:
-        tls = Tls(client=minted(own, tmp_path / "clients.pem"))
-        async with running(echo_metadata, tls=tls) as it:
-            context = client_context(own)
-            if shown:
-                clients.issue_cert("me@example.org").configure_cert(context)
-            reader, writer = await it.connect(context)
-            writer.write(request("Metadata", 1))
-            if shown:
-                assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x01"
-            else:
-                with pytest.raises((OSError, asyncio.IncompleteReadError)):
-                    await asyncio.wait_for(read_frame(reader), SOON)
-            writer.close()
-
-    runner(main())
+    tls = Tls(client=minted(own, tmp_path / "clients.pem"))
+    async with running(echo_metadata, tls=tls) as it:
+        context = client_context(own)
+        if shown:
+            clients.issue_cert("me@example.org").configure_cert(context)
+        reader, writer = await it.connect(context)
+        writer.write(request("Metadata", 1))
+        if shown:
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x01"
+        else:
+            with pytest.raises((OSError, asyncio.IncompleteReadError)):
+                await asyncio.wait_for(read_frame(reader), SOON)
+        writer.close()
 
 
 @LOOPS
@@ -272,7 +254,7 @@ def test_the_authority_is_made_once_and_kept_to_its_owner(tmp_path: Path) -> Non
         ("::", "::1"),
     ],
 )
-def test_the_certificate_names_what_the_client_came_by_and_what_it_is_told(
+async def test_the_certificate_names_what_the_client_came_by_and_what_it_is_told(
     listen: str, came: str, advertised: str | None, runner: Callable[[Any], None]
 ) -> None:
     if ":" in listen and not ipv6():
@@ -288,19 +270,16 @@ def test_the_certificate_names_what_the_client_came_by_and_what_it_is_told(
         writer.close()
         return api("Metadata").response.codec(1).decode(frame[4:])
 
-    async def main() -> None:
-        tls = Tls(client=minted(own))
-        async with running(echo_metadata, tls=tls, listen=(listen, 0), advertise=advertised) as it:
-            told = await asked((came, it.proxy.address[1]), came)
-            assert {node["host"] for node in told["brokers"]} == {advertised or came}
-            for node in told["brokers"]:
-                # that broker itself can't be reached; the certificate is that of its listener
-                (known,) = (n for n in it.proxy.topology.nodes.values() if n.id == node["node_id"])
-                known.upstream = it.proxy.options.bootstrap[0]
-            node = told["brokers"][0]
-            assert await asked((came, node["port"]), node["host"])
-
-    runner(main())
+    tls = Tls(client=minted(own))
+    async with running(echo_metadata, tls=tls, listen=(listen, 0), advertise=advertised) as it:
+        told = await asked((came, it.proxy.address[1]), came)
+        assert {node["host"] for node in told["brokers"]} == {advertised or came}
+        for node in told["brokers"]:
+            # that broker itself can't be reached; the certificate is that of its listener
+            (known,) = (n for n in it.proxy.topology.nodes.values() if n.id == node["node_id"])
+            known.upstream = it.proxy.options.bootstrap[0]
+        node = told["brokers"][0]
+        assert await asked((came, node["port"]), node["host"])
 
 
 def ipv6() -> bool:
@@ -348,25 +327,22 @@ def test_certificates_from_files(tmp_path: Path) -> None:
 
 
 @LOOPS
-def test_what_is_not_kafka_passes_to_its_end(runner: Callable[[Any], None]) -> None:
+async def test_what_is_not_kafka_passes_to_its_end(runner: Callable[[Any], None]) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.readexactly(4))
         writer.close()
 
-    async def main() -> None:
-        own = trustme.CA()
-        async with running(answer, tls=Tls(client=minted(own)), any_protocol=True) as it:
-            reader, writer = await it.connect(client_context(own))
-            writer.write(b"PING")
-            assert await asyncio.wait_for(reader.read(), SOON) == b"PING"
-            writer.close()
-
-    runner(main())
+    own = trustme.CA()
+    async with running(answer, tls=Tls(client=minted(own)), any_protocol=True) as it:
+        reader, writer = await it.connect(client_context(own))
+        writer.write(b"PING")
+        assert await asyncio.wait_for(reader.read(), SOON) == b"PING"
+        writer.close()
 
 
 @LOOPS
 @pytest.mark.parametrize("broker", ["down", "unknown", "leads back"])
-def test_a_client_whose_broker_is_down_ends_its_handshake_before_it_is_closed(
+async def test_a_client_whose_broker_is_down_ends_its_handshake_before_it_is_closed(
     broker: str, runner: Callable[[Any], None]
 ) -> None:
     """Or it would blame TLS, and its own configuration."""
@@ -375,30 +351,27 @@ def test_a_client_whose_broker_is_down_ends_its_handshake_before_it_is_closed(
     tls = Tls(broker=client_context(own) if unknown else None, client=minted(own))
     handler, context = (echo_metadata, server_context()) if unknown else (None, None)
 
-    async def main() -> None:
-        async with running(handler, broker_tls=context, tls=tls) as it:
-            address = it.proxy.address
-            if broker == "leads back":
-                node = it.proxy.topology.node("broker", 1, ("127.0.0.1", 1))
-                it.proxy.topology.node("broker", 1, address := node.listen)
-            for _ in range(3):
-                reader, writer = await asyncio.wait_for(
-                    asyncio.open_connection(
-                        *address, ssl=client_context(own), server_hostname="localhost"
-                    ),
-                    SOON,
-                )
-                assert await asyncio.wait_for(reader.read(), SOON) == b"", "an end, no reset"
-                writer.close()
-            await it.until(lambda: not it.proxy.open)
-            assert not it.proxy.relays
-            about = {
-                "unknown": "TLS to the broker failed",
-                "leads back": "a listener of this proxy",
-            }
-            assert any(about.get(broker, "can't be reached") in line for line in it.said)
-
-    runner(main())
+    async with running(handler, broker_tls=context, tls=tls) as it:
+        address = it.proxy.address
+        if broker == "leads back":
+            node = it.proxy.topology.node("broker", 1, ("127.0.0.1", 1))
+            it.proxy.topology.node("broker", 1, address := node.listen)
+        for _ in range(3):
+            reader, writer = await asyncio.wait_for(
+                asyncio.open_connection(
+                    *address, ssl=client_context(own), server_hostname="localhost"
+                ),
+                SOON,
+            )
+            assert await asyncio.wait_for(reader.read(), SOON) == b"", "an end, no reset"
+            writer.close()
+        await it.until(lambda: not it.proxy.open)
+        assert not it.proxy.relays
+        about = {
+            "unknown": "TLS to the broker failed",
+            "leads back": "a listener of this proxy",
+        }
+        assert any(about.get(broker, "can't be reached") in line for line in it.said)
 
 
 async def test_a_client_that_does_not_speak_tls_is_closed_all_the_same() -> None:

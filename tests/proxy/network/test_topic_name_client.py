@@ -226,13 +226,10 @@ async def test_an_answer_that_is_none_costs_the_question_only(answer: bytes, sai
 
 
 @pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
-def test_who_never_answers_is_waited_for_no_longer_than_that(
+async def test_who_never_answers_is_waited_for_no_longer_than_that(
     runner: Callable[[Any], None],
 ) -> None:
-    async def main() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            address = silent.getsockname()[:2]
-            with pytest.raises(TimeoutError):
-                await topic_names([ORDERS], [address], None, patience=0.01, largest=1000)
-
-    runner(main())
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = silent.getsockname()[:2]
+        with pytest.raises(TimeoutError):
+            await topic_names([ORDERS], [address], None, patience=0.01, largest=1000)
