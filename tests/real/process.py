@@ -11,22 +11,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-SOON = 20.0
-"""Seconds after which what was to come is given up."""
-
-
-def until(condition: Callable[[], Any], what: str, seconds: float = SOON) -> None:
-    """Wait for a condition. Raises TimeoutError, saying what did not come."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{what}: not in {seconds:g} s")
-        time.sleep(0.02)
+from tests.waiting import SOON
 
 
 def passed(said: str) -> int:
@@ -37,10 +26,17 @@ def passed(said: str) -> int:
 
 
 class ProxyProcess:
-    """`barnabas proxy` on a port of the system's choice, from `with` to its end."""
+    """`barnabas proxy` on a port of the system's choice, from `with` to its end.
+
+    Its log is off unless the options say otherwise; with `data` it keeps its CA in that folder.
+    """
 
     def __init__(
-        self, bootstrap: str, *options: str, program: Sequence[str] = ("-m", "barnabas")
+        self,
+        bootstrap: str,
+        *options: str,
+        program: Sequence[str] = ("-m", "barnabas"),
+        data: Path | None = None,
     ) -> None:
         self._command = [
             *(sys.executable, *program, "proxy", "--bootstrap-server", bootstrap),
@@ -51,7 +47,9 @@ class ProxyProcess:
         """What its ready line says."""
         self.lines: list[str] = []
         """What it has printed since then."""
+        self._environment = os.environ | ({} if data is None else {"XDG_DATA_HOME": str(data)})
         self._said = tempfile.TemporaryFile("a+")  # noqa: SIM115 - closed at the end
+        self._last_said = ""
 
     @property
     def bootstrap(self) -> str:
@@ -88,8 +86,20 @@ class ProxyProcess:
         return self._memory("RssAnon")
 
     @property
+    def ca(self) -> Path:
+        """The CA that its clients must trust, with `data` and --client-tls."""
+        return Path(self._environment["XDG_DATA_HOME"]) / "barnabas" / "ca" / "ca.pem"
+
+    @property
+    def exchanges(self) -> list[dict[str, Any]]:
+        """The exchanges of its JSON log so far."""
+        return [json.loads(line) for line in list(self.lines)]
+
+    @property
     def said(self) -> str:
-        """What it printed for a person so far."""
+        """What it printed for a person so far; after its end, all of it."""
+        if self._said.closed:
+            return self._last_said
         self._said.seek(0)
         return self._said.read()
 
@@ -120,6 +130,7 @@ class ProxyProcess:
             stdout=subprocess.PIPE,
             stderr=self._said,
             text=True,
+            env=self._environment,
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -144,6 +155,6 @@ class ProxyProcess:
             self.wait()
             assert self._process.stdout is not None
             self._process.stdout.close()
-            said = self.said
+            self._last_said = self.said
             self._said.close()
-        assert "Traceback" not in said, said
+        assert "Traceback" not in self.said, self.said

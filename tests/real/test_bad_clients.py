@@ -15,7 +15,8 @@ import pytest
 
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.proxy.playbook import raw, request
-from tests.real.process import SOON, ProxyProcess, until
+from tests.real.process import ProxyProcess
+from tests.waiting import SOON, until
 
 pytestmark = pytest.mark.slow("real sockets by the hundred")
 

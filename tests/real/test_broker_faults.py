@@ -21,7 +21,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from barnabas.peers.apache import ApacheCluster, UnavailableError
 from tests.real.load import BACKOFF, COMMON, REQUEST_TIMEOUT, Group, Record, Sender, read_log
-from tests.real.process import SOON, ProxyProcess, until
+from tests.real.process import ProxyProcess
+from tests.waiting import SOON, until
 
 pytestmark = [pytest.mark.needs_apache("3.9.1"), pytest.mark.timeout(180)]
 

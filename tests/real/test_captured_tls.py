@@ -19,7 +19,8 @@ from barnabas.captures.tls.keylog import KeyLog
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.specs.frames import Direction
 from tests.captures.traffic import Said, ip_packet, segments, write_pcap
-from tests.real.secured import SOON, ProxyProcess
+from tests.real.process import ProxyProcess
+from tests.waiting import SOON
 
 
 class RecordingLoop(asyncio.SelectorEventLoop):
@@ -94,7 +95,7 @@ def test_the_exchanges_are_those_that_the_proxy_saw(
     ours = tmp_path / "proxy.pcapng"
     with EmbeddedCluster(1) as cluster:
         options = ("--client-tls", "--capture", str(ours))
-        with ProxyProcess(cluster.bootstrap, tmp_path, *options) as proxy:
+        with ProxyProcess(cluster.bootstrap, *options, data=tmp_path) as proxy:
             context = ssl.create_default_context(cafile=str(proxy.ca))
             context.minimum_version = context.maximum_version = version
             context.keylog_filename = str(tmp_path / "keys")

@@ -28,20 +28,18 @@ from confluent_kafka.admin import (
 )
 
 from barnabas.peers.apache import ApacheCluster
-from tests.real.secured import (
-    PASSWORD,
-    SCRAM_PASSWORD,
-    SOON,
-    ProxyProcess,
-    secured,
-    settings,
-    until,
-)
+from tests.real.process import ProxyProcess
+from tests.real.secured import PASSWORD, SCRAM_PASSWORD, secured, settings
+from tests.waiting import SOON, until
 
 pytestmark = pytest.mark.needs_apache("3.9.1")
 
 LASTS = 12.0
 """Seconds before the first broker is restarted: more than a session of 10 s."""
+
+
+def proxy_process(bootstrap: str, folder: Path, *options: str) -> ProxyProcess:
+    return ProxyProcess(bootstrap, "--log", "json", *options, data=folder / "data")
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +60,7 @@ def cluster(folder: Path) -> Iterator[ApacheCluster]:
 def proxy(cluster: ApacheCluster, folder: Path) -> Iterator[ProxyProcess]:
     options = ("--broker-ca", str(folder / "brokers.pem"), "--client-tls")
     capture = ("--capture", str(folder / "run.pcapng"))
-    with ProxyProcess(secured(cluster), folder / "data", *options, *capture) as running:
+    with proxy_process(secured(cluster), folder, *options, *capture) as running:
         yield running
 
 
@@ -70,7 +68,7 @@ def proxy(cluster: ApacheCluster, folder: Path) -> Iterator[ProxyProcess]:
 def users(cluster: ApacheCluster, folder: Path) -> None:
     """The user bob, and a topic for each user. What makes them is captured, too, and shows no secret."""
     made = folder / "made.pcapng"
-    with ProxyProcess(cluster.bootstrap, folder / "data", "--capture", str(made)) as plain:
+    with proxy_process(cluster.bootstrap, folder, "--capture", str(made)) as plain:
         admin = AdminClient({"bootstrap.servers": plain.bootstrap})
         information = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
         user = UserScramCredentialUpsertion(
@@ -298,20 +296,16 @@ def test_broken_tls_costs_its_connection_and_is_said(
         "plain text",
     )
 
-    with ProxyProcess(
-        secured(cluster), folder / "data", "--broker-ca", f"{folder}/stranger.pem"
-    ) as it:
+    with proxy_process(secured(cluster), folder, "--broker-ca", f"{folder}/stranger.pem") as it:
         assert attempt(it.bootstrap, None) == b""
         until(lambda: "TLS to the broker failed: certificate verify failed" in it.said, "the CA")
-    with ProxyProcess(
-        cluster.bootstrap, folder / "data", "--broker-ca", f"{folder}/brokers.pem"
-    ) as it:
+    with proxy_process(cluster.bootstrap, folder, "--broker-ca", f"{folder}/brokers.pem") as it:
         assert attempt(it.bootstrap, None) == b""
         until(
             lambda: "TLS to the broker failed: the peer closed the connection; perhaps" in it.said,
             "a broker without TLS",
         )
-    with ProxyProcess(secured(cluster), folder / "data") as it:
+    with proxy_process(secured(cluster), folder) as it:
         with pytest.raises(OSError):
             attempt(it.bootstrap, stranger)
         until(lambda: "speaks TLS, not Kafka in plain text" in it.said, "a client with TLS")
@@ -332,9 +326,9 @@ def test_tls_that_passes_untouched(folder: Path) -> None:
     }
     with ApacheCluster("3.9.1", settings=settings(ca) | own) as cluster:
         port = cluster.nodes[1].node.spare_port
-        listen = ("--listen", f"127.0.0.1:{port}", "--log", "json")
-        with ProxyProcess(
-            f"127.0.0.2:{port}", folder / "data", *listen, "--tls-passthrough"
+        listen = ("--listen", f"127.0.0.1:{port}")
+        with proxy_process(
+            f"127.0.0.2:{port}", folder, *listen, "--tls-passthrough"
         ) as passthrough:
             client = {
                 "bootstrap.servers": passthrough.bootstrap,
@@ -353,4 +347,4 @@ def test_tls_that_passes_untouched(folder: Path) -> None:
             assert message.value() == b"value"
             consumer.close()
         assert not passthrough.exchanges
-        assert "advertised.listeners must be" in passthrough.ended
+        assert "advertised.listeners must be" in passthrough.said

@@ -16,7 +16,8 @@ import pytest
 from barnabas.captures.capture import open_capture
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.real.load import Sender, asking, read_log
-from tests.real.process import SOON, ProxyProcess, passed, until
+from tests.real.process import ProxyProcess, passed
+from tests.waiting import SOON, until
 
 pytestmark = pytest.mark.slow("64 MiB must pass before any of it is lost")
 

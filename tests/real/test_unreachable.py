@@ -14,7 +14,8 @@ import pytest
 
 from bench import machine
 from tests.proxy.playbook import raw, request
-from tests.real.process import SOON, ProxyProcess, until
+from tests.real.process import ProxyProcess
+from tests.waiting import SOON, until
 
 pytestmark = pytest.mark.slow("waits for what never answers")
 

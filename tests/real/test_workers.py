@@ -29,7 +29,8 @@ from tests.barnabas.cli.proxy.test_draining import connect, frame
 from tests.barnabas.cli.test_app import started
 from tests.proxy.playbook import request
 from tests.real.load import Group, Sender, asking, read_log
-from tests.real.process import ProxyProcess, passed, until
+from tests.real.process import ProxyProcess, passed
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow("several processes for each")
 

@@ -26,7 +26,8 @@ from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.replay.test_replay import content, produce, replay
 from tests.experiments.scenarios.kafka import led
-from tests.real.secured import PASSWORD, SCRAM_PASSWORD, secured, settings, until
+from tests.real.secured import PASSWORD, SCRAM_PASSWORD, secured, settings
+from tests.waiting import until
 
 pytestmark = pytest.mark.timeout(240)
 
