@@ -12,7 +12,7 @@ help:
 	@echo "make test-designs  the same for the founding documents' designs"
 	@echo "make test-more what those leave: Spark, real Kafka, Go, tshark, chromium, and what is slow for other reasons"
 	@echo "make test-all  all three"
-	@echo "make test-deep all properties with 1,000 examples each: for the night"
+	@echo "make test-deep all properties with 1,000 examples each, and what takes longest: for the night"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make docs      the documentation, into build/docs"
 	@echo "make bench     speed of all parts, as ratios of one run; of one: make bench ARGS=\"--only pipeline\""
@@ -53,13 +53,13 @@ test-designs: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest $(ON_ALL_CORES) -m "not slow" $(DESIGNS)
 
 test-deep: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest $(ON_ALL_CORES) -m "hypothesis and not slow" --hypothesis-profile=deep
+	@$(BIN)/python -m pytest $(ON_ALL_CORES) -m "deep or hypothesis" --hypothesis-profile=deep
 
 # three at a time, on however many cores: much of it waits for brokers and Spark, JVMs whose clients have deadlines;
 # then what needs the machine
 test-more: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder \
-	  -m "slow and not alone" tests && three=0 || three=$$?; \
+	  -m "slow and not alone and not deep" tests && three=0 || three=$$?; \
 	$(BIN)/python -m pytest -m alone tests/compat tests/proxy/toxiproxy && exit $$three
 
 test-all: test test-designs test-more

@@ -121,6 +121,9 @@ def test_tables_made_by_a_cluster_hold_what_decode_prints(clustered: Clustered) 
     assert {name: some for name, some in wrong.items() if some} == {}
 
 
+@pytest.mark.deep(
+    "a master that people use to try things out; a standalone cluster is the same but for its start"
+)
 def test_workers_that_the_driver_starts_make_the_same(
     here: dict[str, list[str]], tmp_path: Path
 ) -> None:
