@@ -56,11 +56,14 @@ test-deep: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest $(ON_ALL_CORES) -m "deep or hypothesis" --hypothesis-profile=deep
 
 # three at a time, on however many cores: much of it waits for brokers and Spark, JVMs whose clients have deadlines;
-# then what needs the machine
+# then clients in front of three clusters, which mostly wait; then what is compared with toxiproxy by time
 test-more: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder \
-	  -m "slow and not alone and not deep" tests && three=0 || three=$$?; \
-	$(BIN)/python -m pytest -m alone tests/compat tests/proxy/toxiproxy && exit $$three
+	@code=0; \
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder \
+	  -m "slow and not alone and not deep" tests || code=$$?; \
+	$(BIN)/python -m pytest --numprocesses 3 -m alone tests/compat || code=$$?; \
+	$(BIN)/python -m pytest -m alone tests/proxy/toxiproxy || code=$$?; \
+	exit $$code
 
 test-all: test test-designs test-more
 
