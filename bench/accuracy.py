@@ -212,23 +212,3 @@ def tables(found: Accuracy, remark: str) -> list[Table]:
 
 def _signed(seconds: float) -> str:
     return f"-{microseconds(-seconds)}" if seconds < 0 else microseconds(seconds)
-
-
-def as_json(found: Accuracy) -> dict[str, Any]:
-    """The figures in seconds and bytes a second, for a file."""
-    delays = [
-        {
-            "kind": one.kind,
-            "size": one.size,
-            "others_bytes_per_second": one.others,
-            "count": len(one.errors),
-            "early": one.early,
-            **{f"p{percent}_seconds": percentile(one.errors, percent) for percent in (50, 99)},
-        }
-        for one in found.delays
-    ]
-    return {
-        "asked_ms": DELAY_MS,
-        "delays": delays,
-        "throttle": {"asked": RATE, "rates": found.rates},
-    }

@@ -12,7 +12,7 @@ import resource
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 
@@ -129,15 +129,3 @@ def table(rows: Sequence[Answered], remark: str) -> Table:
             f"{row.bound(os.cpu_count() or 1):,.0f}",
         )
     return shown
-
-
-def as_json(rows: Sequence[Answered]) -> dict[str, Any]:
-    """The figures, for a file."""
-    return {
-        row.client: {
-            "cases_per_second": row.rate,
-            "our_cpu_seconds_per_1000": row.ours / row.cases * 1e3,
-            "their_cpu_seconds_per_1000": row.theirs / row.cases * 1e3,
-        }
-        for row in rows
-    }

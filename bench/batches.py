@@ -135,8 +135,3 @@ def table(found: list[Task], remark: str) -> Table:
         cells = (figures[codec, what] for codec in codecs)
         shown.add_row(what, *(beside(microseconds(took), took, mine) for took in cells))
     return shown
-
-
-def as_json(found: list[Task]) -> dict[str, Any]:
-    """The medians in seconds, for a file."""
-    return {f"{task.codec} {task.what}": median(task.seconds) for task in found}

@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
@@ -49,8 +48,3 @@ def table(measured: Measured) -> Table:
         figures = (percentile(times, 50), percentile(times, 99), max(times))
         shown.add_row(way, str(len(times)), *(f"{1000 * one:.1f}" for one in figures))
     return shown
-
-
-def as_json(measured: Measured) -> dict[str, Any]:
-    """Medians in ms."""
-    return {way: round(1000 * percentile(times, 50), 2) for way, times in measured.items()}

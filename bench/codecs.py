@@ -143,11 +143,3 @@ def table(tasks: list[Task], remark: str) -> Table:
 def _titled(codec: str) -> str:
     package = codec.partition(",")[0]
     return f"{codec}\n{version_of(package)}"
-
-
-def as_json(tasks: list[Task]) -> dict[str, Any]:
-    """The medians in seconds, for a file."""
-    found: dict[str, Any] = {}
-    for task in tasks:
-        found.setdefault(task.case, {}).setdefault(task.codec, {})[task.what] = median(task.seconds)
-    return found

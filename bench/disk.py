@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 
@@ -194,15 +194,3 @@ def table(found: dict[tuple[str, int], Cell], size: int, remark: str) -> Table:
             f"{percentile(cell.slowest, 100) * 1e3:.0f}",
         )
     return made
-
-
-def as_json(found: dict[tuple[str, int], Cell]) -> dict[str, Any]:
-    """The medians for a program."""
-    return {
-        f"{name}, {chunk}": {
-            "bytes_per_second": median(cell.rates),
-            "cpu_seconds_per_gb": median(cell.cpu),
-            "slowest_seconds": median(cell.slowest),
-        }
-        for (name, chunk), cell in found.items()
-    }

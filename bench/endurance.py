@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 
@@ -98,13 +98,3 @@ def table(run: Run) -> Table:
         shown.add_column(f"{sample.seconds:.0f} s", justify="right")
     shown.add_row(*(f"{sample.kib / 1024:.1f} MiB" for sample in chosen))
     return shown
-
-
-def as_json(run: Run) -> dict[str, Any]:
-    """All of it, for a file."""
-    return {
-        "frames": run.frames,
-        "seconds": run.seconds,
-        "growth_kib_per_million": run.growth,
-        "samples": [(sample.seconds, sample.kib) for sample in run.samples],
-    }

@@ -148,8 +148,3 @@ def table(rows: Sequence[Executed], remark: str) -> Table:
         counts = ("" if count is None else f"{count}" for count in (row.hunts, row.restarts))
         shown.add_row(f"{row.target}, {row.kind}", f"{row.rate:,.0f}", goal, *counts)
     return shown
-
-
-def as_json(rows: Sequence[Executed]) -> dict[str, Any]:
-    """The medians, for a file."""
-    return {f"{row.target}, {row.kind}": row.rate for row in rows}

@@ -12,7 +12,6 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from rich.table import Table
 
@@ -94,13 +93,3 @@ def table(found: Generation) -> Table:
         texts = [f"{cell:,.{digits}f}" for cell in cells]
         shown.add_row(title, *texts, largest, f"{sum(values):,.0f}")
     return shown
-
-
-def as_json(found: Generation) -> dict[str, Any]:
-    """All figures, for a file."""
-    return {
-        "import_seconds": found.imports,
-        "python_seconds": found.bare,
-        "generation_seconds": found.seconds,
-        "codec_bytes": found.sizes,
-    }

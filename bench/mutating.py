@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 
@@ -87,8 +87,3 @@ def table(made: list[Made], remark: str) -> Table:
             "-" if math.isnan(times) else f"{times:.1f}",
         )
     return shown
-
-
-def as_json(made: list[Made]) -> dict[str, Any]:
-    """The medians, for a file."""
-    return {one.name: {"rate": one.rate, "bytes": one.size} for one in made if one.rates}

@@ -165,25 +165,11 @@ def _end(page: Any) -> int:
     return found
 
 
-def as_json(found: list[Looked]) -> list[dict[str, Any]]:
-    """Medians over the rounds, a row a rate."""
-    return [
-        {
-            "rate": one.rate,
-            "p50_ms": {"alone": median(one.alone), "open": median(one.open)},
-            "ratio": median(one.open) / median(one.alone),
-            "longest_task_ms": one.longest,
-            "known": one.seen / one.sent,
-            "page_mib": one.heap_mib,
-            "api_mib": one.proxy_mib,
-        }
-        for one in found
-    ]
-
-
-def table(found: list[Looked]) -> Table:
+def table(found: list[Looked], remark: str) -> Table:
     """Medians over the rounds."""
-    made = Table(title=f"the page, in a browser on the same cores ({machine.describe()})")
+    made = Table(
+        title=f"the page, in a browser on the same cores ({machine.describe()})", caption=remark
+    )
     for name in ("a second", "p50 ms", "page open", "ratio", "p99 ms", "page open", "longest task ms",
                  "known of sent", "page MiB", "proxy MiB"):  # fmt: skip
         made.add_column(name, justify="right")

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rich.table import Table
 
@@ -276,11 +276,3 @@ def _table(rows: list[Row], kind: str, mib: int, remark: str) -> Table:
 
 def _shown(value: float, places: int) -> str:
     return "-" if math.isnan(value) else f"{value:,.{places}f}"
-
-
-def as_json(rows: list[Row]) -> dict[str, Any]:
-    """Medians, for a file: by kind, MiB and the command's last words."""
-    found: dict[str, Any] = {}
-    for row in rows:
-        found.setdefault(row.kind, {}).setdefault(str(row.mib), {})[_key(row)] = row.figures()
-    return found

@@ -220,15 +220,3 @@ _KEYS = {
 def _of(figures: dict[str, float | None], what: str) -> float:
     value = figures[_KEYS[what]]
     return math.nan if value is None else value
-
-
-def as_json(rows: list[Row]) -> dict[str, Any]:
-    """The medians, for a file."""
-    return {
-        row.kind.name: {
-            "mib": row.mib,
-            "idle_kib": row.idle_kib,
-            **{name: cell.figures() for name, cell in row.cells.items()},
-        }
-        for row in rows
-    }

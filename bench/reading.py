@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 
@@ -204,11 +204,3 @@ def _table(kind: str, rows: list[Row], remark: str) -> Table:
 
 def _shown(value: float, places: int) -> str:
     return "-" if math.isnan(value) else f"{value:,.{places}f}"
-
-
-def as_json(rows: list[Row]) -> dict[str, Any]:
-    """Medians, for a file."""
-    return {
-        kind: {row.way.name.strip(): row.figures() for row in rows if row.kind == kind}
-        for kind in recordings.KINDS
-    }

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 
@@ -33,7 +33,8 @@ from bench import machine
 from bench.table import beside, percentile, plain_table
 from bench.targets import capture_folder
 from tests.ports import free_ports
-from tests.real.process import ProxyProcess, until
+from tests.real.process import ProxyProcess
+from tests.waiting import until
 
 VERSION: Final = "3.9.1"
 TOOL: Final = "org.apache.kafka.tools.ProducerPerformance"
@@ -270,13 +271,3 @@ def table(ways: list[Way], remark: str) -> Table:
         cpu = mine["cpu_seconds_per_million"]
         shown.add_row(way.name, *cells, "-" if math.isnan(cpu) else f"{cpu:.2f}")
     return shown
-
-
-def as_json(ways: list[Way]) -> dict[str, Any]:
-    """The medians, for a file; null where nothing is to be told."""
-    return {
-        way.name.strip(): {
-            name: None if math.isnan(value) else value for name, value in way.figures().items()
-        }
-        for way in ways
-    }

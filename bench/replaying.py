@@ -192,8 +192,3 @@ def table(ways: list[Way]) -> Table:
     for way in ways:
         found.add_row(way.name, f"{percentile(way.speeds, 50) / 1e6:.0f}")
     return found
-
-
-def as_json(ways: list[Way]) -> dict[str, float]:
-    """Medians in bytes a second."""
-    return {way.name: percentile(way.speeds, 50) for way in ways}

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 
@@ -121,8 +121,3 @@ def table(found: list[Way]) -> Table:
         sign = "" if way is found[0] else "+"
         shown.add_row(way.name, *(f"{figures[on] * 1e6:{sign}.2f}" for on in (False, True)))
     return shown
-
-
-def as_json(found: list[Way]) -> dict[str, Any]:
-    """Seconds a frame, for a file."""
-    return {way.name: {"log_off": way.seconds[False], "log_on": way.seconds[True]} for way in found}

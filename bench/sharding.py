@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 
@@ -112,11 +112,3 @@ def table(rows: list[Scaled], remark: str) -> Table:
             f"{row.cost:,.0f}",
         )
     return shown
-
-
-def as_json(rows: list[Scaled]) -> dict[str, Any]:
-    """The medians, for a file."""
-    return {
-        f"{row.target}, {row.shards}": {"by clock": row.rate, "by processor": row.cost}
-        for row in rows
-    }

@@ -61,3 +61,16 @@ def plain_table(title: str, caption: str = "", columns: Iterable[str] = ()) -> T
     for place, name in enumerate(columns):
         made.add_column(name, justify="right" if place else "left", no_wrap=not place)
     return made
+
+
+def as_json(table: Table) -> list[dict[str, str]]:
+    """Return the rows of a table, each by the names of its columns.
+
+    >>> made = plain_table("codecs", columns=("", "µs"))
+    >>> made.add_row("ours", "12 (1.00)")
+    >>> as_json(made)
+    [{'': 'ours', 'µs': '12 (1.00)'}]
+    """
+    names = [str(column.header) for column in table.columns]
+    cells = zip(*(map(str, column.cells) for column in table.columns), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in cells]

@@ -13,7 +13,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 
@@ -134,8 +134,3 @@ def _cpu(row: Row, name: str) -> float:
     """Seconds of the proxy for each byte, or connection."""
     cell = row.cells[name]
     return cell.cpu / (cell.bytes or math.nan)
-
-
-def as_json(rows: list[Row]) -> dict[str, Any]:
-    """The medians, for a file: of bytes a second, and connections as bytes."""
-    return {row.kind.name: {name: c.figures() for name, c in row.cells.items()} for row in rows}

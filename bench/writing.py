@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 
@@ -89,8 +89,3 @@ def table(found: dict[str, list[float]]) -> Table:
     for name, costs in found.items():
         shown.add_row(name, microseconds(median(costs)), microseconds(min(costs)))
     return shown
-
-
-def as_json(found: dict[str, list[float]]) -> dict[str, Any]:
-    """Medians in seconds, for a file."""
-    return {name: median(costs) for name, costs in found.items()}

@@ -91,7 +91,6 @@ def test_the_tables_show_what_was_measured() -> None:
     text = console.export_text()
     for figure in ("200 MB/s", "100", "500", "-0.50%", "19.90", "not on the path"):
         assert figure in text
-    assert accuracy.as_json(found)["delays"][0]["p99_seconds"] == 0.0005
 
 
 def test_every_set_of_rules_is_measured_and_none_of_them_matches() -> None:
@@ -108,4 +107,4 @@ def test_every_set_of_rules_is_measured_and_none_of_them_matches() -> None:
         assert [rule.matched for rule in actor.stage.rules.rules] == [0] * len(
             actor.stage.rules.rules
         )
-    assert len(rule_cost.as_json(found)) == len(found)
+    assert rule_cost.table(found).row_count == len(found)
