@@ -66,6 +66,17 @@ def response(name: str, correlation_id: int, *, version: int = 1, **body: Any) -
     return encode_frame(Frame("response", key, version, header, body))
 
 
+def heartbeat_request(number: int, **fields: Any) -> bytes:
+    """A Heartbeat request of member m of group g, or with other fields."""
+    member = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+    return request("Heartbeat", number, **(member | fields))
+
+
+def heartbeat_response(number: int, error: int = 0) -> bytes:
+    """A Heartbeat response."""
+    return response("Heartbeat", number, error_code=error)
+
+
 def raw(payload: bytes) -> bytes:
     """A frame of any bytes."""
     return struct.pack(">i", len(payload)) + payload

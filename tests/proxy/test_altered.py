@@ -27,9 +27,9 @@ from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.frames import Direction, request_head
-from tests.proxy.faults.given import ask, produce
+from tests.proxy.faults.given import produce
 from tests.proxy.faults.test_all import records
-from tests.proxy.playbook import raw, request, response
+from tests.proxy.playbook import heartbeat_request, raw, request, response
 from tests.proxy.servers import SOON, read_frame
 
 NODES: Final = [{"node_id": n, "host": "127.0.0.1", "port": 1 + n} for n in range(3)]
@@ -47,10 +47,10 @@ TALK: Final[list[tuple[bytes, dict[str, Any]]]] = [
         request("ListOffsets", 4, topics=[{"name": "t", "partitions": [{"timestamp": 5}]}]),
         {"topics": [{"name": "t", "partitions": [{"timestamp": 6}]}]},
     ),
-    (ask(5), {}),
+    (heartbeat_request(5), {}),
     (produce(6, 1, records()), {"responses": [{"name": "t", "partition_responses": [{}]}]}),
     (produce(7, 0, records()), {}),
-    (ask(8), {}),
+    (heartbeat_request(8), {}),
 ]
 """What a client asks, one after the other, and what the broker answers."""
 

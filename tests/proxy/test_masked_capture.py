@@ -25,7 +25,18 @@ from barnabas.proxy.connection.requests import ADDRESSES
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs.frames import Direction
 from barnabas.specs.records import Record, build
-from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
+from tests.proxy.playbook import (
+    Actor,
+    Chunks,
+    Stage,
+    bytewise,
+    heartbeat_request,
+    heartbeat_response,
+    raw,
+    request,
+    response,
+    whole,
+)
 
 PASSWORD = b"hunter2-is-secret"
 VALUE = b"shown-to-nobody"
@@ -124,18 +135,18 @@ def test_tokens_and_what_stands_around_them(
     asked = [
         request("SaslHandshake", 1, mechanism="PLAIN"),
         request("SaslAuthenticate", 2, auth_bytes=PLAIN),
-        request("Heartbeat", 3, group_id="g", generation_id=1, member_id="m"),
+        heartbeat_request(3),
         request("SaslHandshake", 4, mechanism="PLAIN"),
         request("SaslAuthenticate", 5, auth_bytes=PLAIN),
-        request("Heartbeat", 6, group_id="g", generation_id=1, member_id="m"),
+        heartbeat_request(6),
     ]
     answered = [
         response("SaslHandshake", 1, mechanisms=["PLAIN"]),
         response("SaslAuthenticate", 2, session_lifetime_ms=10_000),
-        response("Heartbeat", 3),
+        heartbeat_response(3),
         response("SaslHandshake", 4, mechanisms=["PLAIN"]),
         response("SaslAuthenticate", 5, session_lifetime_ms=10_000),
-        response("Heartbeat", 6),
+        heartbeat_response(6),
     ]
     for one, other in zip(asked, answered, strict=True):
         actor.ask(one, chunks)
@@ -170,7 +181,7 @@ def test_chunks_that_end_within_frames(recorded: Callable[..., Recorded], size: 
             request("Metadata", 1, topics=[{"name": "orders"}]),
             request("SaslAuthenticate", 2, auth_bytes=PLAIN),
             request("SaslAuthenticate", 3, auth_bytes=PLAIN),
-            request("Heartbeat", 4, group_id="g", generation_id=1, member_id="m"),
+            heartbeat_request(4),
             request("SaslAuthenticate", 5, auth_bytes=PLAIN),
         ]
     )
@@ -202,8 +213,8 @@ def test_raw_tokens_behind_handshake_v0(
     for token, answer in ((b"n,,n=alice,r=1", b"r=12,s=x,i=1"), (b"c=biws,p=" + PASSWORD, b"v=y")):
         actor.ask(raw(token), chunks)
         actor.answer(raw(answer), chunks)
-    actor.ask(request("Heartbeat", 2, group_id="g", generation_id=1, member_id="m"), chunks)
-    actor.answer(response("Heartbeat", 2), chunks)
+    actor.ask(heartbeat_request(2), chunks)
+    actor.answer(heartbeat_response(2), chunks)
     data = actor.finish()
     assert PASSWORD not in data
     assert b"n=alice" not in data
@@ -384,12 +395,6 @@ def test_no_reason_tells_what_payload_is(
     assert "at byte" in said
 
 
-def beat(number: int) -> tuple[bytes, bytes]:
-    """A request that is answered, and its answer."""
-    asked = request("Heartbeat", number, group_id="g", generation_id=1, member_id="m")
-    return asked, response("Heartbeat", number)
-
-
 NODE = {"node_id": 1, "host": "real", "port": 9092}
 METADATA = response("Metadata", 2, version=9, brokers=[NODE])
 
@@ -398,7 +403,7 @@ WITHHELD: dict[str, tuple[bytes, bytes]] = {
         raw(struct.pack(">hhih", 3, 99, 2, -1) + b"\0\1"),
         raw(struct.pack(">i", 2) + b"\0" + PASSWORD),
     ),
-    "that nobody asked for": (beat(2)[0], raw(struct.pack(">i", 7) + PASSWORD)),
+    "that nobody asked for": (heartbeat_request(2), raw(struct.pack(">i", 7) + PASSWORD)),
     "to a header that can't be read": (
         raw(struct.pack(">hhih", 3, 9, 2, -1) + b"\xff\xff\xff\xff\x0f" + bytes(20)),
         METADATA,
@@ -424,7 +429,7 @@ def test_a_response_that_is_withheld_is_recorded_as_such(
     actor = recorded()
     asked, withheld = WITHHELD[case]
     named = request("Metadata", 1, version=9), response("Metadata", 1, version=9, brokers=[NODE])
-    last = beat(3)
+    last = heartbeat_request(3), heartbeat_response(3)
     actor.ask(named[0] + asked + last[0], chunks)
     actor.answer(named[1] + withheld + last[1] * behind, chunks)
     assert actor.aborted

@@ -28,8 +28,8 @@ from barnabas.specs.keys import PRODUCE
 from barnabas.specs.records import Record, build
 from tests.proxy.faults.examples import ABOUT_MESSAGES
 from tests.proxy.faults.examples import live as live_settings
-from tests.proxy.faults.given import ask, produce
-from tests.proxy.playbook import request, response
+from tests.proxy.faults.given import produce
+from tests.proxy.playbook import heartbeat_request, request, response
 from tests.proxy.servers import read_frame
 
 SCENARIO = """
@@ -75,9 +75,9 @@ async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
 def turn(number: int) -> bytes:
     """What a client asks at once."""
     return (
-        ask(number)
+        heartbeat_request(number)
         + produce(100 + number, 0, RECORDS)
-        + ask(50 + number)
+        + heartbeat_request(50 + number)
         + request("Metadata", 150 + number)
         + request("ApiVersions", 200 + number)
     )
@@ -185,15 +185,28 @@ def test_a_process_of_its_own_says_for_which_connections_a_scenario_holds() -> N
     def opened(number: int, began: int, ts: int) -> Opened:
         return Opened(number, ts, f"127.0.0.1:{number}", "127.0.0.1:9092", {"scenario": began})
 
-    def beat(number: int, ts: int) -> Chunk:
+    def heartbeat_response(number: int, ts: int) -> Chunk:
         return Chunk(number, "arrived", "request", ts, request("Heartbeat", ts), ())
 
     def adopted(number: int, ts: int) -> Note:
         return Note(ts, {"barnabas": "adopted", "scenario": 3, "connections": [number]})
 
     events: list[Event | Reload | Note] = [
-        *(opened(1, 1, 1), opened(2, 1, 2), loaded, beat(1, 4), adopted(1, 5), beat(1, 6)),
-        *(beat(2, 7), opened(3, 3, 8), beat(3, 9), adopted(2, 10), beat(2, 11)),
+        *(
+            opened(1, 1, 1),
+            opened(2, 1, 2),
+            loaded,
+            heartbeat_response(1, 4),
+            adopted(1, 5),
+            heartbeat_response(1, 6),
+        ),
+        *(
+            heartbeat_response(2, 7),
+            opened(3, 3, 8),
+            heartbeat_response(3, 9),
+            adopted(2, 10),
+            heartbeat_response(2, 11),
+        ),
     ]
     found = {
         each.frame.correlation_id: each.decision[0] == ("first",)

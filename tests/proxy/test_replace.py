@@ -6,9 +6,17 @@ import pytest
 
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
-from tests.proxy.playbook import MS, START, Chunks, Stage, bytewise, request, response, whole
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
+from tests.proxy.playbook import (
+    MS,
+    START,
+    Chunks,
+    Stage,
+    heartbeat_request,
+    heartbeat_response,
+    request,
+    response,
+    slicings,
+)
 
 
 def scenario(*rules: str) -> str:
@@ -17,14 +25,6 @@ def scenario(*rules: str) -> str:
 
 def rule(name: str, do: str, match: str = "{api: Heartbeat, direction: request}") -> str:
     return f"{{name: {name}, match: {match}, do: {do}}}"
-
-
-def heartbeat(number: int) -> bytes:
-    return request("Heartbeat", number, group_id="g", generation_id=1, member_id="m")
-
-
-def beat(number: int) -> bytes:
-    return response("Heartbeat", number, error_code=0)
 
 
 def leave(number: int) -> bytes:
@@ -46,10 +46,10 @@ EMPTY = scenario().replace("rules:", "rules: []")
 def test_held_frames_leave_in_order_before_those_that_follow(chunks: Chunks) -> None:
     stage = Stage(scenario(HOLD))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + leave(2) + heartbeat(3), chunks)
+    actor.ask(heartbeat_request(1) + leave(2) + heartbeat_request(3), chunks)
     assert actor.ids("request") == [2]
     stage.replace(EMPTY)
-    actor.ask(heartbeat(4), chunks)
+    actor.ask(heartbeat_request(4), chunks)
     assert actor.ids("request") == [2, 1, 3, 4]
     assert actor.connection.state.queues["request"].bytes == 0
 
@@ -57,7 +57,7 @@ def test_held_frames_leave_in_order_before_those_that_follow(chunks: Chunks) -> 
 def test_delayed_frames_leave_at_once_and_in_order() -> None:
     stage = Stage(scenario(DELAY))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + leave(2) + heartbeat(3))
+    actor.ask(heartbeat_request(1) + leave(2) + heartbeat_request(3))
     assert actor.ids("request") == []
     stage.wait(10)
     stage.replace(EMPTY)
@@ -69,7 +69,7 @@ def test_delayed_frames_leave_at_once_and_in_order() -> None:
 def test_a_window_that_was_filling_is_opened_in_the_order_of_arrival() -> None:
     stage = Stage(scenario(SHUFFLE))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + heartbeat(2))
+    actor.ask(heartbeat_request(1) + heartbeat_request(2))
     assert actor.ids("request") == []
     stage.replace(EMPTY)
     assert actor.ids("request") == [1, 2]
@@ -80,7 +80,7 @@ def test_frames_of_all_kinds_of_rules_leave_in_the_order_of_arrival() -> None:
     leaving = rule("delay", "{delay: 1s}", "{api: LeaveGroup}")
     stage = Stage(scenario(HOLD, leaving))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + leave(2) + heartbeat(3) + leave(4))
+    actor.ask(heartbeat_request(1) + leave(2) + heartbeat_request(3) + leave(4))
     stage.replace(EMPTY)
     assert actor.ids("request") == [1, 2, 3, 4]
 
@@ -89,8 +89,8 @@ def test_responses_too() -> None:
     held = rule("r", "{delay: 1s}", "{api: Heartbeat, direction: response}")
     stage = Stage(scenario(held))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + heartbeat(2))
-    actor.answer(beat(1) + beat(2))
+    actor.ask(heartbeat_request(1) + heartbeat_request(2))
+    actor.answer(heartbeat_response(1) + heartbeat_response(2))
     assert actor.ids("response") == []
     stage.replace(EMPTY)
     assert actor.ids("response") == [1, 2]
@@ -100,7 +100,7 @@ def test_responses_too() -> None:
 def test_a_frame_keeps_the_time_that_a_rule_gave_it_that_stays() -> None:
     stage = Stage(scenario(DELAY, HOLD))
     actor = stage.actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     stage.replace(scenario(DELAY))
     assert actor.ids("request") == []
     stage.wait(50)
@@ -110,7 +110,7 @@ def test_a_frame_keeps_the_time_that_a_rule_gave_it_that_stays() -> None:
 def test_a_rule_that_stays_goes_on_holding_and_is_still_woken_by_what_it_waits_for() -> None:
     stage = Stage(scenario(HOLD))
     actor = stage.actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     stage.replace(scenario(OTHER, HOLD))
     assert actor.ids("request") == []
     assert len(stage.shared._waiting) == 1
@@ -122,7 +122,7 @@ def test_a_rule_that_stays_goes_on_holding_and_is_still_woken_by_what_it_waits_f
 def test_a_held_frame_still_ends_at_its_deadline_after_other_rules_changed() -> None:
     stage = Stage(scenario(HOLD))
     actor = stage.actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     stage.wait(1000)
     stage.replace(scenario(HOLD, OTHER))
     stage.wait(3999)
@@ -135,7 +135,7 @@ def test_a_held_frame_still_ends_at_its_deadline_after_other_rules_changed() -> 
 def test_a_rule_with_other_settings_is_another_one_under_the_same_name() -> None:
     stage = Stage(scenario(HOLD))
     actor = stage.actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     stage.replace(scenario(HOLD.replace("5s", "6s")))
     assert actor.ids("request") == [1]
     assert stage.rules.rule("hold").matched == 0
@@ -145,7 +145,7 @@ def test_a_connection_that_a_rule_was_to_close_behind_a_frame_stays() -> None:
     late = rule("late", "[{delay: 50ms}, {close: {forward: true}}]")
     stage = Stage(scenario(late))
     actor = stage.actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     stage.replace(EMPTY)
     assert actor.ids("request") == [1]
     assert not actor.aborted
@@ -154,7 +154,7 @@ def test_a_connection_that_a_rule_was_to_close_behind_a_frame_stays() -> None:
 def test_behind_a_dropped_message_nothing_leaves_though_its_rule_is_gone() -> None:
     stage = Stage(scenario(DROP))
     actor = stage.actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     stage.replace(EMPTY)
     actor.ask(leave(2))
     assert actor.sent["request"] == b""
@@ -170,7 +170,7 @@ def test_what_waited_on_another_connection_leaves_too() -> None:
     stage = Stage(scenario(HOLD, wait))
     one, two = stage.actor(), stage.actor()
     two.ask(leave(1))
-    one.ask(heartbeat(2))
+    one.ask(heartbeat_request(2))
     assert one.ids("request") == two.ids("request") == []
     stage.replace(scenario(wait))
     assert one.ids("request") == [2]
@@ -182,7 +182,7 @@ def test_a_frame_under_way_is_finished_before_what_is_let_go() -> None:
     stage = Stage(scenario(HOLD), observed=False)
     actor = stage.actor()
     join = request("DescribeGroups", 2, groups=["g" * 100])
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     actor.ask(join[:50])
     stage.replace(EMPTY)
     actor.ask(join[50:])
@@ -197,19 +197,19 @@ def test_rules_that_stay_go_on_counting_and_those_that_go_begin_anew() -> None:
     twice = once.replace("once", "twice").replace("times: 1", "skip: 1")
     stage = Stage(scenario(once, twice))
     actor = stage.actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     before = stage.rules.rule("once")
     stage.replace(scenario(OTHER, once))
     assert stage.rules.rule("once") is before
-    actor.ask(heartbeat(2))
+    actor.ask(heartbeat_request(2))
     assert (before.matched, before.fired) == (2, 1)
     stage.replace(scenario(once, twice))
-    actor.ask(heartbeat(3))
+    actor.ask(heartbeat_request(3))
     again = stage.rules.rule("twice")
     assert (again.matched, again.fired) == (1, 0), "its skip began anew"
     stage.replace(EMPTY)
     stage.replace(scenario(once))
-    actor.ask(heartbeat(4))
+    actor.ask(heartbeat_request(4))
     assert stage.rules.rule("once").fired == 1, "on this connection too"
 
 
@@ -218,9 +218,9 @@ def test_a_rule_that_is_told_to_fire_does_so_once_whatever_its_when_says() -> No
     stage = Stage(scenario(never))
     actor = stage.actor()
     stage.rules.rule("n").forced += 1
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     stage.wait(1000)
-    actor.ask(heartbeat(2))
+    actor.ask(heartbeat_request(2))
     assert actor.ids("request") == [1, 2]
     assert stage.rules.rule("n").fired == 1
     assert stage.rules.rule("n").forced == 0
@@ -232,14 +232,16 @@ def test_a_rule_that_is_told_to_fire_does_so_once_whatever_its_when_says() -> No
 def test_responses_are_put_in_order_though_the_rule_that_mixed_the_requests_is_gone() -> None:
     stage = Stage(scenario(SHUFFLE.replace("swap: 3", "swap: 1"), OTHER), observed=False)
     actor = stage.actor()
-    actor.ask(heartbeat(1) + leave(2) + heartbeat(3))
+    actor.ask(heartbeat_request(1) + leave(2) + heartbeat_request(3))
     first = actor.ids("request")
     assert first != sorted(first)
     stage.replace(scenario(OTHER))
-    actor.ask(heartbeat(4))
+    actor.ask(heartbeat_request(4))
     assert sorted(actor.ids("request")) == [1, 2, 3, 4]
     for number in actor.ids("request"):
-        actor.answer(response("LeaveGroup", 2, error_code=0) if number == 2 else beat(number))
+        actor.answer(
+            response("LeaveGroup", 2, error_code=0) if number == 2 else heartbeat_response(number)
+        )
     assert actor.ids("response") == [1, 2, 3, 4]
     assert not actor.stage.totals.undecoded
     assert not actor.connection.dispatch.order.expected
@@ -248,27 +250,29 @@ def test_responses_are_put_in_order_though_the_rule_that_mixed_the_requests_is_g
 def test_requests_under_way_are_answered_first_when_a_rule_begins_to_mix() -> None:
     stage = Stage(EMPTY)
     actor = stage.actor()
-    actor.ask(heartbeat(1) + heartbeat(2))
+    actor.ask(heartbeat_request(1) + heartbeat_request(2))
     stage.replace(scenario(HOLD))
-    actor.ask(heartbeat(3) + leave(4))
+    actor.ask(heartbeat_request(3) + leave(4))
     assert actor.ids("request") == [1, 2, 4]
-    actor.answer(beat(1) + beat(2) + response("LeaveGroup", 4, error_code=0))
+    actor.answer(
+        heartbeat_response(1) + heartbeat_response(2) + response("LeaveGroup", 4, error_code=0)
+    )
     assert actor.ids("response") == [1, 2], "4 waits for 3, which is held"
     stage.wait(5000)
-    actor.answer(beat(3))
+    actor.answer(heartbeat_response(3))
     assert actor.ids("response") == [1, 2, 3, 4]
 
 
 def test_requests_that_are_delayed_are_expected_too_when_a_rule_begins_to_mix() -> None:
     stage = Stage(scenario(DELAY))
     actor = stage.actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     match = "{api: LeaveGroup, direction: request}"
     stage.replace(scenario(DELAY, rule("hold", UNTIL_JOIN, match)))
     actor.ask(leave(2) + request("DescribeGroups", 3, groups=[]))
     stage.wait(5000)
     assert actor.ids("request") == [1, 3, 2]
-    actor.answer(beat(1) + response("DescribeGroups", 3, groups=[]))
+    actor.answer(heartbeat_response(1) + response("DescribeGroups", 3, groups=[]))
     assert actor.ids("response") == [1]
     actor.answer(response("LeaveGroup", 2, error_code=0))
     assert actor.ids("response") == [1, 2, 3]
@@ -278,11 +282,11 @@ def test_what_a_rule_that_is_gone_decided_of_a_response_that_waits_for_its_turn_
     slow = rule("slow", "{delay: 1s}", "{api: LeaveGroup, direction: response}")
     stage = Stage(scenario(HOLD, slow))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + leave(2))
+    actor.ask(heartbeat_request(1) + leave(2))
     actor.answer(response("LeaveGroup", 2, error_code=0))
     assert actor.ids("response") == []
     stage.replace(EMPTY)
-    actor.answer(beat(1))
+    actor.answer(heartbeat_response(1))
     assert actor.ids("response") == [1, 2]
     assert actor.times["response"][-1][0] == 0.0
 
@@ -290,10 +294,10 @@ def test_what_a_rule_that_is_gone_decided_of_a_response_that_waits_for_its_turn_
 def test_a_request_that_is_expected_already_is_not_expected_twice() -> None:
     stage = Stage(scenario(SHUFFLE))
     actor = stage.actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     stage.replace(EMPTY)
     stage.replace(scenario(SHUFFLE))
-    actor.answer(beat(1))
+    actor.answer(heartbeat_response(1))
     assert actor.ids("response") == [1]
     assert not actor.connection.dispatch.order.expected
 
@@ -304,10 +308,12 @@ def test_a_request_that_is_expected_already_is_not_expected_twice() -> None:
 def test_messages_are_skimmed_again_when_the_last_rule_about_them_is_gone() -> None:
     stage = Stage(scenario(HOLD), observed=False)
     actor = stage.actor()
-    actor.ask(heartbeat(1) + leave(2))
+    actor.ask(heartbeat_request(1) + leave(2))
     assert not any(actor.connection._walk.values())
     stage.replace(EMPTY)
-    actor.answer(response("LeaveGroup", 2, error_code=0) + beat(1))  # their order was to be kept
+    actor.answer(
+        response("LeaveGroup", 2, error_code=0) + heartbeat_response(1)
+    )  # their order was to be kept
     assert actor.ids("response") == [1, 2]
     assert all(actor.connection._walk.values())
     actor.ask(leave(3))
@@ -319,9 +325,9 @@ def test_messages_that_were_skimmed_meet_a_rule_that_is_added() -> None:
     stage = Stage(EMPTY, observed=False)
     actor = stage.actor()
     for number in range(3):
-        actor.ask(heartbeat(number))
+        actor.ask(heartbeat_request(number))
     stage.replace(scenario(DELAY))
-    actor.ask(heartbeat(3))
+    actor.ask(heartbeat_request(3))
     assert actor.ids("request") == [0, 1, 2]
     stage.wait(50)
     assert actor.ids("request") == [0, 1, 2, 3]
@@ -332,8 +338,8 @@ def test_messages_that_were_skimmed_meet_a_rule_that_is_added() -> None:
 def test_observing_begins_and_ends_anywhere_in_a_frame(cut: int, chunks: Chunks) -> None:
     stage = Stage(EMPTY, observed=False)
     actor = stage.actor()
-    asked = b"".join(heartbeat(number) for number in range(4))
-    answered = b"".join(beat(number) for number in range(4))
+    asked = b"".join(heartbeat_request(number) for number in range(4))
+    answered = b"".join(heartbeat_response(number) for number in range(4))
     for wanted, part in enumerate((asked[:cut], asked[cut : cut + 40], asked[cut + 40 :])):
         actor.ask(part, chunks)
         stage.observe(wanted == 0)
@@ -351,7 +357,7 @@ def test_observing_begins_and_ends_anywhere_in_a_frame(cut: int, chunks: Chunks)
 def test_no_copy_of_a_frame_is_kept_when_nobody_looks_any_longer() -> None:
     stage = Stage(EMPTY)
     actor = stage.actor()
-    actor.ask(heartbeat(1) + heartbeat(2)[:20])
+    actor.ask(heartbeat_request(1) + heartbeat_request(2)[:20])
     assert actor.connection.state.ingress["request"].copy
     stage.observe(False)
     assert actor.connection.state.ingress["request"].copy is None
@@ -362,8 +368,8 @@ def test_exchanges_are_reported_while_somebody_looks() -> None:
     actor = stage.actor()
     for number, wanted in ((1, False), (2, True), (3, False)):
         stage.observe(wanted)
-        actor.ask(heartbeat(number))
-        actor.answer(beat(number))
+        actor.ask(heartbeat_request(number))
+        actor.answer(heartbeat_response(number))
     assert [exchange.correlation_id for exchange in actor.done] == [2]
     assert actor.done[0].request is not None
 
@@ -371,7 +377,7 @@ def test_exchanges_are_reported_while_somebody_looks() -> None:
 def test_rules_of_a_connection_that_is_over_change_nothing() -> None:
     stage = Stage(scenario(HOLD))
     actor = stage.actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     actor.close()
     assert actor.connection.replace(stage.plan, stage.now) == ()
 
@@ -384,11 +390,11 @@ def test_a_faster_line_under_the_same_name_does_not_wait_for_the_slow_one(per: s
     stage = Stage(throttled(1))
     actor = stage.actor()
     for number in range(200):
-        actor.ask(heartbeat(number))
+        actor.ask(heartbeat_request(number))
     stage.replace(throttled(1000))
     assert len(actor.ids("request")) == 200
     begun = (stage.now - START) / MS
-    actor.ask(heartbeat(200))
+    actor.ask(heartbeat_request(200))
     stage.wait(1000)
     assert [at - begun for at, _ in actor.times["request"]][-1] == 1
 
@@ -397,9 +403,9 @@ def test_a_line_of_a_rule_that_stays_stays_as_busy_as_it_was() -> None:
     slow = rule("r", "{throttle: {messages: 1}}")
     stage = Stage(scenario(slow))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + heartbeat(2))
+    actor.ask(heartbeat_request(1) + heartbeat_request(2))
     stage.replace(scenario(slow, rule("s", "{delay: 1ms}", "{api: Fetch}")))
-    actor.ask(heartbeat(3))
+    actor.ask(heartbeat_request(3))
     stage.wait(10_000)
     assert [at for at, _ in actor.times["request"]] == [1000, 2000, 3000]
 

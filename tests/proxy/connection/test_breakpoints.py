@@ -9,8 +9,18 @@ import pytest
 from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.matching.message import Unable
 from barnabas.specs.frames import Direction
-from tests.proxy.faults.given import ask, beat, halted, produce, slicings, stage
-from tests.proxy.playbook import MS, START, Actor, Chunks, Stage, request, response
+from tests.proxy.faults.given import halted, produce, slicings, stage
+from tests.proxy.playbook import (
+    MS,
+    START,
+    Actor,
+    Chunks,
+    Stage,
+    heartbeat_request,
+    heartbeat_response,
+    request,
+    response,
+)
 
 REQUESTS = "{direction: request}"
 RESPONSES = "{direction: response}"
@@ -70,9 +80,9 @@ def test_of_a_response_it_is_known_what_the_request_said(chunks: Chunks) -> None
     found = Stage("version: 1\nrules: [{name: r, match: {direction: response}, do: breakpoint}]")
     found.observed = False
     actor = found.actor()
-    actor.ask(produce(1) + ask(2), chunks)
+    actor.ask(produce(1) + heartbeat_request(2), chunks)
     found.wait(7)
-    actor.answer(response("Produce", 1, version=7) + beat(2), chunks)
+    actor.answer(response("Produce", 1, version=7) + heartbeat_response(2), chunks)
     first, second = halted(actor)
     assert (first.timeout, first.asked, first.since) == (
         ("timeout_ms", 10),
@@ -88,9 +98,9 @@ def test_each_is_decided_on_by_its_own_id_and_leaves_in_its_turn(
     chunks: Chunks, direction: Direction
 ) -> None:
     actor = stage("breakpoint", f"{{direction: {direction}}}")
-    actor.ask(ask(1) + ask(2) + ask(3), chunks)
+    actor.ask(heartbeat_request(1) + heartbeat_request(2) + heartbeat_request(3), chunks)
     if direction == "response":
-        actor.answer(beat(1) + beat(2) + beat(3), chunks)
+        actor.answer(heartbeat_response(1) + heartbeat_response(2) + heartbeat_response(3), chunks)
     assert waiting(actor) == ["1.1", "1.2", "1.3"]
     assert actor.stage.decide("1.2") == ("let go",)
     assert (waiting(actor), actor.ids(direction)) == (["1.1", "1.3"], [])
@@ -108,24 +118,24 @@ def test_an_id_is_never_used_again(chunks: Chunks) -> None:
     actor = stage("breakpoint", REQUESTS)
     seen = []
     for number in range(3):
-        actor.ask(ask(number), chunks)
+        actor.ask(heartbeat_request(number), chunks)
         seen += waiting(actor)
         actor.stage.decide(seen[-1])
     other = actor.stage.actor()
-    other.ask(ask(1), chunks)
+    other.ask(heartbeat_request(1), chunks)
     assert [*seen, *waiting(other)] == ["1.1", "1.2", "1.3", "2.1"]
 
 
 @slicings
 def test_a_changed_request_leaves_with_other_fields_and_is_answered(chunks: Chunks) -> None:
     actor = stage("breakpoint", REQUESTS)
-    actor.ask(ask(1), chunks)
+    actor.ask(heartbeat_request(1), chunks)
     said = actor.stage.decide("1.1", {"edit": {"set": {"group_id": "another group"}}})
     assert said == ("edit group_id=another group",)
     expected = request("Heartbeat", 1, group_id="another group", generation_id=1, member_id="m")
     assert actor.frames("request") == [expected]
     assert [comment["edits"] for *_, comment in actor.left] == [["edit group_id=another group"]]
-    actor.answer(beat(1), chunks)
+    actor.answer(heartbeat_response(1), chunks)
     assert actor.ids("response") == [1]
     settled(actor)
 
@@ -135,19 +145,19 @@ def test_a_changed_response_leaves_with_the_fields_or_the_bytes_that_were_given(
     chunks: Chunks,
 ) -> None:
     actor = stage("breakpoint", RESPONSES)
-    actor.ask(ask(1) + ask(2), chunks)
-    actor.answer(beat(1) + beat(2), chunks)
+    actor.ask(heartbeat_request(1) + heartbeat_request(2), chunks)
+    actor.answer(heartbeat_response(1) + heartbeat_response(2), chunks)
     actor.stage.decide("1.2", {"replace": {"hex": "beef"}})
     actor.stage.decide("1.1", [{"edit": {"set": {"error_code": 27}}}])
     wrong = (6).to_bytes(4) + (2).to_bytes(4) + b"\xbe\xef"
-    assert actor.frames("response") == [beat(1, 27), wrong]
+    assert actor.frames("response") == [heartbeat_response(1, 27), wrong]
     settled(actor)
 
 
 @slicings
 def test_what_can_not_be_done_leaves_it_waiting_as_it_is(chunks: Chunks) -> None:
     actor = stage("breakpoint", REQUESTS)
-    actor.ask(ask(1), chunks)
+    actor.ask(heartbeat_request(1), chunks)
     wrong: list[Any] = [
         {"edit": {"set": {"group_instance_id": "x"}}},
         {"edit": {"set": {"retention_time_ms": 1}}},
@@ -159,17 +169,21 @@ def test_what_can_not_be_done_leaves_it_waiting_as_it_is(chunks: Chunks) -> None
             actor.stage.decide("1.1", do)
     assert waiting(actor) == ["1.1"]
     actor.stage.decide("1.1")
-    assert actor.frames("request") == [ask(1)]
+    assert actor.frames("request") == [heartbeat_request(1)]
 
 
 @slicings
 def test_the_proxy_answers_in_its_turn_and_the_broker_never_hears_of_it(chunks: Chunks) -> None:
     actor = stage("breakpoint", REQUESTS, "{skip: 1, times: 1}")
-    actor.ask(ask(1) + ask(2) + ask(3), chunks)
+    actor.ask(heartbeat_request(1) + heartbeat_request(2) + heartbeat_request(3), chunks)
     actor.stage.decide("1.1", {"respond": {"error": "NOT_COORDINATOR"}})
     assert (actor.ids("request"), actor.ids("response")) == ([1, 3], [])
-    actor.answer(beat(1) + beat(3), chunks)
-    assert actor.frames("response") == [beat(1), beat(2, 16), beat(3)]
+    actor.answer(heartbeat_response(1) + heartbeat_response(3), chunks)
+    assert actor.frames("response") == [
+        heartbeat_response(1),
+        heartbeat_response(2, 16),
+        heartbeat_response(3),
+    ]
     assert never(actor, "request") == [(1, "answered by the proxy")]
     settled(actor)
 
@@ -177,9 +191,9 @@ def test_the_proxy_answers_in_its_turn_and_the_broker_never_hears_of_it(chunks: 
 @slicings
 def test_a_produce_with_acks_0_is_taken_out_where_it_would_be_answered(chunks: Chunks) -> None:
     actor = stage("breakpoint", "{api: Produce}")
-    actor.ask(produce(1, 0) + ask(2), chunks)
+    actor.ask(produce(1, 0) + heartbeat_request(2), chunks)
     actor.stage.decide("1.1", {"respond": {"error": "NOT_LEADER_OR_FOLLOWER"}})
-    actor.answer(beat(2), chunks)
+    actor.answer(heartbeat_response(2), chunks)
     assert (actor.ids("request"), actor.ids("response")) == ([2], [2])
     settled(actor)
 
@@ -187,9 +201,9 @@ def test_a_produce_with_acks_0_is_taken_out_where_it_would_be_answered(chunks: C
 @slicings
 def test_acks_that_are_taken_away_leave_the_client_without_an_answer(chunks: Chunks) -> None:
     actor = stage("breakpoint", "{api: Produce}")
-    actor.ask(produce(1, 1) + ask(2), chunks)
+    actor.ask(produce(1, 1) + heartbeat_request(2), chunks)
     actor.stage.decide("1.1", {"edit": {"set": {"acks": 0}}})
-    actor.answer(beat(2), chunks)
+    actor.answer(heartbeat_response(2), chunks)
     assert (actor.ids("request"), actor.ids("response")) == ([1, 2], [2])
     settled(actor)
 
@@ -201,9 +215,11 @@ def test_one_exchange_is_dropped_alone_or_with_all_behind_it(
 ) -> None:
     for selective, left in ((True, [1, 3]), (False, [1])):
         actor = stage("breakpoint", f"{{direction: {direction}}}")
-        actor.ask(ask(1) + ask(2) + ask(3), chunks)
+        actor.ask(heartbeat_request(1) + heartbeat_request(2) + heartbeat_request(3), chunks)
         if direction == "response":
-            actor.answer(beat(1) + beat(2) + beat(3), chunks)
+            actor.answer(
+                heartbeat_response(1) + heartbeat_response(2) + heartbeat_response(3), chunks
+            )
         actor.stage.decide("1.2", {"drop": {"selective": selective}})
         actor.stage.decide("1.1")
         for one in waiting(actor):
@@ -225,10 +241,10 @@ def test_with_a_request_that_is_dropped_others_need_not_wait_for_its_answer(
     swap = "{name: s, match: {api: Fetch, direction: request}, do: {hold: {messages: 1}}}"
     halt = "{name: r, match: {api: Heartbeat}, when: {times: 1}, do: breakpoint}"
     actor = Stage(f"version: 1\nrules: [{swap}, {halt}]").actor()
-    actor.ask(request("Fetch", 1, version=4) + ask(2) + ask(3), chunks)
+    actor.ask(request("Fetch", 1, version=4) + heartbeat_request(2) + heartbeat_request(3), chunks)
     actor.stage.decide("1.1", {"drop": {"selective": True}})
     assert actor.ids("request") == [3, 1]
-    actor.answer(beat(3) + response("Fetch", 1, version=4), chunks)
+    actor.answer(heartbeat_response(3) + response("Fetch", 1, version=4), chunks)
     assert actor.ids("response") == [1, 3]
     settled(actor)
 
@@ -237,7 +253,7 @@ def test_with_a_request_that_is_dropped_others_need_not_wait_for_its_answer(
 @pytest.mark.parametrize("do", ["reset", "close"])
 def test_the_connection_ends(chunks: Chunks, do: str) -> None:
     actor = stage("breakpoint", REQUESTS)
-    actor.ask(ask(1) + ask(2), chunks)
+    actor.ask(heartbeat_request(1) + heartbeat_request(2), chunks)
     actor.stage.decide("1.1", do)
     assert actor.aborted
     actor.close()
@@ -252,7 +268,7 @@ def test_other_effects_of_its_rules_stay(chunks: Chunks) -> None:
         "version: 1\nrules: [{name: r, match: {direction: request}, do: [breakpoint, duplicate]}]"
     )
     actor = Stage(text).actor()
-    actor.ask(ask(1), chunks)
+    actor.ask(heartbeat_request(1), chunks)
     actor.stage.decide("1.1", {"edit": {"set": {"member_id": "n"}}})
     assert len(actor.frames("request")) == 2
     assert len(set(actor.frames("request"))) == 1
@@ -260,11 +276,13 @@ def test_other_effects_of_its_rules_stay(chunks: Chunks) -> None:
 
 def test_the_capture_has_that_it_leaves_later() -> None:
     actor = stage("breakpoint", REQUESTS)
-    actor.ask(ask(1))
+    actor.ask(heartbeat_request(1))
     actor.stage.decide("1.1")
     what = ["breakpoint, at most 300 s"]
     assert actor.cuts == [{"frame": 0, "rules": ["r"], "what": what, "left": "later"}]
-    assert [(data, comment) for _, data, comment in actor.left] == [(ask(1), {"frame": 0})]
+    assert [(data, comment) for _, data, comment in actor.left] == [
+        (heartbeat_request(1), {"frame": 0})
+    ]
 
 
 def test_of_many_that_wait_on_several_connections_the_oldest_are_listed() -> None:
@@ -272,7 +290,7 @@ def test_of_many_that_wait_on_several_connections_the_oldest_are_listed() -> Non
     second = first.stage.actor()
     for number in range(3):
         for actor in (second, first):
-            actor.ask(ask(number))
+            actor.ask(heartbeat_request(number))
             actor.stage.wait(1)
     assert [one.id for one in halted(first, second, most=3)] == ["2.1", "1.1", "2.2"]
     assert len(halted(first, second)) == 6

@@ -16,9 +16,18 @@ from hypothesis import strategies as st
 from barnabas.proxy.connection.requests import Requests
 from barnabas.specs import api
 from tests.bodies import reassignments
-from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
+from tests.proxy.playbook import (
+    Actor,
+    Chunks,
+    Stage,
+    bytewise,
+    heartbeat_request,
+    heartbeat_response,
+    raw,
+    request,
+    response,
+    slicings,
+)
 
 HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 
@@ -27,25 +36,17 @@ def rule(do: str, match: str = "{api: Heartbeat, direction: request}", more: str
     return f"version: 1\nseed: 7\nrules:\n  - name: r\n    match: {match}\n    do: {do}\n{more}"
 
 
-def heartbeat(number: int, **more: Any) -> bytes:
-    return request("Heartbeat", number, **HEARTBEAT, **more)
-
-
-def beat(number: int) -> bytes:
-    return response("Heartbeat", number, error_code=0)
-
-
 # pairing
 
 
 @slicings
 def test_responses_are_paired_first_in_first_out(chunks: Chunks) -> None:
     actor = Stage().actor()
-    actor.ask(heartbeat(5) + heartbeat(6), chunks)
+    actor.ask(heartbeat_request(5) + heartbeat_request(6), chunks)
     actor.stage.wait(10)
-    actor.answer(beat(5) + beat(6), chunks)
-    assert actor.sent["request"] == heartbeat(5) + heartbeat(6)
-    assert actor.sent["response"] == beat(5) + beat(6)
+    actor.answer(heartbeat_response(5) + heartbeat_response(6), chunks)
+    assert actor.sent["request"] == heartbeat_request(5) + heartbeat_request(6)
+    assert actor.sent["response"] == heartbeat_response(5) + heartbeat_response(6)
     assert [(x.correlation_id, x.latency_ms, x.broker_ms) for x in actor.done] == [
         (5, 10.0, 10.0),
         (6, 10.0, 0.0),  # it stood behind the other one
@@ -73,8 +74,8 @@ def test_acks_0_never_waits_and_is_drained_before_the_end(chunks: Chunks) -> Non
 def test_acks_are_found_in_every_version_of_produce(version: int, observed: bool) -> None:
     stage = Stage(observed=observed)
     actor = stage.actor()
-    actor.ask(heartbeat(1))
-    actor.answer(beat(1))
+    actor.ask(heartbeat_request(1))
+    actor.answer(heartbeat_response(1))
     ids = {} if version < 3 else {"transactional_id": "tx" * 50}
     for number, acks in enumerate((1, 0, -1, 0, 1)):  # all but the first may be skimmed
         body: dict[str, Any] = {"acks": acks, "timeout_ms": 0x7F7F7F7F, **ids}
@@ -84,7 +85,7 @@ def test_acks_are_found_in_every_version_of_produce(version: int, observed: bool
 
 def test_closing_accounts_for_what_was_under_way() -> None:
     actor = Stage(rule("{hold: {until: {api: JoinGroup}, at_most: 5s}}")).actor()
-    actor.ask(request("Metadata", 1) + heartbeat(2))
+    actor.ask(request("Metadata", 1) + heartbeat_request(2))
     actor.close()
     assert [(x.correlation_id, x.note) for x in actor.done] == [
         (2, "request not forwarded: connection closed"),
@@ -141,7 +142,7 @@ def test_the_log_gets_no_bodies_above_its_limit(collected: bool) -> None:
     actor = Stage(rule("{delay: 1ms}", asked) if collected else "", copy=100).actor()
     for number, member in enumerate(("m", "m" * 100)):
         actor.ask(request("Heartbeat", number, **(HEARTBEAT | {"member_id": member})))
-        actor.answer(beat(number))
+        actor.answer(heartbeat_response(number))
     small, large = actor.done
     assert (small.request or {})["member_id"] == "m"
     assert small.too_large == ()
@@ -154,13 +155,13 @@ def test_bodies_of_requests_that_wait_are_bounded(collected: bool) -> None:
     stage = Stage(rule("{delay: 1ms}", asked) if collected else "", queued=1000)
     actor = stage.actor()
     for number in range(200):
-        actor.ask(heartbeat(number))
+        actor.ask(heartbeat_request(number))
     waiting = actor.connection.state.pairing.waiting
     kept = sum(len(pending.body or b"") for pending in waiting)
     assert len(waiting) == 200
     assert 900 < kept == actor.connection.state.kept <= 1000
     for number in range(200):
-        actor.answer(beat(number))
+        actor.answer(heartbeat_response(number))
     assert actor.connection.state.kept == 0
     assert 0 < sum(done.request is not None for done in actor.done) < 200
 
@@ -170,10 +171,10 @@ def test_no_more_is_read_while_rules_need_bodies_of_too_many_requests() -> None:
     actor = Stage(rule("{delay: 1ms}", match), observed=False, queued=1000).actor()
     for number in range(200):
         assert actor.connection.full("request") == (actor.connection.state.kept > 1000)
-        actor.ask(heartbeat(number))
+        actor.ask(heartbeat_request(number))
     assert actor.connection.full("request")
     for number in range(200):
-        actor.answer(beat(number))
+        actor.answer(heartbeat_response(number))
         actor.stage.wait(2)
     assert not actor.connection.full("request")
     assert actor.connection.state.kept == 0
@@ -185,7 +186,7 @@ def test_answers_of_the_proxy_that_wait_for_their_turn_are_counted() -> None:
     actor.ask(request("Metadata", 0))
     number = 1
     while not actor.connection.full("request"):
-        actor.ask(heartbeat(number))
+        actor.ask(heartbeat_request(number))
         number += 1
         assert number < 100
     actor.answer(response("Metadata", 0))
@@ -255,7 +256,7 @@ def test_without_rules_what_comes_out_is_what_went_in(observed: bool, seed: int)
             at += step
 
     actor = Stage(observed=observed).actor()
-    asked, answered = heartbeat(0), beat(0)
+    asked, answered = heartbeat_request(0), heartbeat_response(0)
     actor.ask(asked, sliced)
     actor.answer(answered, sliced)
     requests, responses = odd_traffic()
@@ -270,9 +271,9 @@ def test_without_rules_what_comes_out_is_what_went_in(observed: bool, seed: int)
 @pytest.mark.parametrize("cut", [1, 5, 12])
 def test_a_frame_that_is_cut_off_by_the_end_is_sent_as_far_as_it_came(cut: int) -> None:
     actor = Stage().actor()
-    actor.ask(heartbeat(1) + heartbeat(2)[:cut])
+    actor.ask(heartbeat_request(1) + heartbeat_request(2)[:cut])
     actor.end("request")
-    assert actor.sent["request"] == heartbeat(1) + heartbeat(2)[:cut]
+    assert actor.sent["request"] == heartbeat_request(1) + heartbeat_request(2)[:cut]
     assert actor.finished == ["request"]
 
 
@@ -283,7 +284,7 @@ def test_skimming_and_the_careful_path_agree(sizes: list[int], data: st.DataObje
         request("Heartbeat", n, group_id="g" * size, generation_id=1, member_id="")
         for n, size in enumerate(sizes)
     )
-    answered = b"".join(map(beat, range(len(sizes))))
+    answered = b"".join(map(heartbeat_response, range(len(sizes))))
     step = data.draw(st.integers(1, 5000))
 
     def sliced(frames: bytes) -> Iterator[bytes]:
@@ -338,13 +339,13 @@ def test_api_versions_are_narrowed_to_what_is_understood() -> None:
 def test_a_newer_api_versions_reaches_the_broker_as_its_oldest(chunks: Chunks) -> None:
     actor = Stage().actor()
     newer = raw(struct.pack(">hhih", 18, 77, 2, 2) + b"me\0newer fields")
-    actor.ask(heartbeat(1) + newer + heartbeat(3), chunks)
+    actor.ask(heartbeat_request(1) + newer + heartbeat_request(3), chunks)
     oldest = request("ApiVersions", 2, version=0)
-    assert actor.sent["request"] == heartbeat(1) + oldest + heartbeat(3)
-    actor.answer(beat(1), chunks)
+    assert actor.sent["request"] == heartbeat_request(1) + oldest + heartbeat_request(3)
+    actor.answer(heartbeat_response(1), chunks)
     keys = [{"api_key": key, "min_version": 0, "max_version": 4} for key in (3, 18)]
     actor.answer(response("ApiVersions", 2, version=0, api_keys=keys), chunks)
-    actor.answer(beat(3), chunks)
+    actor.answer(heartbeat_response(3), chunks)
     assert actor.ids("response") == [1, 2, 3]
     body = api("ApiVersions").response.codec(0).decode(actor.frames("response")[1][8:])
     assert body["error_code"] == 35
@@ -356,11 +357,13 @@ def test_a_newer_api_versions_reaches_the_broker_as_its_oldest(chunks: Chunks) -
 def test_addresses_are_found_between_messages_that_are_skimmed() -> None:
     actor = Stage(observed=False).actor()
     for number in range(3):
-        actor.ask(heartbeat(number))
-        actor.answer(beat(number))
+        actor.ask(heartbeat_request(number))
+        actor.answer(heartbeat_response(number))
     brokers = [{"node_id": 3, "host": "real", "port": 9092}]
-    actor.ask(heartbeat(4) + request("Metadata", 5) + heartbeat(6))
-    actor.answer(beat(4) + response("Metadata", 5, brokers=brokers) + beat(6))
+    actor.ask(heartbeat_request(4) + request("Metadata", 5) + heartbeat_request(6))
+    actor.answer(
+        heartbeat_response(4) + response("Metadata", 5, brokers=brokers) + heartbeat_response(6)
+    )
     there = [{"node_id": 3, "host": "proxy", "port": 10_003}]
     assert actor.frames("response")[-2] == response("Metadata", 5, brokers=there)
     assert actor.ids("response") == [0, 1, 2, 4, 5, 6]
@@ -394,7 +397,7 @@ def test_what_is_no_kafka_is_named_and_closed(data: bytes, said: str, chunks: Ch
 
 def test_a_broker_that_speaks_tls_is_named() -> None:
     actor = Stage().actor(broker=4)
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     actor.answer(bytes.fromhex("15030100020228"))
     assert actor.aborted
     (line,) = actor.said
@@ -412,9 +415,9 @@ def test_raw_tokens_behind_sasl_handshake_v0(chunks: Chunks) -> None:
     actor.answer(response("SaslHandshake", 1, version=0, mechanisms=["PLAIN"]), chunks)
     actor.ask(raw(b"\0user\0secret"), chunks)
     actor.answer(raw(b""), chunks)
-    actor.ask(heartbeat(2), chunks)
-    actor.answer(beat(2), chunks)
-    assert actor.sent["request"] == handshake + raw(b"\0user\0secret") + heartbeat(2)
+    actor.ask(heartbeat_request(2), chunks)
+    actor.answer(heartbeat_response(2), chunks)
+    assert actor.sent["request"] == handshake + raw(b"\0user\0secret") + heartbeat_request(2)
     assert [x.api for x in actor.done] == ["SaslHandshake", "SASL token", "Heartbeat"]
     assert actor.stage.totals.undecoded == 0
 
@@ -423,7 +426,7 @@ def test_reading_pauses_when_too_much_waits_and_goes_on() -> None:
     stage = Stage(rule("{delay: 1s}"), queued=100)
     actor = stage.actor()
     for number in range(4):
-        actor.ask(heartbeat(number))
+        actor.ask(heartbeat_request(number))
     assert actor.connection.full("request")
     stage.wait(1000)
     assert not actor.connection.full("request")
@@ -431,21 +434,21 @@ def test_reading_pauses_when_too_much_waits_and_goes_on() -> None:
 
     actor = Stage(waiting=3).actor()
     for number in range(3):
-        actor.ask(heartbeat(number))
+        actor.ask(heartbeat_request(number))
     assert actor.connection.full("request")
-    actor.answer(beat(0))
+    actor.answer(heartbeat_response(0))
     assert not actor.connection.full("request")
 
 
 def test_half_close_goes_through_each_way() -> None:
     actor = Stage().actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     actor.end("request")
     assert actor.finished == ["request"]
-    actor.answer(beat(1))
+    actor.answer(heartbeat_response(1))
     actor.end("response")
     assert actor.finished == ["request", "response"]
-    assert actor.sent["response"] == beat(1)
+    assert actor.sent["response"] == heartbeat_response(1)
 
 
 def test_a_connection_that_is_closed_wants_no_more_time() -> None:

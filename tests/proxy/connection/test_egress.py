@@ -9,9 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.proxy.playbook import MS, START, Chunks, Stage, bytewise, raw, request, response, whole
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
+from tests.proxy.playbook import (
+    MS,
+    START,
+    Chunks,
+    Stage,
+    heartbeat_request,
+    heartbeat_response,
+    raw,
+    request,
+    response,
+    slicings,
+)
 
 HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 
@@ -24,14 +33,6 @@ def rules(*lines: str) -> str:
     """A scenario of rules named a, b, c, ..."""
     named = [f"  - {{name: {chr(97 + n)}, {line}}}\n" for n, line in enumerate(lines)]
     return "version: 1\nseed: 7\nrules:\n" + "".join(named)
-
-
-def heartbeat(number: int) -> bytes:
-    return request("Heartbeat", number, **HEARTBEAT)
-
-
-def beat(number: int) -> bytes:
-    return response("Heartbeat", number, error_code=0)
 
 
 def groups(number: int) -> bytes:
@@ -58,12 +59,14 @@ def test_a_request_that_can_not_be_read_stays_behind_a_delayed_one(
 ) -> None:
     stage = Stage(rules(DELAYED))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + odd + groups(3), chunks)
+    actor.ask(heartbeat_request(1) + odd + groups(3), chunks)
     assert actor.sent["request"] == b""
     stage.wait(100)
-    assert actor.sent["request"] == heartbeat(1) + odd + groups(3)
+    assert actor.sent["request"] == heartbeat_request(1) + odd + groups(3)
     assert stage.totals.undecoded == 1
-    actor.answer(beat(1) + raw(b"who knows") + response("ListGroups", 3, version=0), chunks)
+    actor.answer(
+        heartbeat_response(1) + raw(b"who knows") + response("ListGroups", 3, version=0), chunks
+    )
     assert [x.correlation_id for x in actor.done] == [1, 0, 3]
     assert actor.connection.idle
 
@@ -75,12 +78,12 @@ def test_a_response_that_cannot_be_read_stays_behind_a_delayed_one(
 ) -> None:
     stage = Stage(rules(LATE_ANSWER))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + groups(2))
+    actor.ask(heartbeat_request(1) + groups(2))
     last = response("ListGroups", 2, version=0)
-    actor.answer(beat(1) + odd + last, chunks)
+    actor.answer(heartbeat_response(1) + odd + last, chunks)
     assert actor.sent["response"] == b""
     stage.wait(100)
-    assert actor.sent["response"] == beat(1) + odd + last
+    assert actor.sent["response"] == heartbeat_response(1) + odd + last
     assert stage.totals.undecoded == 1
 
 
@@ -125,11 +128,11 @@ def test_a_rule_about_any_api_is_about_unknown_ones_too() -> None:
 def test_the_proxys_own_answer_waits_for_requests_that_are_delayed(chunks: Chunks) -> None:
     stage = Stage(rules(DELAYED, REPLIED))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + leave(2) + groups(3), chunks)
+    actor.ask(heartbeat_request(1) + leave(2) + groups(3), chunks)
     assert actor.sent["response"] == b""
     stage.wait(100)
     assert actor.ids("request") == [1, 3]
-    actor.answer(beat(1) + response("ListGroups", 3, version=0), chunks)
+    actor.answer(heartbeat_response(1) + response("ListGroups", 3, version=0), chunks)
     assert actor.ids("response") == [1, 2, 3]
     assert [x.correlation_id for x in actor.done] == [1, 2, 3]
     assert actor.connection.idle
@@ -151,7 +154,10 @@ ODD = (UNREADABLE, CUT_OFF, raw(b""), raw(struct.pack(">hhih", 999, 7, 5, -1)))
 
 @settings(max_examples=80)
 @given(
-    st.lists(st.sampled_from((heartbeat(1), groups(2), request("Metadata", 3), *ODD)), max_size=15),
+    st.lists(
+        st.sampled_from((heartbeat_request(1), groups(2), request("Metadata", 3), *ODD)),
+        max_size=15,
+    ),
     st.lists(st.integers(1, 60), min_size=1, max_size=5),
     st.booleans(),
 )
@@ -180,12 +186,12 @@ def test_delays_never_change_the_bytes(
 def test_what_was_delayed_before_a_dropped_request_still_leaves(chunks: Chunks) -> None:
     stage = Stage(rules(DELAYED, DROPPED))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + groups(2) + heartbeat(3), chunks)
+    actor.ask(heartbeat_request(1) + groups(2) + heartbeat_request(3), chunks)
     stage.wait(50)
     actor.ask(request("Metadata", 4), chunks)
     stage.wait(200)
-    assert actor.times["request"] == [(100.0, heartbeat(1))]
-    actor.answer(beat(1))
+    assert actor.times["request"] == [(100.0, heartbeat_request(1))]
+    actor.answer(heartbeat_response(1))
     notes = {x.correlation_id: x.note for x in actor.done}
     assert notes == {
         1: "",
@@ -201,7 +207,7 @@ def test_what_is_held_when_another_is_dropped_would_leave_behind_it() -> None:
     held = "match: {api: Heartbeat}, do: {hold: {until: {api: JoinGroup}, at_most: 1s}}"
     stage = Stage(rules(held, DROPPED))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + groups(2))
+    actor.ask(heartbeat_request(1) + groups(2))
     stage.wait(2000)
     assert actor.sent["request"] == b""
     assert [x.note for x in actor.done] == [
@@ -214,21 +220,21 @@ def test_what_is_held_when_another_is_dropped_would_leave_behind_it() -> None:
 @slicings
 def test_whatever_comes_behind_a_dropped_request_is_lost(odd: bytes, chunks: Chunks) -> None:
     actor = Stage(rules(DROPPED)).actor()
-    actor.ask(heartbeat(1) + groups(2) + odd, chunks)
-    actor.answer(beat(1))
-    assert actor.sent["request"] == heartbeat(1)
-    assert actor.sent["response"] == beat(1)
+    actor.ask(heartbeat_request(1) + groups(2) + odd, chunks)
+    actor.answer(heartbeat_response(1))
+    assert actor.sent["request"] == heartbeat_request(1)
+    assert actor.sent["response"] == heartbeat_response(1)
     assert actor.done[1].note.endswith("request lost behind a dropped one")
     assert actor.connection.idle
 
 
-@pytest.mark.parametrize("odd", [raw(b"\0\0"), beat(99)])
+@pytest.mark.parametrize("odd", [raw(b"\0\0"), heartbeat_response(99)])
 def test_whatever_comes_behind_a_dropped_response_is_lost(odd: bytes) -> None:
     dropped = "match: {api: ListGroups, direction: response}, do: drop"
     actor = Stage(rules(dropped)).actor()
-    actor.ask(heartbeat(1) + groups(2))
-    actor.answer(beat(1) + response("ListGroups", 2, version=0) + odd)
-    assert actor.sent["response"] == beat(1)
+    actor.ask(heartbeat_request(1) + groups(2))
+    actor.answer(heartbeat_response(1) + response("ListGroups", 2, version=0) + odd)
+    assert actor.sent["response"] == heartbeat_response(1)
 
 
 # what stands aside comes back where it came from
@@ -244,7 +250,7 @@ def test_what_is_released_leaves_before_what_came_after_it() -> None:
     stage = Stage(rules(held, slow, slower))
     actor = stage.actor()
     actor.ask(request("OffsetCommit", 1, version=2, group_id="g"))
-    actor.ask(request("JoinGroup", 2, version=2, group_id="g") + heartbeat(3))
+    actor.ask(request("JoinGroup", 2, version=2, group_id="g") + heartbeat_request(3))
     stage.wait(60)
     assert actor.ids("request") == [2, 1]
     stage.wait(10_000)
@@ -256,7 +262,7 @@ def test_a_hold_never_lasts_longer_than_it_may() -> None:
     slow = "match: {api: Heartbeat, direction: request}, do: {delay: 9s}"
     stage = Stage(rules(held, slow))
     actor = stage.actor()
-    actor.ask(request("OffsetCommit", 1, version=2, group_id="g") + heartbeat(2))
+    actor.ask(request("OffsetCommit", 1, version=2, group_id="g") + heartbeat_request(2))
     stage.wait(10_000)
     assert [at for at, _ in actor.times["request"]] == [1000.0, 9000.0]
 
@@ -266,7 +272,7 @@ def test_swap_lets_just_that_many_pass_even_if_they_are_late() -> None:
     slow = "match: {api: Heartbeat, direction: request}, do: {delay: 20ms}"
     stage = Stage(rules(swapped, slow))
     actor = stage.actor()
-    actor.ask(groups(1) + heartbeat(2) + heartbeat(3))
+    actor.ask(groups(1) + heartbeat_request(2) + heartbeat_request(3))
     stage.wait(20)
     assert actor.ids("request") == [2, 1, 3]
 
@@ -276,7 +282,7 @@ def test_what_is_released_still_waits_behind_what_came_before_it() -> None:
     held = "match: {api: OffsetCommit}, do: {hold: {until: {api: JoinGroup}, at_most: 100ms}}"
     stage = Stage(rules(slow, held))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + request("OffsetCommit", 2, version=2, group_id="g"))
+    actor.ask(heartbeat_request(1) + request("OffsetCommit", 2, version=2, group_id="g"))
     stage.wait(600)
     assert actor.times["request"][0][0] == 500.0
     assert actor.ids("request") == [1, 2]
@@ -288,7 +294,7 @@ def test_what_is_released_still_waits_behind_what_came_before_it() -> None:
 def test_responses_that_wait_for_their_turn_stop_the_client() -> None:
     swapped = "match: {api: ListGroups, direction: request}, do: {reorder: {swap: 1}}"
     actor = Stage(rules(swapped), queued=3000).actor()
-    actor.ask(groups(1) + heartbeat(2))
+    actor.ask(groups(1) + heartbeat_request(2))
     assert not actor.connection.full("request")
     actor.answer(raw(struct.pack(">i", 2) + bytes(3000)))
     assert actor.sent["response"] == b""
@@ -381,7 +387,7 @@ def test_the_wake_time_is_that_of_the_next_thing_that_is_due() -> None:
         return actor.connection.wake
 
     assert wake() is None
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     assert wake() == START + 30 * MS
     actor.ask(request("OffsetCommit", 2, version=2, group_id="g"))
     assert wake() == START + 20 * MS

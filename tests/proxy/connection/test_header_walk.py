@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 
 from barnabas.proxy.connection.actions import PASS
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
+from tests.proxy.playbook import (
+    Actor,
+    Chunks,
+    Stage,
+    bytewise,
+    heartbeat_request,
+    heartbeat_response,
+    raw,
+    request,
+    response,
+    whole,
+)
 
 HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 
@@ -20,14 +31,6 @@ NEIGHBOUR = {"node_id": 4, "host": "reals", "port": 9092}
 """Its address is as long as that which takes its place: long responses are changed as short ones."""
 
 BROKERS = [{"node_id": 3, "host": "real", "port": 9092}]
-
-
-def heartbeat(number: int) -> bytes:
-    return request("Heartbeat", number, **HEARTBEAT)
-
-
-def beat(number: int) -> bytes:
-    return response("Heartbeat", number)
 
 
 def produce(number: int, acks: int) -> bytes:
@@ -39,7 +42,7 @@ def exchange(kind: str, number: int) -> tuple[bytes, bytes]:
     """A request and what the broker answers to it."""
     match kind:
         case "heartbeat":
-            return heartbeat(number), beat(number)
+            return heartbeat_request(number), heartbeat_response(number)
         case "produce":
             return produce(number, 1), response("Produce", number, version=9)
         case "fire and forget":
@@ -128,8 +131,8 @@ def warm() -> Actor:
     """A connection that skims both ways."""
     actor = Stage(observed=False).actor()
     for number in range(2):
-        actor.ask(heartbeat(number))
-        actor.answer(beat(number))
+        actor.ask(heartbeat_request(number))
+        actor.answer(heartbeat_response(number))
     return actor
 
 
@@ -137,13 +140,13 @@ def counted(actor: Actor) -> dict[str, int]:
     return {row.api: row.count for row in actor.stage.tally.rows()}
 
 
-@pytest.mark.parametrize("cut", range(1, len(beat(2))))
+@pytest.mark.parametrize("cut", range(1, len(heartbeat_response(2))))
 def test_a_frame_that_is_skimmed_in_part_is_counted_once(cut: int) -> None:
     actor = warm()
-    actor.ask(heartbeat(2))
-    actor.answer(beat(2)[:cut])
+    actor.ask(heartbeat_request(2))
+    actor.answer(heartbeat_response(2)[:cut])
     actor.ask(raw(struct.pack(">hhih", 18, 77, 3, 2) + b"me\0"))  # ends the skimming
-    actor.answer(beat(2)[cut:])
+    actor.answer(heartbeat_response(2)[cut:])
     actor.answer(response("ApiVersions", 3, version=0))
     assert actor.ids("response") == [0, 1, 2, 3]
     assert counted(actor) == {"Heartbeat": 3, "ApiVersions": 1}
@@ -174,48 +177,50 @@ def test_a_big_frame_passes_in_the_pieces_that_it_comes_in() -> None:
     big = request("Heartbeat", 5, group_id="g" * 30_000, generation_id=1, member_id="m")
     for at in range(0, len(big), 1000):
         assert chunks_forwarded(actor, "request", big[at : at + 1000])
-    assert chunks_forwarded(actor, "request", heartbeat(6) + heartbeat(7))
-    assert chunks_forwarded(actor, "response", beat(5) + beat(6) + beat(7))
+    assert chunks_forwarded(actor, "request", heartbeat_request(6) + heartbeat_request(7))
+    assert chunks_forwarded(
+        actor, "response", heartbeat_response(5) + heartbeat_response(6) + heartbeat_response(7)
+    )
     assert actor.connection.idle
 
 
 @pytest.mark.parametrize("limit", [30, 100])
 def test_skimming_ends_at_a_frame_that_is_too_large(limit: int) -> None:
     actor = Stage(observed=False, frame=limit).actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     large = request("Heartbeat", 2, group_id="g" * 200, generation_id=1, member_id="m")
-    actor.ask(heartbeat(2) + large)
+    actor.ask(heartbeat_request(2) + large)
     assert actor.aborted
-    assert actor.sent["request"] == heartbeat(1) + heartbeat(2)
+    assert actor.sent["request"] == heartbeat_request(1) + heartbeat_request(2)
     assert f"the limit is {limit}" in actor.said[0]
 
 
 def test_skimming_ends_at_a_response_that_is_too_large() -> None:
     actor = Stage(observed=False, frame=100).actor()
     for number in range(2):
-        actor.ask(heartbeat(number))
-    actor.answer(beat(0))
+        actor.ask(heartbeat_request(number))
+    actor.answer(heartbeat_response(0))
     actor.answer(raw(struct.pack(">i", 1) + bytes(100)))
     assert actor.aborted
-    assert actor.sent["response"] == beat(0)
+    assert actor.sent["response"] == heartbeat_response(0)
     assert "broker 1 sent a frame of 104 bytes" in actor.said[0]
 
 
 def test_skimming_stops_reading_when_too_many_wait() -> None:
     actor = Stage(observed=False, waiting=3).actor()
-    actor.ask(heartbeat(0))
-    actor.ask(heartbeat(1) + heartbeat(2))
+    actor.ask(heartbeat_request(0))
+    actor.ask(heartbeat_request(1) + heartbeat_request(2))
     assert actor.connection.full("request")
-    actor.answer(beat(0))
+    actor.answer(heartbeat_response(0))
     assert not actor.connection.full("request")
-    data = memoryview(heartbeat(3) + heartbeat(4))
+    data = memoryview(heartbeat_request(3) + heartbeat_request(4))
     assert actor.connection.receive("request", data, 0) is not PASS  # so the relay looks
 
 
 def test_a_response_out_of_turn_ends_skimming_but_loses_nothing() -> None:
     actor = warm()
-    actor.ask(heartbeat(2) + heartbeat(3) + heartbeat(4))
-    actor.answer(beat(3) + beat(2) + beat(4))
+    actor.ask(heartbeat_request(2) + heartbeat_request(3) + heartbeat_request(4))
+    actor.answer(heartbeat_response(3) + heartbeat_response(2) + heartbeat_response(4))
     assert actor.ids("response") == [0, 1, 3, 2, 4]
     assert actor.stage.totals.undecoded == 1
     assert actor.connection.idle
@@ -224,7 +229,7 @@ def test_a_response_out_of_turn_ends_skimming_but_loses_nothing() -> None:
 @pytest.mark.parametrize("chunks", [whole, bytewise])
 def test_garbage_behind_frames_that_are_skimmed_is_named(chunks: Chunks) -> None:
     actor = warm()
-    actor.ask(heartbeat(2) + b"GET / HTTP/1.1\r\n\r\n", chunks)
+    actor.ask(heartbeat_request(2) + b"GET / HTTP/1.1\r\n\r\n", chunks)
     assert actor.aborted
     assert actor.ids("request") == [0, 1, 2]
     assert "speaks HTTP" in actor.said[0]

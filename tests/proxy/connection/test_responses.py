@@ -13,12 +13,13 @@ from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs import api
 from barnabas.specs.frames import response_body
 from barnabas.specs.malformed import Malformed
-from tests.proxy.connection.test_header_walk import counted, heartbeat, in_slices
+from tests.proxy.connection.test_header_walk import counted, in_slices
 from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
     bytewise,
+    heartbeat_request,
     request,
     response,
     slicings,
@@ -67,7 +68,7 @@ def endpoints(name: str, version: int, frame: bytes) -> list[tuple[str, int]]:
 def streaming(limit: int = WHOLE, scenario: str = "") -> Actor:
     """A connection that nobody looks at, and that skims after its first exchange."""
     actor = Stage(scenario, observed=False, whole=limit).actor()
-    actor.ask(heartbeat(0))
+    actor.ask(heartbeat_request(0))
     actor.answer(response("Heartbeat", 0))
     return actor
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import tracemalloc
-from typing import Any
 
 import pytest
 
 from barnabas.captures.kafka.context.memory import MOST
 from barnabas.proxy.connection.connection import SEVERAL
 from barnabas.proxy.connection.shared_state import SharedState
-from tests.proxy.playbook import Actor, Stage, request, response
-
-HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+from tests.proxy.playbook import Actor, Stage, heartbeat_request, request, response
 
 
 def held(direction: str, until: str, more: str = "") -> Stage:
@@ -39,7 +36,7 @@ def test_the_group_of_a_message_is_known_in_both_directions(
     for actor in (one, other):  # one exchange, so that what can be skimmed is
         actor.ask(request("ListGroups", 0, version=0))
         actor.answer(response("ListGroups", 0, version=0))
-    one.ask(request("Heartbeat", 1, **HEARTBEAT))
+    one.ask(heartbeat_request(1))
     if held_direction == "response":
         one.answer(response("Heartbeat", 1))
     before = len(one.frames(held_direction))  # type: ignore[arg-type]
@@ -52,7 +49,7 @@ def test_one_message_releases_all_that_wait_for_it() -> None:
     stage = held("request", "{api: JoinGroup, direction: request, same: any}")
     waiting = [stage.actor() for _ in range(3)]
     for actor in waiting:
-        actor.ask(request("Heartbeat", 1, **HEARTBEAT) + request("Heartbeat", 2, **HEARTBEAT))
+        actor.ask(heartbeat_request(1) + heartbeat_request(2))
         assert actor.ids("request") == []
     join(stage.actor(), "any")
     assert [actor.ids("request") for actor in waiting] == [[1, 2]] * 3
@@ -62,8 +59,8 @@ def test_one_message_releases_all_that_wait_for_it() -> None:
 def test_a_message_does_not_release_itself_but_the_next_one_of_its_kind_does() -> None:
     stage = held("request", "{api: Heartbeat, direction: request, same: any}")
     one, other = stage.actor(), stage.actor()
-    one.ask(request("Heartbeat", 1, **HEARTBEAT))
-    other.ask(request("Heartbeat", 2, **HEARTBEAT))
+    one.ask(heartbeat_request(1))
+    other.ask(heartbeat_request(2))
     assert one.ids("request") == other.ids("request") == []
     stage.wait(9000)  # the first one leaves at its time, and releases the second
     assert (one.ids("request"), other.ids("request")) == ([1], [2])
@@ -73,7 +70,7 @@ def test_a_connection_that_is_over_is_forgotten() -> None:
     stage = held("request", "{api: JoinGroup, direction: request, same: any}")
     gone, stays = stage.actor(), stage.actor()
     for actor in (gone, stays):
-        actor.ask(request("Heartbeat", 1, **HEARTBEAT))
+        actor.ask(heartbeat_request(1))
     gone.close()
     join(stays, "g")
     assert not stage.shared.ready
@@ -85,7 +82,7 @@ def test_a_message_that_is_lost_releases_nobody() -> None:
     lost = "  - {name: lost, match: {api: JoinGroup, direction: request}, do: drop}\n"
     stage = held("request", "{api: JoinGroup, direction: request, same: any}", lost)
     one, other = stage.actor(), stage.actor()
-    one.ask(request("Heartbeat", 1, **HEARTBEAT))
+    one.ask(heartbeat_request(1))
     other.ask(request("JoinGroup", 7, version=2, group_id="g"))
     assert one.ids("request") == []
 

@@ -20,7 +20,15 @@ from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.connection.snapshot import snapshot
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import Chunks, Stage, request, response, trailing, whole
+from tests.proxy.playbook import (
+    Chunks,
+    Stage,
+    heartbeat_request,
+    request,
+    response,
+    trailing,
+    whole,
+)
 from tests.proxy.test_masked_capture import PLAIN, SLOW, Recorded, pieces
 
 
@@ -56,22 +64,22 @@ class Rotated(Recorded):
         super().feed(direction, data, counted)
 
 
-def heartbeat(number: int) -> bytes:
-    return request("Heartbeat", number, group_id="g", generation_id=number, member_id="m" * 40)
+def long_heartbeat(number: int) -> bytes:
+    return heartbeat_request(number, member_id="m" * 40)
 
 
 def play(actor: Recorded, chunks: Chunks) -> None:
     """Pipelined requests, secrets, and what leaves late."""
-    actor.ask(request("SaslHandshake", 1, mechanism="PLAIN") + heartbeat(2), chunks)
+    actor.ask(request("SaslHandshake", 1, mechanism="PLAIN") + long_heartbeat(2), chunks)
     actor.answer(response("SaslHandshake", 1, mechanisms=["PLAIN"]), chunks)
-    actor.ask(request("SaslAuthenticate", 3, auth_bytes=PLAIN) + heartbeat(4), chunks)
+    actor.ask(request("SaslAuthenticate", 3, auth_bytes=PLAIN) + long_heartbeat(4), chunks)
     actor.stage.wait(6)
     actor.answer(response("Heartbeat", 2), chunks)
-    actor.ask(heartbeat(5) + heartbeat(6), chunks)
+    actor.ask(long_heartbeat(5) + long_heartbeat(6), chunks)
     actor.answer(response("SaslAuthenticate", 3) + response("Heartbeat", 4), chunks)
     actor.stage.wait(12)
     actor.answer(response("Heartbeat", 5) + response("Heartbeat", 6), chunks)
-    actor.ask(heartbeat(7), chunks)
+    actor.ask(long_heartbeat(7), chunks)
     actor.answer(response("Heartbeat", 7), chunks)
     actor.finish = partial(_finish, actor)  # type: ignore[method-assign]
     actor.finish()
@@ -140,7 +148,7 @@ def test_a_segment_alone_knows_whom_the_certificate_names(tmp_path: Path) -> Non
     actor.connection.state.certified = "CN=alice"
     for number in range(2):
         actor.writer.look(actor.stage.now)
-        actor.ask(heartbeat(number))
+        actor.ask(long_heartbeat(number))
         actor.answer(response("Heartbeat", number))
     _finish(actor)
     *_, last = sorted(actor.path.iterdir())
@@ -157,12 +165,12 @@ def test_a_segment_alone_has_all_exchanges_that_are_whole_in_it(
     for _ in range(5):
         for _ in range(3):
             asked += 1
-            actor.ask(heartbeat(asked), chunks)
+            actor.ask(long_heartbeat(asked), chunks)
         actor.answer(response("Heartbeat", asked - 2), chunks)
         actor.writer.look(actor.stage.now)
-        actor.ask(heartbeat(asked + 1)[:50], chunks)
+        actor.ask(long_heartbeat(asked + 1)[:50], chunks)
         actor.writer.look(actor.stage.now)
-        actor.ask(heartbeat(asked + 1)[50:], chunks)
+        actor.ask(long_heartbeat(asked + 1)[50:], chunks)
         asked += 1
         for number in range(asked - 2, asked + 1):
             actor.answer(response("Heartbeat", number), chunks)

@@ -17,10 +17,16 @@ from barnabas.proxy.edits.version_ranges import Offer, parse_newest
 from barnabas.specs import NAMES, api
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.releases import RELEASES, features, offered
-from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
+from tests.proxy.playbook import (
+    Actor,
+    Chunks,
+    Stage,
+    raw,
+    request,
+    response,
+    slicings,
+)
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
 
 Ranges = dict[int, tuple[int, int]]
 

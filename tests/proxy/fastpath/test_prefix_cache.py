@@ -14,7 +14,16 @@ from barnabas.proxy.fastpath.prefix_cache import LONG
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from tests.proxy.connection.test_header_walk import chunks_forwarded, in_slices
-from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, request, response, whole
+from tests.proxy.playbook import (
+    Actor,
+    Chunks,
+    Stage,
+    bytewise,
+    heartbeat_request,
+    request,
+    response,
+    whole,
+)
 
 RULES = """
 version: 1
@@ -35,21 +44,17 @@ def produce(number: int, *, timeout: int = 1, acks: int = 1, client: str = "me")
     return request("Produce", number, version=9, client=client, **values)
 
 
-def heartbeat(number: int, client: str = "me") -> bytes:
-    return request("Heartbeat", number, client=client, group_id="g", generation_id=1, member_id="m")
-
-
 def warm(rules: str = RULES) -> Actor:
     """A connection on which one request of each kind has passed."""
     actor = Stage(rules, observed=False).actor()
-    actor.ask(produce(0) + heartbeat(1))
+    actor.ask(produce(0) + heartbeat_request(1))
     actor.answer(response("Produce", 0, version=9) + response("Heartbeat", 1))
     return actor
 
 
 def test_what_no_rule_is_about_passes_in_the_pieces_that_it_comes_in() -> None:
     actor = warm()
-    frames = produce(2) + heartbeat(3) + produce(4)
+    frames = produce(2) + heartbeat_request(3) + produce(4)
     cut = len(produce(2)) - 500
     for piece in (frames[:100], frames[100:cut], frames[cut:]):
         assert chunks_forwarded(actor, "request", piece)
@@ -77,9 +82,9 @@ def test_what_a_rule_is_about_is_still_found_among_what_passes(chunks: Chunks) -
 
 def test_a_rule_for_another_client_applies_once_it_is_that_client() -> None:
     actor = warm()
-    actor.ask(heartbeat(2))
-    actor.ask(heartbeat(3, "other-1"))
-    actor.ask(heartbeat(4))
+    actor.ask(heartbeat_request(2))
+    actor.ask(heartbeat_request(3, client="other-1"))
+    actor.ask(heartbeat_request(4))
     assert actor.ids("request") == [0, 1, 2]
     actor.stage.wait(50)
     assert actor.ids("request") == [0, 1, 2, 3, 4]
@@ -114,7 +119,7 @@ def test_a_frame_that_is_shorter_than_its_beginning_is_not_familiar() -> None:
 def test_what_the_beginning_does_not_decide_is_decided_on_the_whole(where: str) -> None:
     rules = RULES.replace("timeout_ms == `7`", where)
     actor = Stage(rules, observed=False).actor()
-    actor.ask(produce(0) + heartbeat(1))
+    actor.ask(produce(0) + heartbeat_request(1))
     actor.stage.wait(50)
     frame = produce(2)
     actor.ask(frame[:-1])
@@ -142,7 +147,7 @@ def test_the_rules_decide_the_same_in_any_slices(
     kinds: list[tuple[int, int, str, bool]], steps: list[int]
 ) -> None:
     frames = [
-        heartbeat(number, client)
+        heartbeat_request(number, client=client)
         if beats
         else produce(number, acks=acks, timeout=timeout, client=client)
         for number, (acks, timeout, client, beats) in enumerate(kinds)
@@ -162,7 +167,7 @@ def test_the_rules_decide_the_same_in_any_slices(
 def test_a_condition_that_names_no_field_holds_of_every_request() -> None:
     rules = "{version: 1, rules: [{name: r, match: {direction: request}, where: '`1`', do: close}]}"
     actor = Stage(rules, observed=False).actor()
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     assert actor.aborted
 
 

@@ -26,22 +26,13 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
+    heartbeat_request,
+    heartbeat_response,
     raw,
     request,
-    response,
     slicings,
 )
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
-
-BEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
-
-
-def beat(number: int) -> bytes:
-    return request("Heartbeat", number, **BEAT)
-
-
-def alive(number: int) -> bytes:
-    return response("Heartbeat", number, error_code=0)
 
 
 def over(actor: Actor) -> bool:
@@ -158,13 +149,13 @@ def test_11_a_frame_above_the_limit_closes_its_connection(
     chunks: Chunks, direction: Any, observed: bool
 ) -> None:
     actor = Stage(observed=observed, frame=1000).actor()
-    actor.ask(beat(1), chunks)
-    actor.answer(alive(1), chunks)
+    actor.ask(heartbeat_request(1), chunks)
+    actor.answer(heartbeat_response(1), chunks)
     actor.feed(direction, struct.pack(">i", 1001) + bytes(20), chunks)
     assert over(actor)
     assert "sent a frame of 1001 bytes; the limit is 1000; connection closed" in actor.said[0]
-    assert actor.frames("request") == [beat(1)]
-    assert actor.frames("response") == [alive(1)]
+    assert actor.frames("request") == [heartbeat_request(1)]
+    assert actor.frames("response") == [heartbeat_response(1)]
 
 
 def test_11_reading_pauses_on_both_sides() -> None:
@@ -173,13 +164,13 @@ def test_11_reading_pauses_on_both_sides() -> None:
     )  # fmt: skip
     actor = Stage(slow, queued=3000).actor()
     for number in range(4):
-        actor.ask(beat(number))
+        actor.ask(heartbeat_request(number))
     assert actor.connection.full("request")
     assert not actor.connection.full("response")
     actor.stage.wait(1000)
     assert not actor.connection.full("request")
     for number in range(4):
-        actor.answer(alive(number))
+        actor.answer(heartbeat_response(number))
     assert actor.connection.full("response")
     actor.stage.wait(1000)
     assert not actor.connection.full("response")
@@ -189,10 +180,10 @@ def test_11_reading_pauses_on_both_sides() -> None:
 @pytest.mark.parametrize("observed", [True, False])
 def test_11_half_close_is_propagated(chunks: Chunks, observed: bool) -> None:
     actor = Stage(observed=observed).actor()
-    actor.ask(beat(1) + beat(2), chunks)
+    actor.ask(heartbeat_request(1) + heartbeat_request(2), chunks)
     actor.end("request")
     assert actor.finished == ["request"]
-    actor.answer(alive(1) + alive(2), chunks)
+    actor.answer(heartbeat_response(1) + heartbeat_response(2), chunks)
     actor.end("response")
     assert actor.finished == ["request", "response"]
     assert actor.ids("response") == [1, 2]

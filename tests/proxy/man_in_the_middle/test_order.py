@@ -7,7 +7,6 @@ one (tests/proxy/connection/test_egress.py); every fault by itself (tests/proxy/
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import pytest
 
@@ -16,21 +15,14 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
+    heartbeat_request,
+    heartbeat_response,
     request,
     response,
     slicings,
 )
 
-BEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 LEAVE = request("LeaveGroup", 2, group_id="g", member_id="m")
-
-
-def beat(number: int) -> bytes:
-    return request("Heartbeat", number, **BEAT)
-
-
-def alive(number: int) -> bytes:
-    return response("Heartbeat", number, error_code=0)
 
 
 def commit(number: int) -> bytes:
@@ -55,8 +47,11 @@ def over(actor: Actor) -> bool:
 @slicings
 def test_01_responses_are_paired_first_in_first_out(chunks: Chunks) -> None:
     actor = Stage().actor()
-    actor.ask(beat(7) + commit(9) + beat(8), chunks)
-    actor.answer(alive(7) + response("OffsetCommit", 9, version=2) + alive(8), chunks)
+    actor.ask(heartbeat_request(7) + commit(9) + heartbeat_request(8), chunks)
+    actor.answer(
+        heartbeat_response(7) + response("OffsetCommit", 9, version=2) + heartbeat_response(8),
+        chunks,
+    )
     assert [(x.api, x.correlation_id) for x in actor.done] == [
         ("Heartbeat", 7),
         ("OffsetCommit", 9),
@@ -69,14 +64,14 @@ def test_01_responses_are_paired_first_in_first_out(chunks: Chunks) -> None:
 def test_01_a_reply_of_the_proxy_waits_its_turn(chunks: Chunks, place: int) -> None:
     reply = "{respond: {error: UNKNOWN_MEMBER_ID}}"
     actor = Stage(scenario(reply, "{api: LeaveGroup, direction: request}")).actor()
-    asked = [beat(0), beat(1)]
+    asked = [heartbeat_request(0), heartbeat_request(1)]
     asked.insert(place, LEAVE)
     actor.ask(b"".join(asked), chunks)
-    assert actor.sent["request"] == beat(0) + beat(1)
+    assert actor.sent["request"] == heartbeat_request(0) + heartbeat_request(1)
     ids = [0, 1]
     ids.insert(place, 2)
     assert actor.ids("response") == ids[: 1 if place == 0 else 0]
-    actor.answer(alive(0) + alive(1), chunks)
+    actor.answer(heartbeat_response(0) + heartbeat_response(1), chunks)
     assert actor.ids("response") == ids
 
 
@@ -87,9 +82,9 @@ def test_01_responses_to_reordered_requests_come_in_the_clients_order_unless_tol
 ) -> None:
     swap = f"{{reorder: {{swap: 1, restore: {str(restore).lower()}}}}}"
     actor = Stage(scenario(swap)).actor()
-    actor.ask(beat(1) + commit(2), chunks)
+    actor.ask(heartbeat_request(1) + commit(2), chunks)
     assert actor.ids("request") == [2, 1]
-    actor.answer(response("OffsetCommit", 2, version=2) + alive(1), chunks)
+    actor.answer(response("OffsetCommit", 2, version=2) + heartbeat_response(1), chunks)
     assert actor.ids("response") == ([1, 2] if restore else [2, 1])
 
 
@@ -97,15 +92,15 @@ def test_01_responses_to_reordered_requests_come_in_the_clients_order_unless_tol
 def test_01_queueing_is_told_from_service(chunks: Chunks) -> None:
     """Behind a JoinGroup that takes 500 ms, a Heartbeat that takes 5 ms is answered after 505 ms."""
     actor = Stage().actor()
-    actor.ask(request("JoinGroup", 1, group_id="g") + beat(2), chunks)
+    actor.ask(request("JoinGroup", 1, group_id="g") + heartbeat_request(2), chunks)
     actor.stage.wait(500)
     actor.answer(response("JoinGroup", 1), chunks)
     actor.stage.wait(5)
-    actor.answer(alive(2), chunks)
+    actor.answer(heartbeat_response(2), chunks)
     actor.stage.wait(95)
-    actor.ask(beat(3), chunks)
+    actor.ask(heartbeat_request(3), chunks)
     actor.stage.wait(4)
-    actor.answer(alive(3), chunks)
+    actor.answer(heartbeat_response(3), chunks)
     assert [(x.latency_ms, x.broker_ms) for x in actor.done] == [
         (500.0, 500.0),
         (505.0, 5.0),
@@ -117,20 +112,20 @@ def test_01_what_a_rule_adds_is_no_time_of_the_broker() -> None:
     actor = Stage(scenario("{delay: 100ms}") + (
         "  - name: later\n    match: {api: Heartbeat, direction: response}\n    do: {delay: 30ms}\n"
     )).actor()  # fmt: skip
-    actor.ask(beat(1))
+    actor.ask(heartbeat_request(1))
     actor.stage.wait(107)
-    actor.answer(alive(1))
+    actor.answer(heartbeat_response(1))
     actor.stage.wait(30)
     assert [(x.latency_ms, x.broker_ms) for x in actor.done] == [(137.0, 7.0)]
 
 
 def test_01_every_hold_has_an_upper_bound_of_30_s_unless_it_is_given() -> None:
     actor = Stage(scenario("{hold: {until: {api: JoinGroup}}}")).actor()
-    actor.ask(beat(1))
+    actor.ask(heartbeat_request(1))
     actor.stage.wait(29_999)
     assert actor.frames("request") == []
     actor.stage.wait(1)
-    assert actor.frames("request") == [beat(1)]
+    assert actor.frames("request") == [heartbeat_request(1)]
 
 
 # 2: acks=0
@@ -140,9 +135,9 @@ def test_01_every_hold_has_an_upper_bound_of_30_s_unless_it_is_given() -> None:
 @pytest.mark.parametrize("observed", [True, False])
 def test_02_acks_0_is_not_waited_for_and_gets_no_reply(chunks: Chunks, observed: bool) -> None:
     actor = Stage(observed=observed).actor()
-    actor.ask(beat(1) + produce(2, 0) + beat(3), chunks)
+    actor.ask(heartbeat_request(1) + produce(2, 0) + heartbeat_request(3), chunks)
     assert [p.correlation_id for p in actor.connection.state.pairing.waiting] == [1, 3]
-    actor.answer(alive(1) + alive(3), chunks)
+    actor.answer(heartbeat_response(1) + heartbeat_response(3), chunks)
     assert actor.ids("response") == [1, 3]
     assert actor.connection.idle
 
@@ -152,7 +147,7 @@ def test_02_acks_0_of_a_version_to_come_is_not_waited_for_either(chunks: Chunks)
     actor = Stage().actor()
     newer = bytearray(request("Produce", 1, version=9, acks=0, transactional_id="tx"))
     newer[6:8] = struct.pack(">h", 99)
-    actor.ask(bytes(newer) + beat(2), chunks)
+    actor.ask(bytes(newer) + heartbeat_request(2), chunks)
     assert [p.correlation_id for p in actor.connection.state.pairing.waiting] == [2]
 
 
@@ -186,11 +181,11 @@ def test_03_behind_a_dropped_message_nothing_comes_until_somebody_closes(
 ) -> None:
     match = f"{{api: Heartbeat, direction: {direction}}}"
     actor = Stage(scenario("drop", match) + "    when: {skip: 1}\n").actor()
-    actor.ask(beat(1), chunks)
-    actor.answer(alive(1), chunks)
-    actor.ask(beat(2) + commit(3), chunks)
+    actor.ask(heartbeat_request(1), chunks)
+    actor.answer(heartbeat_response(1), chunks)
+    actor.ask(heartbeat_request(2) + commit(3), chunks)
     if direction == "response":  # a broker answers what it got
-        actor.answer(alive(2) + response("OffsetCommit", 3, version=2), chunks)
+        actor.answer(heartbeat_response(2) + response("OffsetCommit", 3, version=2), chunks)
     actor.stage.wait(60_000)
     assert actor.ids("response")[:1] == [1]
     if direction == "request":
@@ -207,8 +202,8 @@ def test_03_behind_a_dropped_message_nothing_comes_until_somebody_closes(
 def test_03_selective_takes_out_just_one_exchange(chunks: Chunks, direction: str) -> None:
     match = f"{{api: Heartbeat, direction: {direction}}}"
     actor = Stage(scenario("{drop: {selective: true}}", match)).actor()
-    actor.ask(beat(1) + commit(2), chunks)
-    answers = [alive(1)] if direction == "response" else []
+    actor.ask(heartbeat_request(1) + commit(2), chunks)
+    answers = [heartbeat_response(1)] if direction == "response" else []
     actor.answer(b"".join([*answers, response("OffsetCommit", 2, version=2)]), chunks)
     assert actor.ids("response") == [2]
     assert not actor.connection.state.pairing.waiting
@@ -222,10 +217,10 @@ def test_03_selective_takes_out_just_one_exchange(chunks: Chunks, direction: str
 def test_04_correlation_ids_are_unique_per_connection_only(chunks: Chunks) -> None:
     stage = Stage()
     one, two = stage.actor(), stage.actor()
-    one.ask(beat(5), chunks)
+    one.ask(heartbeat_request(5), chunks)
     two.ask(commit(5), chunks)
     two.answer(response("OffsetCommit", 5, version=2), chunks)
-    one.answer(alive(5), chunks)
+    one.answer(heartbeat_response(5), chunks)
     assert [x.api for x in (*one.done, *two.done)] == ["Heartbeat", "OffsetCommit"]
     assert stage.totals.undecoded == 0
 
@@ -236,8 +231,8 @@ def test_04_correlation_ids_are_verified_and_a_wrong_order_passes_flagged(
     chunks: Chunks, observed: bool
 ) -> None:
     actor = Stage(observed=observed).actor()
-    actor.ask(beat(1) + beat(2) + beat(3), chunks)
-    wrong = alive(1) + alive(3) + alive(2)
+    actor.ask(heartbeat_request(1) + heartbeat_request(2) + heartbeat_request(3), chunks)
+    wrong = heartbeat_response(1) + heartbeat_response(3) + heartbeat_response(2)
     actor.answer(wrong, chunks)
     assert actor.sent["response"] == wrong
     assert [line.partition(": ")[2] for line in actor.said] == [
@@ -253,11 +248,11 @@ def test_04_a_response_that_nobody_waits_for_closes_the_connection(
     wrong: int, chunks: Chunks, observed: bool
 ) -> None:
     actor = Stage(observed=observed).actor()
-    actor.ask(beat(1) + beat(2), chunks)
+    actor.ask(heartbeat_request(1) + heartbeat_request(2), chunks)
     brokers = [{"node_id": 1, "host": "real", "port": 9092}]
-    actor.answer(alive(1), chunks)
+    actor.answer(heartbeat_response(1), chunks)
     actor.answer(response("Metadata", wrong, brokers=brokers, topics=[]), chunks)
-    assert actor.sent["response"] == alive(1)
+    assert actor.sent["response"] == heartbeat_response(1)
     assert over(actor)
     assert [line.partition(": ")[2] for line in actor.said] == [
         f"no request in flight has correlation id {wrong}; addresses in such a response can't be replaced; "
@@ -272,8 +267,8 @@ def test_04_a_response_that_nobody_waits_for_closes_the_connection(
 @slicings
 def test_04_the_same_correlation_id_twice_is_answered_in_order(chunks: Chunks) -> None:
     actor = Stage().actor()
-    actor.ask(beat(1) + commit(1), chunks)
-    actor.answer(alive(1) + response("OffsetCommit", 1, version=2), chunks)
+    actor.ask(heartbeat_request(1) + commit(1), chunks)
+    actor.answer(heartbeat_response(1) + response("OffsetCommit", 1, version=2), chunks)
     assert [x.api for x in actor.done] == ["Heartbeat", "OffsetCommit"]
     assert actor.stage.totals.undecoded == 0
 
@@ -282,7 +277,7 @@ def test_04_the_table_is_bounded() -> None:
     actor = Stage(waiting=5).actor()
     for number in range(5):
         assert not actor.connection.full("request")
-        actor.ask(beat(number))
+        actor.ask(heartbeat_request(number))
     assert actor.connection.full("request")
     pairing = Pairing(limit=1)
     assert pairing.sent(Pending(1, 3, 1, None, 1, 0, 0))

@@ -14,22 +14,14 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
+    heartbeat_request,
+    heartbeat_response,
     raw,
     request,
     response,
     slicings,
 )
 from tests.proxy.servers import SOON, read_frame, running
-
-BEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
-
-
-def beat(number: int) -> bytes:
-    return request("Heartbeat", number, **BEAT)
-
-
-def alive(number: int) -> bytes:
-    return response("Heartbeat", number, error_code=0)
 
 
 def sasl(actor: Actor, asked: bytes, answer: bytes, chunks: Chunks) -> None:
@@ -48,9 +40,9 @@ def test_09_gssapi_of_0_9_starts_raw(chunks: Chunks, observed: bool, later: byte
     actor = Stage(observed=observed).actor()
     sasl(actor, raw(GSS), raw(b"\x60challenge"), chunks)
     sasl(actor, raw(later), raw(b""), chunks)
-    sasl(actor, beat(1), alive(1), chunks)
-    assert actor.sent["request"] == raw(GSS) + raw(later) + beat(1)
-    assert actor.sent["response"] == raw(b"\x60challenge") + raw(b"") + alive(1)
+    sasl(actor, heartbeat_request(1), heartbeat_response(1), chunks)
+    assert actor.sent["request"] == raw(GSS) + raw(later) + heartbeat_request(1)
+    assert actor.sent["response"] == raw(b"\x60challenge") + raw(b"") + heartbeat_response(1)
     assert actor.stage.totals.undecoded == 0
     assert actor.said == []
     names = [x.api for x in actor.done]
@@ -64,9 +56,11 @@ def test_09_the_last_token_of_gssapi_is_not_answered_and_takes_no_others_answer(
     """Java's server of GSSAPI has nothing more to say; brokers then send no frame at all."""
     actor = Stage().actor()
     sasl(actor, raw(GSS), raw(b"\x60challenge"), chunks)
-    actor.ask(raw(b"\x05\x04last") + request("Metadata", 0) + beat(1), chunks)
+    actor.ask(raw(b"\x05\x04last") + request("Metadata", 0) + heartbeat_request(1), chunks)
     brokers = [{"node_id": 1, "host": "real", "port": 9092}]
-    actor.answer(response("Metadata", 0, brokers=brokers, topics=[]) + alive(1), chunks)
+    actor.answer(
+        response("Metadata", 0, brokers=brokers, topics=[]) + heartbeat_response(1), chunks
+    )
     assert b"real" not in actor.sent["response"]
     told = [("SASL token", ""), ("SASL token", "no response"), ("Metadata", ""), ("Heartbeat", "")]
     assert [(x.api, x.note) for x in actor.done] == told
@@ -77,9 +71,16 @@ def test_09_the_last_token_of_gssapi_is_not_answered_and_takes_no_others_answer(
 @slicings
 def test_09_in_mid_connection_the_same_bytes_are_no_token_but_undecodable(chunks: Chunks) -> None:
     actor = Stage().actor()
-    sasl(actor, beat(1), alive(1), chunks)
-    sasl(actor, raw(GSS) + raw(b"?") + beat(2), raw(b"") + raw(b"") + alive(2), chunks)
-    assert actor.sent["request"] == beat(1) + raw(GSS) + raw(b"?") + beat(2)
+    sasl(actor, heartbeat_request(1), heartbeat_response(1), chunks)
+    sasl(
+        actor,
+        raw(GSS) + raw(b"?") + heartbeat_request(2),
+        raw(b"") + raw(b"") + heartbeat_response(2),
+        chunks,
+    )
+    assert actor.sent["request"] == heartbeat_request(1) + raw(GSS) + raw(b"?") + heartbeat_request(
+        2
+    )
     assert actor.stage.totals.undecoded == 2
     assert [x.api for x in actor.done] == ["Heartbeat", "unreadable", "unreadable", "Heartbeat"]
     counted = {row.api: row.count for row in actor.stage.tally.rows()}
@@ -118,7 +119,7 @@ def test_09_sasl_may_come_again_in_mid_connection(chunks: Chunks, observed: bool
     """KIP-368: sessions expire."""
     actor = Stage(observed=observed).actor()
     for number in (1, 2):
-        sasl(actor, beat(number), alive(number), chunks)
+        sasl(actor, heartbeat_request(number), heartbeat_response(number), chunks)
         handshake = request("SaslHandshake", number, version=1, mechanism="PLAIN")
         answer = response("SaslHandshake", number, version=1, mechanisms=["PLAIN"])
         sasl(actor, handshake, answer, chunks)
@@ -131,7 +132,7 @@ def test_09_sasl_may_come_again_in_mid_connection(chunks: Chunks, observed: bool
 
 def test_09_a_capture_of_a_raw_start_reads_back_as_it_was_shown(tmp_path: Any) -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for answer in (b"\x60challenge", b"", alive(1)[4:]):
+        for answer in (b"\x60challenge", b"", heartbeat_response(1)[4:]):
             await read_frame(reader)
             writer.write(raw(answer))
         await reader.read()
@@ -142,7 +143,7 @@ def test_09_a_capture_of_a_raw_start_reads_back_as_it_was_shown(tmp_path: Any) -
     async def main() -> None:
         async with running(broker, capture=tmp_path / "c.pcapng") as it:
             reader, writer = await it.connect()
-            for asked in (raw(GSS), raw(b"\x05\x04"), beat(1)):
+            for asked in (raw(GSS), raw(b"\x05\x04"), heartbeat_request(1)):
                 writer.write(asked)
                 await asyncio.wait_for(read_frame(reader), SOON)
             writer.close()

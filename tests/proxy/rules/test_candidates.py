@@ -8,9 +8,14 @@ from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from tests.proxy.connection.test_header_walk import chunks_forwarded
-from tests.proxy.fastpath.test_prefix_cache import heartbeat
-from tests.proxy.faults.given import beat
-from tests.proxy.playbook import Actor, Stage, request, response
+from tests.proxy.playbook import (
+    Actor,
+    Stage,
+    heartbeat_request,
+    heartbeat_response,
+    request,
+    response,
+)
 
 RULE = "  - {{name: r{}, match: {}, do: {{delay: 50ms}}}}\n"
 
@@ -22,8 +27,8 @@ def scenario(*matches: str) -> str:
 def warm(*matches: str) -> Actor:
     """A connection of client `me` on which a heartbeat has passed."""
     actor = Stage(scenario(*matches), observed=False).actor()
-    actor.ask(heartbeat(0))
-    actor.answer(beat(0))
+    actor.ask(heartbeat_request(0))
+    actor.answer(heartbeat_response(0))
     return actor
 
 
@@ -73,8 +78,8 @@ def test_what_is_remembered_is_bounded() -> None:
 )
 def test_ten_rules_that_a_header_denies_leave_the_fast_path_alone(match: str) -> None:
     actor = warm(*[match] * 10)
-    assert chunks_forwarded(actor, "request", heartbeat(1) + heartbeat(2))
-    assert chunks_forwarded(actor, "response", beat(1) + beat(2))
+    assert chunks_forwarded(actor, "request", heartbeat_request(1) + heartbeat_request(2))
+    assert chunks_forwarded(actor, "response", heartbeat_response(1) + heartbeat_response(2))
     assert [rule.matched for rule in actor.stage.rules.rules] == [0] * 10
 
 
@@ -118,8 +123,8 @@ def test_responses_of_some_size_are_found_among_what_passes() -> None:
 
 def test_a_client_that_says_to_be_another_one_meets_other_rules() -> None:
     actor = warm("{direction: response, client_id: other}")
-    actor.ask(heartbeat(1) + heartbeat(2, "other") + heartbeat(3))
-    actor.answer(beat(1) + beat(2) + beat(3))
+    actor.ask(heartbeat_request(1) + heartbeat_request(2, client="other") + heartbeat_request(3))
+    actor.answer(heartbeat_response(1) + heartbeat_response(2) + heartbeat_response(3))
     assert actor.ids("response") == [0, 1]
     actor.stage.wait(50)
     assert actor.ids("response") == [0, 1, 2, 3]
@@ -129,11 +134,11 @@ def test_a_client_that_says_to_be_another_one_meets_other_rules() -> None:
 def test_other_rules_are_looked_up_anew() -> None:
     actor = warm("{client_id: other}")
     actor.stage.replace(scenario("{client_id: me}"))
-    actor.ask(heartbeat(1))
+    actor.ask(heartbeat_request(1))
     assert actor.ids("request") == [0]
     actor.stage.replace(scenario("{client_id: other}"))
     assert actor.ids("request") == [0, 1]
-    assert chunks_forwarded(actor, "request", heartbeat(2))
+    assert chunks_forwarded(actor, "request", heartbeat_request(2))
 
 
 HOLDS = """
@@ -147,21 +152,21 @@ rules:
 
 def test_what_may_step_aside_leaves_the_fast_path_alone_until_it_does() -> None:
     actor = Stage(HOLDS, observed=False).actor()
-    actor.ask(heartbeat(0))
-    actor.answer(beat(0))
-    actor.ask(heartbeat(1))
-    assert chunks_forwarded(actor, "request", heartbeat(2))
+    actor.ask(heartbeat_request(0))
+    actor.answer(heartbeat_response(0))
+    actor.ask(heartbeat_request(1))
+    assert chunks_forwarded(actor, "request", heartbeat_request(2))
     commit = request("OffsetCommit", 3, version=2, group_id="g")
-    actor.ask(commit + heartbeat(4))
+    actor.ask(commit + heartbeat_request(4))
     assert actor.ids("request") == [0, 1, 2, 4]
-    actor.answer(beat(1) + beat(2) + beat(4))
+    actor.answer(heartbeat_response(1) + heartbeat_response(2) + heartbeat_response(4))
     assert actor.ids("response") == [0, 1, 2]  # the client asked for the commit first
     actor.ask(request("SyncGroup", 5, group_id="g"))
     assert actor.ids("request") == [0, 1, 2, 4, 5, 3]
     actor.answer(response("SyncGroup", 5) + response("OffsetCommit", 3, version=2))
     assert actor.ids("response") == [0, 1, 2, 3, 4, 5]
-    assert chunks_forwarded(actor, "request", heartbeat(6))
-    assert chunks_forwarded(actor, "response", beat(6))
+    assert chunks_forwarded(actor, "request", heartbeat_request(6))
+    assert chunks_forwarded(actor, "response", heartbeat_response(6))
 
 
 def test_rules_are_remembered_for_one_client_at_a_time() -> None:
