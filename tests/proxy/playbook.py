@@ -77,6 +77,31 @@ def heartbeat_response(number: int, error: int = 0) -> bytes:
     return response("Heartbeat", number, error_code=error)
 
 
+def commit_request(number: int) -> bytes:
+    """An OffsetCommit request of group g."""
+    return request("OffsetCommit", number, version=2, group_id="g")
+
+
+def commit_response(number: int) -> bytes:
+    """An OffsetCommit response."""
+    return response("OffsetCommit", number, version=2)
+
+
+def leave_request(number: int) -> bytes:
+    """A LeaveGroup request of member m of group g."""
+    return request("LeaveGroup", number, group_id="g", member_id="m")
+
+
+def groups_request(number: int) -> bytes:
+    """A ListGroups request."""
+    return request("ListGroups", number, version=0)
+
+
+def groups_response(number: int) -> bytes:
+    """A ListGroups response."""
+    return response("ListGroups", number, version=0)
+
+
 def raw(payload: bytes) -> bytes:
     """A frame of any bytes."""
     return struct.pack(">i", len(payload)) + payload
@@ -106,6 +131,27 @@ def trailing(data: bytes) -> Iterator[bytes]:
 
 slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
 """For a test that is given `chunks`: it runs with each."""
+
+
+HEARTBEATS = "{api: Heartbeat, direction: request}"
+"""What a rule is about, if a test gives nothing else."""
+
+
+def one_rule(do: str, match: str = HEARTBEATS, more: str = "when: {}") -> str:
+    """A scenario of one rule, `r`; more: its other settings."""
+    return f"version: 1\nseed: 7\nrules:\n- {{name: r, match: {match}, {more}, do: {do}}}\n"
+
+
+def ruled(
+    do: str,
+    match: str = HEARTBEATS,
+    more: str = "when: {}",
+    *,
+    observed: bool = True,
+    **limits: int,
+) -> Actor:
+    """A connection under one rule, `r`."""
+    return Stage(one_rule(do, match, more), observed=observed, **limits).actor()
 
 
 class Stage:
@@ -301,6 +347,16 @@ class Actor:
             found.append(data[: 4 + size])
             data = data[4 + size :]
         return found
+
+    @property
+    def waiting(self) -> list[int]:
+        """The correlation ids of requests that wait for their responses."""
+        return [pending.correlation_id for pending in self.connection.state.pairing.waiting]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many exchanges of each API were counted."""
+        return {row.api: row.count for row in self.stage.tally.rows()}
 
     def ids(self, direction: Direction) -> list[int]:
         """The correlation ids that left in a direction."""

@@ -12,6 +12,7 @@ import hashlib
 import os
 import socket
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,22 +23,19 @@ from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.sockets import dial
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
+from barnabas.specs.frames import Direction
 from tests.proxy.playbook import (
-    Actor,
     Chunks,
     Stage,
     heartbeat_request,
     heartbeat_response,
+    one_rule,
     raw,
     request,
+    ruled,
     slicings,
 )
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
-
-
-def over(actor: Actor) -> bool:
-    return actor.aborted
-
 
 # 7: one connection upstream for each of a client's
 
@@ -66,27 +64,31 @@ def test_07_connections_are_never_merged_upstream() -> None:
 
 # 8: other protocols
 
+PLAIN = "not Kafka in plain text; connection closed"
+
 
 @slicings
-@pytest.mark.parametrize(
-    ("first", "name"),
-    [
-        (bytes.fromhex("16030100c8010000c40303"), "TLS"),
-        (bytes.fromhex("15030100020228"), "a TLS alert"),
-        (b"GET /metrics HTTP/1.1\r\n\r\n", "HTTP"),
-        (b"POST /topics HTTP/1.1\r\n\r\n", "HTTP"),
-    ],
-)
 @pytest.mark.parametrize("direction", ["request", "response"])
+@pytest.mark.parametrize(
+    ("first", "what"),
+    [
+        (bytes.fromhex("16030100c8010000c40303"), f"speaks TLS, {PLAIN}: give --SIDE-tls"),
+        (bytes.fromhex("15030100020228"), f"speaks a TLS alert, {PLAIN}: give --SIDE-tls"),
+        (b"GET /metrics HTTP/1.1\r\n\r\n", f"speaks HTTP, {PLAIN}"),
+        (b"POST /topics HTTP/1.1\r\n\r\n", f"speaks HTTP, {PLAIN}"),
+        (b"\xff\xff\xff\xff", "sent a frame of negative size -1; connection closed"),
+        (b"\x06\x40\0\1", "sent a frame of 104857601 bytes; the limit is 104857600; connection closed"),
+    ],
+)  # fmt: skip
 def test_08_other_protocols_are_named_and_not_sent_on(
-    chunks: Chunks, first: bytes, name: str, direction: Any
+    chunks: Chunks, first: bytes, what: str, direction: Direction
 ) -> None:
-    actor = Stage().actor()
+    actor = Stage().actor(broker=4)
     actor.feed(direction, first, chunks)
-    assert over(actor)
-    assert f"speaks {name}, not Kafka in plain text; connection closed" in actor.said[0]
-    assert not actor.sent["request"]
-    assert not actor.sent["response"]
+    assert actor.aborted
+    side, peer = ("client", "client client:1") if direction == "request" else ("broker", "broker 4")
+    assert actor.said == [f"connection 1 (client:1): {peer} {what.replace('SIDE', side)}"]
+    assert actor.sent == {"request": b"", "response": b""}
 
 
 # 10: pipelining before the broker is reached
@@ -146,34 +148,29 @@ def test_10_what_comes_before_upstream_is_reached_waits_bounded_and_arrives(
 @pytest.mark.parametrize("direction", ["request", "response"])
 @pytest.mark.parametrize("observed", [True, False])
 def test_11_a_frame_above_the_limit_closes_its_connection(
-    chunks: Chunks, direction: Any, observed: bool
+    chunks: Chunks, direction: Direction, observed: bool
 ) -> None:
     actor = Stage(observed=observed, frame=1000).actor()
     actor.ask(heartbeat_request(1), chunks)
     actor.answer(heartbeat_response(1), chunks)
     actor.feed(direction, struct.pack(">i", 1001) + bytes(20), chunks)
-    assert over(actor)
+    assert actor.aborted
     assert "sent a frame of 1001 bytes; the limit is 1000; connection closed" in actor.said[0]
     assert actor.frames("request") == [heartbeat_request(1)]
     assert actor.frames("response") == [heartbeat_response(1)]
 
 
 def test_11_reading_pauses_on_both_sides() -> None:
-    slow = (
-        "version: 1\nrules:\n  - name: r\n    match: {api: Heartbeat}\n    do: {delay: 1s}\n"
-    )  # fmt: skip
-    actor = Stage(slow, queued=3000).actor()
-    for number in range(4):
-        actor.ask(heartbeat_request(number))
-    assert actor.connection.full("request")
-    assert not actor.connection.full("response")
-    actor.stage.wait(1000)
-    assert not actor.connection.full("request")
-    for number in range(4):
-        actor.answer(heartbeat_response(number))
-    assert actor.connection.full("response")
-    actor.stage.wait(1000)
-    assert not actor.connection.full("response")
+    actor = ruled("{delay: 1s}", "{api: Heartbeat}", queued=3000)
+    steps: tuple[tuple[Direction, Callable[[int], bytes]], ...] = (
+        ("request", heartbeat_request),
+        ("response", heartbeat_response),
+    )
+    for direction, frame in steps:
+        actor.feed(direction, b"".join(map(frame, range(4))))
+        assert [way for way, _ in steps if actor.connection.full(way)] == [direction]
+        actor.stage.wait(1000)
+        assert not actor.connection.full(direction)
 
 
 @slicings
@@ -194,17 +191,13 @@ def test_11_half_close_is_propagated(chunks: Chunks, observed: bool) -> None:
 
 def test_14_a_proxy_and_its_rules_are_created_at_once() -> None:
     """A client that was there before anybody listened meets the rules with its first message."""
-    scenario = (
-        "version: 1\nrules:\n  - name: first\n    match: {api: Metadata, direction: request}\n"
-        "    do: close\n"
-    )
+    scenario = one_rule("close", "{api: Metadata, direction: request}")
 
     async def main() -> None:
         with socket.create_server(("127.0.0.1", 0)) as broker:
             options = Options([broker.getsockname()[:2]])
             proxy = Proxy(options, Rules(loads(scenario)))
-            starting = asyncio.ensure_future(proxy.start())
-            await starting
+            await proxy.start()
             reader, writer = await asyncio.open_connection(*proxy.address)
             writer.write(request("Metadata", 1))
             assert await asyncio.wait_for(reader.read(), SOON) == b""

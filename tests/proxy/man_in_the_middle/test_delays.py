@@ -1,69 +1,120 @@
-"""What goes wrong between a client and a broker, 13: delays and holds."""
+"""What goes wrong between a client and a broker, 13: delays and holds; and rules that act together.
+
+Every fault by itself: tests/proxy/faults.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.proxy.playbook import Chunks, Stage, heartbeat_request, request, slicings
+from tests.proxy.playbook import (
+    HEARTBEATS,
+    Chunks,
+    Stage,
+    commit_request,
+    commit_response,
+    heartbeat_request,
+    heartbeat_response,
+    leave_request,
+    one_rule,
+    request,
+    response,
+    ruled,
+    slicings,
+)
 
-
-def commit(number: int) -> bytes:
-    return request("OffsetCommit", number, version=2, group_id="g")
-
-
-def scenario(do: str, match: str = "{api: Heartbeat, direction: request}") -> str:
-    return f"version: 1\nrules:\n  - name: r\n    match: {match}\n    do: {do}\n"
-
-
-@slicings
-def test_13_delay_keeps_order_what_is_behind_waits(chunks: Chunks) -> None:
-    actor = Stage(scenario("{delay: 50ms}")).actor()
-    actor.ask(heartbeat_request(1) + commit(2), chunks)
-    actor.stage.wait(49)
-    assert actor.frames("request") == []
-    actor.stage.wait(1)
-    assert actor.ids("request") == [1, 2]
-
-
-@slicings
-def test_13_hold_steps_aside_what_is_behind_passes(chunks: Chunks) -> None:
-    actor = Stage(scenario("{hold: {until: {api: JoinGroup}, at_most: 5s}}")).actor()
-    actor.ask(heartbeat_request(1) + commit(2), chunks)
-    assert actor.ids("request") == [2]
-    actor.ask(request("JoinGroup", 3, group_id="g"), chunks)
-    assert actor.ids("request") == [2, 3, 1]
+JOIN = request("JoinGroup", 3, version=2, group_id="g")
 
 
 @slicings
-def test_13_delays_run_from_arrival(chunks: Chunks) -> None:
-    """Two frames delayed by 100 ms leave 100 ms after each came, not 200."""
-    actor = Stage(scenario("{delay: 100ms}")).actor()
-    actor.ask(heartbeat_request(1), chunks)
+def test_13_delays_keep_order_and_run_from_arrival(chunks: Chunks) -> None:
+    """Frames delayed by 100 ms leave 100 ms after each came; what is behind waits no longer than they do."""
+    actor = ruled("{delay: 100ms}")
+    frames = [heartbeat_request(1), heartbeat_request(2), heartbeat_request(3), commit_request(4)]
+    actor.ask(frames[0], chunks)
     actor.stage.wait(30)
-    actor.ask(heartbeat_request(2), chunks)
-    actor.stage.wait(500)
-    assert actor.times["request"] == [(100.0, heartbeat_request(1)), (130.0, heartbeat_request(2))]
+    actor.ask(b"".join(frames[1:]), chunks)
+    actor.stage.wait(200)
+    assert actor.times["request"] == list(zip((100.0, 130.0, 130.0, 130.0), frames, strict=True))
+    assert [cut["left"] for cut in actor.cuts] == ["later"] * 4
+    actor.answer(heartbeat_response(1))
+    assert (actor.done[0].latency_ms, actor.done[0].broker_ms) == (230.0, 130.0)
+    assert actor.done[0].rules == ("r",)
 
 
 @slicings
-def test_13_a_delay_is_per_message_not_per_chunk(chunks: Chunks) -> None:
-    actor = Stage(scenario("{delay: 100ms}")).actor()
-    actor.ask(heartbeat_request(1) + heartbeat_request(2) + commit(3), chunks)
-    actor.stage.wait(500)
-    # those behind it in its chunk wait for it, not for 100 ms more
-    assert {at for at, _ in actor.times["request"]} == {100.0}
-    assert actor.ids("request") == [1, 2, 3]
+def test_13_hold_steps_aside_until_the_other_message_has_passed(chunks: Chunks) -> None:
+    do = "{hold: {until: {api: JoinGroup, direction: request, same: connection}, at_most: 5s}}"
+    actor = ruled(do, "{api: OffsetCommit, direction: request}")
+    actor.ask(commit_request(1) + heartbeat_request(2), chunks)
+    assert actor.ids("request") == [2]
+    actor.stage.wait(100)
+    actor.ask(JOIN, chunks)
+    assert actor.ids("request") == [2, 3, 1]
+    # the broker answers in the order it was asked in, the client is answered in its own
+    actor.answer(heartbeat_response(2) + response("JoinGroup", 3, version=2), chunks)
+    assert actor.ids("response") == []
+    actor.answer(commit_response(1), chunks)
+    assert actor.ids("response") == [1, 2, 3]
+    (rule,) = actor.stage.rules.rules
+    assert (rule.released, rule.expired) == (1, 0)
+    assert actor.connection.idle
+
+
+@pytest.mark.parametrize(("at_most", "seconds"), [("", 30), (", at_most: 2s", 2)])
+def test_13_every_hold_has_an_upper_bound(at_most: str, seconds: int) -> None:
+    actor = ruled(f"{{hold: {{until: {{api: JoinGroup}}{at_most}}}}}")
+    actor.ask(heartbeat_request(1))
+    actor.stage.wait(60_000)
+    assert actor.times["request"] == [(seconds * 1000.0, heartbeat_request(1))]
+    assert actor.stage.rules.rules[0].expired == 1
+
+
+def test_13_what_is_held_leaves_when_the_client_sends_no_more() -> None:
+    actor = ruled("{hold: {until: {api: JoinGroup, same: connection}}}")
+    actor.ask(heartbeat_request(1))
+    actor.end("request")
+    assert (actor.ids("request"), actor.finished) == ([1], ["request"])
 
 
 @pytest.mark.parametrize("early", [1, 1_000, 1_000_000])
 def test_13_nothing_leaves_early_though_a_timer_does_fire_early(early: int) -> None:
     """uvloop's timers may fire 1 ms early."""
-    actor = Stage(scenario("{delay: 100ms}")).actor()
+    actor = ruled("{delay: 100ms}")
     actor.ask(heartbeat_request(1))
     wake = actor.connection.wake
     assert wake is not None
-    actor.perform(actor.connection.tick(wake - early))
-    assert actor.frames("request") == []
-    assert actor.connection.wake == wake
-    actor.perform(actor.connection.tick(wake))
-    assert actor.frames("request") == [heartbeat_request(1)]
+    for now, left in ((wake - early, []), (wake, [1])):
+        assert actor.connection.wake == wake
+        actor.perform(actor.connection.tick(now))
+        assert actor.ids("request") == left
+
+
+def test_two_rules_add_their_delays_and_name_themselves() -> None:
+    second = "- {name: s, match: {api: Heartbeat}, do: {delay: 20ms}}\n"
+    actor = Stage(one_rule("{delay: 10ms}") + second).actor()
+    actor.ask(heartbeat_request(1))
+    actor.stage.wait(100)
+    actor.answer(heartbeat_response(1))
+    actor.stage.wait(100)
+    assert [at for at, _ in actor.times["request"] + actor.times["response"]] == [30.0, 120.0]
+    (exchange,) = actor.done
+    assert (exchange.rules, exchange.latency_ms, exchange.broker_ms) == (("r", "s"), 120.0, 70.0)
+    both = {"rules": ["r", "s"], "what": ["delay 10 ms", "delay 20 ms"]}
+    assert actor.cuts[0] == {"frame": 0, **both, "left": "later"}
+
+
+def test_a_condition_on_the_body() -> None:
+    actor = ruled("{delay: 10ms}", HEARTBEATS, "where: \"group_id == 'slow'\"")
+    actor.ask(heartbeat_request(1) + heartbeat_request(2, group_id="slow"))
+    assert actor.ids("request") == [1]
+    actor.stage.wait(10)
+    assert actor.ids("request") == [1, 2]
+
+
+def test_other_messages_are_not_read_because_of_a_rule() -> None:
+    actor = ruled("{delay: 10ms}", observed=False)
+    big = request("Produce", 2, version=3, acks=1, topic_data=[{"name": "t" * 30_000}])
+    actor.ask(leave_request(1))
+    actor.ask(big[:1000])
+    assert actor.sent["request"] == leave_request(1) + big[:1000]

@@ -1,7 +1,7 @@
 """What goes wrong between a client and a broker, 1 to 4: order, losses and correlation ids.
 
-Elsewhere already: the proxy's own reply behind delayed requests, and what is lost behind a dropped
-one (tests/proxy/connection/test_egress.py); every fault by itself (tests/proxy/faults).
+Elsewhere: what waits, and what is lost, behind what (tests/proxy/connection/test_egress.py); every fault by
+itself (tests/proxy/faults).
 """
 
 from __future__ import annotations
@@ -11,34 +11,32 @@ import struct
 import pytest
 
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
+from barnabas.specs.frames import Direction
 from tests.proxy.playbook import (
-    Actor,
+    HEARTBEATS,
     Chunks,
     Stage,
+    commit_request,
+    commit_response,
     heartbeat_request,
     heartbeat_response,
+    leave_request,
     request,
     response,
+    ruled,
     slicings,
 )
 
-LEAVE = request("LeaveGroup", 2, group_id="g", member_id="m")
-
-
-def commit(number: int) -> bytes:
-    return request("OffsetCommit", number, version=2, group_id="g")
+OBSERVED = pytest.mark.parametrize("observed", [True, False])
+DIRECTIONS = pytest.mark.parametrize("direction", ["request", "response"])
 
 
 def produce(number: int, acks: int) -> bytes:
     return request("Produce", number, version=9, acks=acks, topic_data=[])
 
 
-def scenario(do: str, match: str = "{api: Heartbeat, direction: request}") -> str:
-    return f"version: 1\nrules:\n  - name: r\n    match: {match}\n    do: {do}\n"
-
-
-def over(actor: Actor) -> bool:
-    return actor.aborted
+def heartbeats(direction: Direction) -> str:
+    return f"{{api: Heartbeat, direction: {direction}}}"
 
 
 # 1: order
@@ -47,25 +45,26 @@ def over(actor: Actor) -> bool:
 @slicings
 def test_01_responses_are_paired_first_in_first_out(chunks: Chunks) -> None:
     actor = Stage().actor()
-    actor.ask(heartbeat_request(7) + commit(9) + heartbeat_request(8), chunks)
-    actor.answer(
-        heartbeat_response(7) + response("OffsetCommit", 9, version=2) + heartbeat_response(8),
-        chunks,
-    )
-    assert [(x.api, x.correlation_id) for x in actor.done] == [
-        ("Heartbeat", 7),
-        ("OffsetCommit", 9),
-        ("Heartbeat", 8),
+    asked = heartbeat_request(7) + commit_request(9) + heartbeat_request(8)
+    answered = heartbeat_response(7) + commit_response(9) + heartbeat_response(8)
+    actor.ask(asked, chunks)
+    actor.stage.wait(10)
+    actor.answer(answered, chunks)
+    assert (actor.sent["request"], actor.sent["response"]) == (asked, answered)
+    assert [(x.api, x.correlation_id, x.latency_ms, x.broker_ms) for x in actor.done] == [
+        ("Heartbeat", 7, 10.0, 10.0),
+        ("OffsetCommit", 9, 10.0, 0.0),  # it stood behind the other one
+        ("Heartbeat", 8, 10.0, 0.0),
     ]
+    assert actor.connection.idle
 
 
 @slicings
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_01_a_reply_of_the_proxy_waits_its_turn(chunks: Chunks, place: int) -> None:
-    reply = "{respond: {error: UNKNOWN_MEMBER_ID}}"
-    actor = Stage(scenario(reply, "{api: LeaveGroup, direction: request}")).actor()
+    actor = ruled("{respond: {error: UNKNOWN_MEMBER_ID}}", "{api: LeaveGroup, direction: request}")
     asked = [heartbeat_request(0), heartbeat_request(1)]
-    asked.insert(place, LEAVE)
+    asked.insert(place, leave_request(2))
     actor.ask(b"".join(asked), chunks)
     assert actor.sent["request"] == heartbeat_request(0) + heartbeat_request(1)
     ids = [0, 1]
@@ -76,16 +75,32 @@ def test_01_a_reply_of_the_proxy_waits_its_turn(chunks: Chunks, place: int) -> N
 
 
 @slicings
-@pytest.mark.parametrize("restore", [True, False])
+@pytest.mark.parametrize(
+    ("swap", "sent", "answered"),
+    [
+        ("swap: 2, at_most: 1s", [1, 2, 0, 3], [0, 1, 2, 3]),
+        ("swap: 1, restore: true", [1, 0, 2, 3], [0, 1, 2, 3]),
+        ("swap: 1, restore: false", [1, 0, 2, 3], [1, 0, 2, 3]),
+    ],
+)
 def test_01_responses_to_reordered_requests_come_in_the_clients_order_unless_told_not_to(
-    chunks: Chunks, restore: bool
+    chunks: Chunks, swap: str, sent: list[int], answered: list[int]
 ) -> None:
-    swap = f"{{reorder: {{swap: 1, restore: {str(restore).lower()}}}}}"
-    actor = Stage(scenario(swap)).actor()
-    actor.ask(heartbeat_request(1) + commit(2), chunks)
-    assert actor.ids("request") == [2, 1]
-    actor.answer(response("OffsetCommit", 2, version=2) + heartbeat_response(1), chunks)
-    assert actor.ids("response") == ([1, 2] if restore else [2, 1])
+    actor = ruled(f"{{reorder: {{{swap}}}}}", HEARTBEATS, "when: {times: 1}")
+    actor.ask(b"".join(map(heartbeat_request, range(4))), chunks)
+    assert actor.ids("request") == sent
+    actor.answer(b"".join(map(heartbeat_response, sent)), chunks)
+    assert actor.ids("response") == answered
+
+
+def test_01_a_shuffle_is_the_same_for_the_same_seed() -> None:
+    orders = []
+    for _ in range(2):
+        actor = ruled("{reorder: {shuffle: 8, at_most: 1s}}")
+        actor.ask(b"".join(map(heartbeat_request, range(8))))
+        orders.append(actor.ids("request"))
+    assert orders[0] == orders[1]
+    assert sorted(orders[0]) == list(range(8)) != orders[0]
 
 
 @slicings
@@ -101,42 +116,19 @@ def test_01_queueing_is_told_from_service(chunks: Chunks) -> None:
     actor.ask(heartbeat_request(3), chunks)
     actor.stage.wait(4)
     actor.answer(heartbeat_response(3), chunks)
-    assert [(x.latency_ms, x.broker_ms) for x in actor.done] == [
-        (500.0, 500.0),
-        (505.0, 5.0),
-        (4.0, 4.0),
-    ]
-
-
-def test_01_what_a_rule_adds_is_no_time_of_the_broker() -> None:
-    actor = Stage(scenario("{delay: 100ms}") + (
-        "  - name: later\n    match: {api: Heartbeat, direction: response}\n    do: {delay: 30ms}\n"
-    )).actor()  # fmt: skip
-    actor.ask(heartbeat_request(1))
-    actor.stage.wait(107)
-    actor.answer(heartbeat_response(1))
-    actor.stage.wait(30)
-    assert [(x.latency_ms, x.broker_ms) for x in actor.done] == [(137.0, 7.0)]
-
-
-def test_01_every_hold_has_an_upper_bound_of_30_s_unless_it_is_given() -> None:
-    actor = Stage(scenario("{hold: {until: {api: JoinGroup}}}")).actor()
-    actor.ask(heartbeat_request(1))
-    actor.stage.wait(29_999)
-    assert actor.frames("request") == []
-    actor.stage.wait(1)
-    assert actor.frames("request") == [heartbeat_request(1)]
+    times = [(x.latency_ms, x.broker_ms) for x in actor.done]
+    assert times == [(500.0, 500.0), (505.0, 5.0), (4.0, 4.0)]
 
 
 # 2: acks=0
 
 
 @slicings
-@pytest.mark.parametrize("observed", [True, False])
+@OBSERVED
 def test_02_acks_0_is_not_waited_for_and_gets_no_reply(chunks: Chunks, observed: bool) -> None:
     actor = Stage(observed=observed).actor()
     actor.ask(heartbeat_request(1) + produce(2, 0) + heartbeat_request(3), chunks)
-    assert [p.correlation_id for p in actor.connection.state.pairing.waiting] == [1, 3]
+    assert actor.waiting == [1, 3]
     actor.answer(heartbeat_response(1) + heartbeat_response(3), chunks)
     assert actor.ids("response") == [1, 3]
     assert actor.connection.idle
@@ -148,65 +140,77 @@ def test_02_acks_0_of_a_version_to_come_is_not_waited_for_either(chunks: Chunks)
     newer = bytearray(request("Produce", 1, version=9, acks=0, transactional_id="tx"))
     newer[6:8] = struct.pack(">h", 99)
     actor.ask(bytes(newer) + heartbeat_request(2), chunks)
-    assert [p.correlation_id for p in actor.connection.state.pairing.waiting] == [2]
+    assert actor.waiting == [2]
+
+
+@pytest.mark.parametrize("version", range(14))
+@OBSERVED
+def test_02_acks_are_found_in_every_version_of_produce(version: int, observed: bool) -> None:
+    actor = Stage(observed=observed).actor()
+    actor.ask(heartbeat_request(1))
+    actor.answer(heartbeat_response(1))
+    ids = {} if version < 3 else {"transactional_id": "tx" * 50}
+    for number, acks in enumerate((1, 0, -1, 0, 1)):  # all but the first may be skimmed
+        body = {"acks": acks, "timeout_ms": 0x7F7F7F7F, **ids}
+        actor.ask(request("Produce", number, version=version, **body))
+    assert actor.waiting == [0, 2, 4]
 
 
 @slicings
 def test_02_acks_0_and_a_close_drains_upstream_and_half_closes_then(chunks: Chunks) -> None:
-    actor = Stage(scenario("{delay: 40ms}", "{api: Produce}")).actor()
+    actor = ruled("{delay: 40ms}", "{api: Produce}")
     actor.ask(produce(1, 0) + produce(2, 0), chunks)
     actor.end("request")
-    assert actor.finished == []
+    assert (actor.frames("request"), actor.finished) == ([], [])
     actor.stage.wait(40)
     assert actor.frames("request") == [produce(1, 0), produce(2, 0)]
     assert actor.finished == ["request"]
-    assert not over(actor)  # the broker has yet to close
+    assert [x.note for x in actor.done] == ["no response (acks=0)"] * 2
+    assert actor.connection.idle
+    assert not actor.aborted  # the broker has yet to close
 
 
 def test_02_the_brokers_close_is_how_it_reports_an_error() -> None:
     actor = Stage().actor()
     actor.ask(produce(1, 0))
     actor.end("response")
-    assert actor.finished == ["response"]
-    assert actor.sent["response"] == b""
+    assert (actor.finished, actor.sent["response"]) == (["response"], b"")
 
 
 # 3: losses
 
 
 @slicings
-@pytest.mark.parametrize("direction", ["request", "response"])
+@DIRECTIONS
 def test_03_behind_a_dropped_message_nothing_comes_until_somebody_closes(
-    chunks: Chunks, direction: str
+    chunks: Chunks, direction: Direction
 ) -> None:
-    match = f"{{api: Heartbeat, direction: {direction}}}"
-    actor = Stage(scenario("drop", match) + "    when: {skip: 1}\n").actor()
+    actor = ruled("drop", heartbeats(direction), "when: {skip: 1, times: 1}")
     actor.ask(heartbeat_request(1), chunks)
     actor.answer(heartbeat_response(1), chunks)
-    actor.ask(heartbeat_request(2) + commit(3), chunks)
+    actor.ask(heartbeat_request(2) + commit_request(3), chunks)
     if direction == "response":  # a broker answers what it got
-        actor.answer(heartbeat_response(2) + response("OffsetCommit", 3, version=2), chunks)
+        actor.answer(heartbeat_response(2) + commit_response(3), chunks)
     actor.stage.wait(60_000)
-    assert actor.ids("response")[:1] == [1]
-    if direction == "request":
-        assert actor.ids("request") == [1]
-    else:
-        assert actor.ids("response") == [1]
-    assert not over(actor)
+    assert (actor.ids(direction), actor.ids("response")) == ([1], [1])
+    assert [(x.correlation_id, x.note) for x in actor.done if x.note] == [
+        (2, f"{direction} dropped by a rule"),
+        (3, f"{direction} lost behind a dropped one"),
+    ]
+    assert not actor.aborted
     actor.end("request")
     assert actor.finished == ["request"]
 
 
 @slicings
-@pytest.mark.parametrize("direction", ["request", "response"])
-def test_03_selective_takes_out_just_one_exchange(chunks: Chunks, direction: str) -> None:
-    match = f"{{api: Heartbeat, direction: {direction}}}"
-    actor = Stage(scenario("{drop: {selective: true}}", match)).actor()
-    actor.ask(heartbeat_request(1) + commit(2), chunks)
-    answers = [heartbeat_response(1)] if direction == "response" else []
-    actor.answer(b"".join([*answers, response("OffsetCommit", 2, version=2)]), chunks)
+@DIRECTIONS
+def test_03_selective_takes_out_just_one_exchange(chunks: Chunks, direction: Direction) -> None:
+    actor = ruled("{drop: {selective: true}}", heartbeats(direction), "when: {times: 1}")
+    actor.ask(heartbeat_request(1) + heartbeat_request(2), chunks)
+    answers = {"request": (2,), "response": (1, 2)}[direction]
+    actor.answer(b"".join(map(heartbeat_response, answers)), chunks)
     assert actor.ids("response") == [2]
-    assert not actor.connection.state.pairing.waiting
+    assert actor.connection.idle
     assert actor.stage.totals.undecoded == 0
 
 
@@ -218,21 +222,21 @@ def test_04_correlation_ids_are_unique_per_connection_only(chunks: Chunks) -> No
     stage = Stage()
     one, two = stage.actor(), stage.actor()
     one.ask(heartbeat_request(5), chunks)
-    two.ask(commit(5), chunks)
-    two.answer(response("OffsetCommit", 5, version=2), chunks)
+    two.ask(commit_request(5), chunks)
+    two.answer(commit_response(5), chunks)
     one.answer(heartbeat_response(5), chunks)
     assert [x.api for x in (*one.done, *two.done)] == ["Heartbeat", "OffsetCommit"]
     assert stage.totals.undecoded == 0
 
 
 @slicings
-@pytest.mark.parametrize("observed", [True, False])
+@OBSERVED
 def test_04_correlation_ids_are_verified_and_a_wrong_order_passes_flagged(
     chunks: Chunks, observed: bool
 ) -> None:
     actor = Stage(observed=observed).actor()
-    actor.ask(heartbeat_request(1) + heartbeat_request(2) + heartbeat_request(3), chunks)
-    wrong = heartbeat_response(1) + heartbeat_response(3) + heartbeat_response(2)
+    actor.ask(b"".join(map(heartbeat_request, (1, 2, 3))), chunks)
+    wrong = b"".join(map(heartbeat_response, (1, 3, 2)))
     actor.answer(wrong, chunks)
     assert actor.sent["response"] == wrong
     assert [line.partition(": ")[2] for line in actor.said] == [
@@ -242,7 +246,7 @@ def test_04_correlation_ids_are_verified_and_a_wrong_order_passes_flagged(
 
 
 @slicings
-@pytest.mark.parametrize("observed", [True, False])
+@OBSERVED
 @pytest.mark.parametrize("wrong", [99, 1], ids=["unknown", "answered already"])
 def test_04_a_response_that_nobody_waits_for_closes_the_connection(
     wrong: int, chunks: Chunks, observed: bool
@@ -253,22 +257,19 @@ def test_04_a_response_that_nobody_waits_for_closes_the_connection(
     actor.answer(heartbeat_response(1), chunks)
     actor.answer(response("Metadata", wrong, brokers=brokers, topics=[]), chunks)
     assert actor.sent["response"] == heartbeat_response(1)
-    assert over(actor)
-    assert [line.partition(": ")[2] for line in actor.said] == [
-        f"no request in flight has correlation id {wrong}; addresses in such a response can't be replaced; "
-        "connection closed"
-    ]
+    assert actor.aborted
+    why = f"no request in flight has correlation id {wrong}; addresses in such a response can't be replaced"
+    assert [line.partition(": ")[2] for line in actor.said] == [f"{why}; connection closed"]
     assert actor.stage.totals.withheld == 1
-    said = {key: value for cut in actor.cuts for key, value in cut.items()}
-    assert said["withheld"] == actor.said[0].partition(": ")[2].removesuffix("; connection closed")
-    assert said["left"] == "never"
+    told = {key: value for cut in actor.cuts for key, value in cut.items()}
+    assert (told["withheld"], told["left"]) == (why, "never")
 
 
 @slicings
 def test_04_the_same_correlation_id_twice_is_answered_in_order(chunks: Chunks) -> None:
     actor = Stage().actor()
-    actor.ask(heartbeat_request(1) + commit(1), chunks)
-    actor.answer(heartbeat_response(1) + response("OffsetCommit", 1, version=2), chunks)
+    actor.ask(heartbeat_request(1) + commit_request(1), chunks)
+    actor.answer(heartbeat_response(1) + commit_response(1), chunks)
     assert [x.api for x in actor.done] == ["Heartbeat", "OffsetCommit"]
     assert actor.stage.totals.undecoded == 0
 
@@ -279,6 +280,8 @@ def test_04_the_table_is_bounded() -> None:
         assert not actor.connection.full("request")
         actor.ask(heartbeat_request(number))
     assert actor.connection.full("request")
+    actor.answer(heartbeat_response(0))
+    assert not actor.connection.full("request")
     pairing = Pairing(limit=1)
     assert pairing.sent(Pending(1, 3, 1, None, 1, 0, 0))
     assert not pairing.sent(Pending(2, 3, 1, None, 1, 0, 0))
