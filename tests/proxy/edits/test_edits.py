@@ -13,7 +13,7 @@ from barnabas.proxy.edits.edits import explain, unsupported_version
 from barnabas.proxy.edits.version_ranges import Offer, ceiling
 from barnabas.specs import NAMES, api
 from barnabas.specs.broker_addresses import PLACES, place_of
-from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
+from tests.proxy.playbook import Actor, Stage, bytewise, raw, request, response, whole
 
 NEWEST_API_VERSIONS = Offer().newest_api_versions
 
@@ -95,15 +95,6 @@ def test_other_responses_pass_in_the_pieces_that_they_come_in(key: int, version:
     actor.answer(frame[:10])
     actor.answer(frame[10:])
     assert [data for _, data in actor.times["response"]] == [frame[:10], frame[10:]]
-
-
-def test_a_node_without_a_host_stays_as_it_is() -> None:
-    actor = Stage().actor()
-    actor.ask(request("FindCoordinator", 1, version=2, key="g"))
-    nobody = response("FindCoordinator", 1, version=2, error_code=15, node_id=-1, host="", port=-1)
-    actor.answer(nobody)
-    assert actor.sent["response"] == nobody
-    assert actor.left == []
 
 
 def rewritten(data: bytes, old: bytes, new: bytes) -> bytes:
@@ -276,31 +267,6 @@ def test_no_version_is_offered_that_is_unknown(version: int) -> None:
     assert 12_345 not in offered
 
 
-@pytest.mark.parametrize("chunks", [whole, bytewise])
-def test_an_offer_that_needs_no_change_passes_byte_for_byte(chunks: Chunks) -> None:
-    actor = Stage().actor()
-    keys = [{"api_key": 3, "min_version": 0, "max_version": 9}]
-    answer = response("ApiVersions", 1, version=3, api_keys=keys)
-    actor.ask(request("ApiVersions", 1, version=3), chunks)
-    actor.answer(answer, chunks)
-    assert actor.sent["response"] == answer
-    assert actor.left == []
-
-
-def test_a_brokers_own_refusal_of_a_version_is_v0_and_is_read_so() -> None:
-    actor = Stage().actor()
-    actor.ask(request("ApiVersions", 1, version=4))
-    refused = response("ApiVersions", 1, version=0, error_code=35, api_keys=[
-        {"api_key": 18, "min_version": 0, "max_version": 99}
-    ])  # fmt: skip
-    actor.answer(refused)
-    body = api("ApiVersions").response.codec(0).decode(actor.frames("response")[0][8:])
-    assert body["api_keys"] == [
-        {"api_key": 18, "min_version": 0, "max_version": NEWEST_API_VERSIONS}
-    ]
-    assert actor.done[0].error == "UNSUPPORTED_VERSION"
-
-
 def test_our_own_refusal_is_the_bytes_of_kip_511() -> None:
     """With the range of the broker; an error of its own stays, with no range if it says none."""
     broker = bytes.fromhex("0000 00000002 0003 0000 000d 0012 0000 0004")
@@ -315,20 +281,6 @@ def test_an_answer_to_the_oldest_version_that_can_not_be_read_passes() -> None:
     actor.answer(raw(struct.pack(">i", 7) + b"\0"))
     assert actor.sent["response"] == raw(struct.pack(">i", 7) + b"\0")
     assert not actor.aborted
-
-
-@pytest.mark.parametrize("observed", [True, False])
-def test_a_request_that_is_too_new_keeps_its_place_among_others(observed: bool) -> None:
-    actor = Stage(observed=observed).actor()
-    beats = [request("Heartbeat", number, group_id="g") for number in (1, 3)]
-    newer = raw(struct.pack(">hhih", 18, 77, 2, 2) + b"me" + b"\xff")
-    actor.ask(beats[0] + newer + beats[1])
-    assert actor.frames("request") == [beats[0], request("ApiVersions", 2, version=0), beats[1]]
-    keys = [{"api_key": 18, "min_version": 0, "max_version": 4}]
-    answer = response("ApiVersions", 2, version=0, api_keys=keys)
-    actor.answer(response("Heartbeat", 1) + answer + response("Heartbeat", 3), bytewise)
-    assert actor.ids("response") == [1, 2, 3]
-    assert actor.frames("response")[1][8:].hex() == "002300000001001200000004"
 
 
 def test_every_edit_is_explained() -> None:

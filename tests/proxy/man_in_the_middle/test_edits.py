@@ -1,8 +1,8 @@
 """What goes wrong between a client and a broker, 5, 6 and 12: versions, addresses, odd layouts.
 
-Elsewhere already: every version of every response with addresses (tests/proxy/edits/test_edits.py) and that
-no declaration has one that is not listed (tests/specs/test_addresses.py); versions narrowed by option
-(tests/proxy/edits/test_version_ranges.py).
+Elsewhere: every version of every response with addresses, and what is odd in them
+(tests/proxy/edits/test_edits.py); that no declaration has one that is not listed
+(tests/specs/test_addresses.py); versions narrowed by option (tests/proxy/edits/test_version_ranges.py).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
+    heartbeat_request,
+    heartbeat_response,
     raw,
     request,
     response,
@@ -27,52 +29,40 @@ from tests.proxy.playbook import (
 NEWEST_API_VERSIONS = Offer().newest_api_versions
 
 
-REAL = {"node_id": 3, "host": "real", "port": 9092}
-PROXY = {"node_id": 3, "host": "proxy", "port": 10_003}
-
-
-def over(actor: Actor) -> bool:
-    return actor.aborted
-
-
 def exchange(actor: Actor, asked: bytes, answer: bytes, chunks: Chunks) -> bytes:
     """What the client gets for this answer."""
     actor.ask(asked, chunks)
     actor.answer(answer, chunks)
+    assert actor.stage.totals.undecoded == 0
     return actor.frames("response")[-1]
-
-
-def offered(actor: Actor, entries: list[tuple[int, int, int]], chunks: Chunks) -> dict[int, Any]:
-    keys = [{"api_key": key, "min_version": low, "max_version": high} for key, low, high in entries]
-    frame = exchange(
-        actor,
-        request("ApiVersions", 1, version=0),
-        response("ApiVersions", 1, version=0, api_keys=keys),
-        chunks,
-    )
-    found = api("ApiVersions").response.codec(0).decode(frame[8:])["api_keys"]
-    return {x["api_key"]: (x["min_version"], x["max_version"]) for x in found}
 
 
 # 5: ApiVersions
 
-
-@slicings
-def test_05_ranges_are_intersected_and_unknown_keys_removed(chunks: Chunks) -> None:
-    entries = [(5, 1, 99), (3, 0, 5), (8, 50, 60), (500, 0, 3)]
-    assert offered(Stage().actor(), entries, chunks) == {5: (1, 4), 3: (0, 5)}
+QUORUM = [(key, *api(key).versions) for key in (52, 53, 54, 55, 59, 82)]
 
 
 @slicings
-def test_05_versions_with_the_quorums_addresses_are_offered(chunks: Chunks) -> None:
-    entries = [(key, *api(key).versions) for key in (52, 53, 54, 55, 59, 82)]
-    found = offered(Stage().actor(), entries, chunks)
-    assert found == {key: (low, high) for key, low, high in entries}
+@pytest.mark.parametrize(
+    ("broker", "client"),
+    [
+        ([(5, 1, 99), (3, 0, 5), (1, 4, 11)], [(5, 1, 4), (3, 0, 5), (1, 4, 11)]),
+        ([(8, 50, 60), (3, 20, 30), (500, 0, 3), (5, 0, 4)], [(5, 0, 4)]),
+        (QUORUM, QUORUM),
+        ([(0, 0, 12)], [(0, 0, 12)]),
+    ],
+    ids=["intersected", "unknown", "the quorum's addresses are replaced", "Produce stays at 0"],
+)
+def test_05_ranges_are_intersected_and_unknown_keys_removed(
+    chunks: Chunks, broker: list[tuple[int, int, int]], client: list[tuple[int, int, int]]
+) -> None:
+    def offer(ranges: list[tuple[int, int, int]]) -> bytes:
+        names = ("api_key", "min_version", "max_version")
+        keys = [dict(zip(names, one, strict=True)) for one in ranges]
+        return response("ApiVersions", 1, version=0, api_keys=keys)
 
-
-@slicings
-def test_05_the_minimum_of_produce_stays_0(chunks: Chunks) -> None:
-    assert offered(Stage().actor(), [(0, 0, 12)], chunks) == {0: (0, 12)}
+    asked = request("ApiVersions", 1, version=0)
+    assert exchange(Stage().actor(), asked, offer(broker), chunks) == offer(client)
 
 
 @slicings
@@ -84,16 +74,22 @@ def test_05_above_our_maximum_the_answer_is_error_35_in_v0(
     """Only the fixed header can be read; the response header is v0 too. The range is the broker's own, or
     what of it is known here."""
     actor = Stage().actor()
-    newer = raw(struct.pack(">hhih", 18, version, 7, 2) + b"me" + b"\xff" * 9)
-    actor.ask(newer, chunks)
-    assert actor.sent["request"] == request("ApiVersions", 7, version=0)
+    newer = raw(struct.pack(">hhih", 18, version, 2, 2) + b"me" + b"\xff" * 9)
+    around = heartbeat_request(1), heartbeat_request(3)
+    actor.ask(around[0] + newer + around[1], chunks)
+    assert actor.frames("request") == [around[0], request("ApiVersions", 2, version=0), around[1]]
     keys = [{"api_key": key, "min_version": 0, "max_version": broker} for key in (3, 18)]
-    actor.answer(response("ApiVersions", 7, version=0, api_keys=keys), chunks)
+    answer = response("ApiVersions", 2, version=0, api_keys=keys)
+    actor.answer(heartbeat_response(1) + answer + heartbeat_response(3), chunks)
     newest = min(broker, NEWEST_API_VERSIONS)
-    assert actor.sent["response"] == raw(struct.pack(">ihihhh", 7, 35, 1, 18, 0, newest))
-    assert actor.done[0].error == "UNSUPPORTED_VERSION"
-    assert actor.stage.totals.undecoded == 0
-    assert actor.said == []
+    refusal = raw(struct.pack(">ihihhh", 2, 35, 1, 18, 0, newest))
+    assert actor.frames("response") == [heartbeat_response(1), refusal, heartbeat_response(3)]
+    assert [(x.version, x.error, x.note) for x in actor.done][1] == (
+        version,
+        "UNSUPPORTED_VERSION",
+        "",
+    )
+    assert (actor.stage.totals.undecoded, actor.said) == (0, [])
 
 
 @slicings
@@ -104,7 +100,7 @@ def test_05_the_header_of_its_response_is_always_v0(chunks: Chunks, version: int
     answer = response("ApiVersions", 9, version=version, api_keys=keys)
     assert answer[4:10] == b"\0\0\0\x09\0\0"  # id, error; no tags between
     assert exchange(actor, request("ApiVersions", 9, version=version), answer, chunks) == answer
-    assert actor.stage.totals.undecoded == 0
+    assert actor.left == []
 
 
 # 6: addresses
@@ -114,10 +110,9 @@ def test_05_the_header_of_its_response_is_always_v0(chunks: Chunks, version: int
 def test_06_a_controller_is_not_the_broker_of_its_id(chunks: Chunks) -> None:
     """DescribeCluster v1 with endpoint_type 2 lists controllers (KIP-919)."""
     for kind, port in ((1, 10_003), (2, 11_003)):
-        actor = Stage().actor()
         brokers = [{"broker_id": 3, "host": "real", "port": 9093}]
         frame = exchange(
-            actor,
+            Stage().actor(),
             request("DescribeCluster", 1, version=1, endpoint_type=kind),
             response("DescribeCluster", 1, version=1, endpoint_type=kind, brokers=brokers),
             chunks,
@@ -127,10 +122,24 @@ def test_06_a_controller_is_not_the_broker_of_its_id(chunks: Chunks) -> None:
 
 
 @slicings
-def test_06_nodes_without_an_address_stay(chunks: Chunks) -> None:
-    nobody = [{"node_id": -1, "host": "", "port": -1}, {"node_id": 2, "host": "", "port": -1}]
-    answer = response("Metadata", 1, brokers=nobody)
-    assert exchange(Stage().actor(), request("Metadata", 1), answer, chunks) == answer
+@pytest.mark.parametrize(
+    ("name", "version", "body"),
+    [
+        ("Metadata", 1, {"brokers": [{"node_id": n, "host": "", "port": -1} for n in (-1, 2)]}),
+        ("FindCoordinator", 2, {"error_code": 15, "node_id": -1, "host": "", "port": -1}),
+        (
+            "StreamsGroupHeartbeat",  # endpoints of users are not brokers
+            0,
+            {"partitions_by_user_endpoint": [{"user_endpoint": {"host": "app", "port": 8080}}]},
+        ),
+    ],
+)
+def test_06_what_has_no_address_of_a_broker_stays(
+    chunks: Chunks, name: str, version: int, body: dict[str, Any]
+) -> None:
+    actor, answer = Stage().actor(), response(name, 1, version=version, **body)
+    assert exchange(actor, request(name, 1, version=version), answer, chunks) == answer
+    assert actor.left == []
 
 
 @slicings
@@ -142,36 +151,15 @@ def test_06_responses_with_node_endpoints_are_whole_before_they_leave(
     chunks: Chunks, name: str, version: int
 ) -> None:
     actor = Stage().actor()
-    body: dict[str, Any] = {"acks": 1} if name == "Produce" else {}
-    actor.ask(request(name, 1, version=version, **body))
-    answer = response(name, 1, version=version, node_endpoints=[REAL])
-    actor.answer(answer[:-1], chunks)
+    actor.ask(request(name, 1, version=version, **({"acks": 1} if name == "Produce" else {})))
+    real, ours = (
+        response(name, 1, version=version, node_endpoints=[{"node_id": 3, "host": host, "port": port}])
+        for host, port in (("real", 9092), ("proxy", 10_003))
+    )  # fmt: skip
+    actor.answer(real[:-1], chunks)
     assert actor.sent["response"] == b""
-    actor.answer(answer[-1:])
-    assert actor.sent["response"] == response(name, 1, version=version, node_endpoints=[PROXY])
-
-
-@slicings
-@pytest.mark.parametrize(("name", "version"), [("Produce", 9), ("Fetch", 15)])
-def test_06_all_others_stream(chunks: Chunks, name: str, version: int) -> None:
-    actor = Stage().actor()
-    body: dict[str, Any] = {"acks": 1} if name == "Produce" else {}
-    actor.ask(request(name, 1, version=version, **body))
-    answer = response(name, 1, version=version)
-    actor.answer(answer[:-1], chunks)
-    assert actor.sent["response"] == answer[:-1]
-
-
-@slicings
-def test_06_user_endpoints_of_streams_are_not_brokers(chunks: Chunks) -> None:
-    answer = response(
-        "StreamsGroupHeartbeat",
-        1,
-        version=0,
-        partitions_by_user_endpoint=[{"user_endpoint": {"host": "app", "port": 8080}}],
-    )
-    asked = request("StreamsGroupHeartbeat", 1, version=0, group_id="g", member_id="m")
-    assert exchange(Stage().actor(), asked, answer, chunks) == answer
+    actor.answer(real[-1:])
+    assert actor.sent["response"] == ours
 
 
 @slicings
@@ -191,26 +179,31 @@ def test_06_the_cluster_and_node_that_a_client_expects_pass(chunks: Chunks) -> N
 @pytest.mark.parametrize("observed", [True, False])
 def test_12_controlled_shutdown_v0_has_no_client_id(chunks: Chunks, observed: bool) -> None:
     actor = Stage(observed=observed).actor()
-    asked = request("ControlledShutdown", 6, version=0, broker_id=1)
-    assert len(asked) == 4 + 8 + 4
+    shutdown = request("ControlledShutdown", 6, version=0, broker_id=1)
+    assert len(shutdown) == 4 + 8 + 4
+    asked = heartbeat_request(5) + shutdown + heartbeat_request(5)
+    actor.ask(asked, chunks)
     answer = response("ControlledShutdown", 6, version=0)
-    beats = request("Heartbeat", 5, group_id="g"), response("Heartbeat", 5)
-    actor.ask(beats[0] + asked + beats[0], chunks)
-    actor.answer(beats[1] + answer + beats[1], chunks)
-    assert actor.sent["request"] == beats[0] + asked + beats[0]
+    actor.answer(heartbeat_response(5) + answer + heartbeat_response(5), chunks)
+    assert actor.sent["request"] == asked
     assert actor.ids("response") == [5, 6, 5]
     assert actor.stage.totals.undecoded == 0
     assert actor.connection.idle
 
 
 @slicings
-def test_12_the_brokers_refusal_of_an_api_versions_is_read_as_v0(chunks: Chunks) -> None:
+@pytest.mark.parametrize("newest", [2, 99])
+def test_12_the_brokers_refusal_of_an_api_versions_is_read_as_v0(
+    chunks: Chunks, newest: int
+) -> None:
     actor = Stage().actor()
-    own = [{"api_key": 18, "min_version": 0, "max_version": 2}]
-    refusal = response("ApiVersions", 1, version=0, error_code=35, api_keys=own)
-    assert exchange(actor, request("ApiVersions", 1, version=4), refusal, chunks) == refusal
+    refusal, seen = (
+        response("ApiVersions", 1, version=0, error_code=35,
+                 api_keys=[{"api_key": 18, "min_version": 0, "max_version": end}])
+        for end in (newest, min(newest, NEWEST_API_VERSIONS))
+    )  # fmt: skip
+    assert exchange(actor, request("ApiVersions", 1, version=4), refusal, chunks) == seen
     assert actor.done[0].error == "UNSUPPORTED_VERSION"
-    assert actor.stage.totals.undecoded == 0
 
 
 @slicings
