@@ -16,6 +16,7 @@ from tests.proxy.playbook import (
     Chunks,
     Stage,
     commit_request,
+    commit_response,
     groups_request,
     groups_response,
     heartbeat_request,
@@ -44,7 +45,8 @@ DELAYED = "match: {api: Heartbeat, direction: request}, do: {delay: 100ms}"
 LATE_ANSWER = "match: {api: Heartbeat, direction: response}, do: {delay: 100ms}"
 REPLIED = "match: {api: LeaveGroup}, do: {respond: {error: UNKNOWN_MEMBER_ID}}"
 DROPPED = "match: {api: ListGroups, direction: request}, do: drop"
-HELD = "match: {api: OffsetCommit}, do: {hold: {until: {api: JoinGroup, direction: request}, at_most: 1s}}"
+UNTIL = "{hold: {until: {api: JoinGroup, direction: request}, at_most: 1s}}"
+HELD = f"match: {{api: OffsetCommit, direction: request}}, do: {UNTIL}"
 
 
 # nothing overtakes a delayed frame
@@ -269,6 +271,18 @@ def test_what_is_released_does_not_come_between_the_pieces_of_another() -> None:
 
 
 # early responses
+
+
+def test_a_request_that_is_not_answered_has_no_turn_among_the_responses() -> None:
+    slow = "match: {api: Produce, direction: request}, do: {delay: 2s}"
+    stage = Stage(rules(slow, HELD))
+    actor = stage.actor()
+    actor.ask(request("Produce", 1, version=9, acks=0, topic_data=[]))
+    actor.ask(commit_request(2) + heartbeat_request(3))
+    stage.wait(3000)
+    assert actor.ids("request") == [1, 2, 3]
+    actor.answer(commit_response(2) + heartbeat_response(3))
+    assert actor.ids("response") == [2, 3]
 
 
 def test_responses_that_wait_for_their_turn_stop_the_client() -> None:

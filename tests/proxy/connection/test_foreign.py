@@ -5,13 +5,28 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.connection.foreign import begins
-from tests.proxy.playbook import request
+from tests.proxy.playbook import Chunks, Stage, heartbeat_request, request, slicings
 
 
 @pytest.mark.parametrize("api", ["ApiVersions", "Metadata", "SaslHandshake", "Produce", "Fetch"])
 def test_requests_of_kafka_are_known_and_in_part_from_their_size_on(api: str) -> None:
     frame = request(api, 1)
     assert [begins(frame[:count]) for count in range(20)] == [False] * 4 + [True] * 16
+
+
+@slicings
+@pytest.mark.parametrize("observed", [True, False])
+def test_a_connection_is_judged_by_its_first_bytes_alone(chunks: Chunks, observed: bool) -> None:
+    stage = Stage(observed=observed)
+    for first, foreign in ((heartbeat_request(1), False), (b"*1\r\n$4\r\nPING\r\n", True)):
+        actor = stage.actor()
+        actor.connection.state.undecided = True
+        actor.ask(first[:12])
+        actor.ask(first[12:] + first, chunks)
+        assert actor.sent["request"] == first * 2
+        assert actor.connection.state.foreign == foreign
+        assert actor.waiting == ([] if foreign else [1, 1])
+        assert not actor.said
 
 
 @pytest.mark.parametrize(

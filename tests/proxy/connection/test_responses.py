@@ -137,11 +137,10 @@ def test_all_in_front_of_the_tail_leaves_as_it_comes(
 @pytest.mark.parametrize(("name", "version"), FORMS[:-1])
 def test_chunks_without_addresses_pass_as_one(name: str, version: int) -> None:
     actor = streaming()
-    actor.ask(asked(name, version, 1))
-    actor.answer(answer(name, version, 1))  # from now on it is known
-    actor.ask(asked(name, version, 2) * 3)
+    actor.ask(asked(name, version, 1) + asked(name, version, 2) * 3)
     data = answer(name, version, 2) * 3
-    for chunk in (data[:50], data[50:100], data[100:-300], data[-300:]):
+    first = answer(name, version, 1)  # from then on it is known
+    for chunk in (first, data[:50], data[50:100], data[100:-300], data[-300:]):
         before = len(actor.times["response"])
         actor.answer(chunk)
         assert [sent for _, sent in actor.times["response"][before:]] == [chunk]

@@ -133,6 +133,9 @@ def test_a_client_that_was_forgotten_begins_anew() -> None:
 
 def test_requests_of_several_clients_on_one_connection_are_few_at_a_time() -> None:
     actor = Stage().actor()
+    actor.ask(heartbeat_request(0) * SEVERAL)
+    assert not actor.connection.full("request")
+    actor = Stage().actor()
     for number in range(SEVERAL):
         assert not actor.connection.full("request")
         actor.ask(request("Heartbeat", number, client=f"client {number}", group_id="g"))

@@ -67,7 +67,8 @@ def test_13_every_hold_has_an_upper_bound(at_most: str, seconds: int) -> None:
     actor.ask(heartbeat_request(1))
     actor.stage.wait(60_000)
     assert actor.times["request"] == [(seconds * 1000.0, heartbeat_request(1))]
-    assert actor.stage.rules.rules[0].expired == 1
+    (rule,) = actor.stage.rules.rules
+    assert (rule.released, rule.expired, rule.ended) == (0, 1, 0)
 
 
 def test_13_what_is_held_leaves_when_the_client_sends_no_more() -> None:
@@ -75,6 +76,8 @@ def test_13_what_is_held_leaves_when_the_client_sends_no_more() -> None:
     actor.ask(heartbeat_request(1))
     actor.end("request")
     assert (actor.ids("request"), actor.finished) == ([1], ["request"])
+    (rule,) = actor.stage.rules.rules
+    assert (rule.released, rule.expired, rule.ended) == (0, 0, 1)
 
 
 @pytest.mark.parametrize("early", [1, 1_000, 1_000_000])
@@ -102,6 +105,29 @@ def test_two_rules_add_their_delays_and_name_themselves() -> None:
     assert (exchange.rules, exchange.latency_ms, exchange.broker_ms) == (("r", "s"), 120.0, 70.0)
     both = {"rules": ["r", "s"], "what": ["delay 10 ms", "delay 20 ms"]}
     assert actor.cuts[0] == {"frame": 0, **both, "left": "later"}
+
+
+def test_the_capture_names_rules_that_depend_on_other_connections() -> None:
+    actor = ruled("{hold: {until: {api: JoinGroup, same: any}, at_most: 5s}}")
+    actor.ask(heartbeat_request(1))
+    assert actor.cuts[0]["depends"] == ["r"]
+
+
+def test_the_capture_has_the_rules_of_a_response_that_leaves_later() -> None:
+    actor = ruled("{delay: 1ms}", "{api: Heartbeat, direction: response}")
+    actor.ask(heartbeat_request(1))
+    actor.answer(heartbeat_response(1))
+    actor.stage.wait(1)
+    assert actor.left == [("response", heartbeat_response(1), {"frame": 0, "rules": ["r"]})]
+
+
+def test_what_could_not_be_done_is_said_ten_times() -> None:
+    actor = ruled("{edit: {set: {group_instance_id: x}}}", "{api: Heartbeat, direction: request}")
+    for number in range(12):
+        actor.ask(heartbeat_request(number))
+    assert len(actor.said) == 10
+    assert actor.said[0].endswith("; the message passes without it")
+    assert actor.stage.rules.rules[0].unable == 12
 
 
 def test_a_condition_on_the_body() -> None:
