@@ -1,26 +1,31 @@
+"""Which rules a message meets, on which matches they fire, and what they decide then."""
+
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from barnabas.proxy.effects import HangUp, Lose, Stall, Wait
+from barnabas.proxy.effects import Effect, HangUp, Lose, Stall, Wait
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.outcome import outcome
-from barnabas.proxy.rules.rule import Counts
+from barnabas.proxy.rules.rule import KINDS, Counts, note
 from barnabas.proxy.rules.rules import Decision, Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from tests.bodies import reassignments
 
 HEARTBEAT = Message("request", 12, 0, "app", 1, 0, 0, "g", 20, None)
+UNREAD = "the body can't be read"
+NO_LENGTH = "length() takes string, array or object, not number"
 
 
-def rules(*texts: str, seed: int = 7) -> Rules:
+def rules(*texts: str, seed: int = 7, before: Rules | None = None) -> Rules:
     named = "".join(f"- {{name: r{n}, {text}}}\n" for n, text in enumerate(texts))
-    return Rules(loads(f"version: 1\nseed: {seed}\nrules:\n{named}"))
+    return Rules(loads(f"version: 1\nseed: {seed}\nrules:\n{named or '  []'}"), before)
 
 
 def decide(made: Rules, message: Message, counts: Counts) -> list[Decision]:
@@ -28,6 +33,12 @@ def decide(made: Rules, message: Message, counts: Counts) -> list[Decision]:
     kind = message.direction, message.key, message.version
     candidates = found.of(*kind, message.client_id)
     return made.decide(candidates, message, counts)
+
+
+def effects(*texts: str) -> list[Effect]:
+    """What some rules want done to a Heartbeat."""
+    decisions = decide(rules(*texts), HEARTBEAT, Counts())
+    return [effect for decision in decisions for effect in decision.effects]
 
 
 def fired(made: Rules, count: int, message: Message = HEARTBEAT) -> list[int]:
@@ -40,10 +51,13 @@ def beat(group: str) -> Message:
     return replace(HEARTBEAT, body=body)
 
 
-@pytest.mark.parametrize("made", [Rules(None), Rules(loads("version: 1\nrules: []"))])
+# candidates, conditions
+
+
+@pytest.mark.parametrize("made", [Rules(None), rules()])
 def test_no_rules(made: Rules) -> None:
     assert made.candidates("request", 1, 11) == ()
-    assert [*made.rules, *made.waits_for] == []
+    assert [*made.rules, *made.waits_for, *made.needs_request] == []
     assert made.needs_group is False
 
 
@@ -58,54 +72,58 @@ def test_candidates_are_told_from_the_kind_alone() -> None:
     assert made.candidates("response", 1, 0) is made.candidates("response", 1, 0)
 
 
-def test_what_is_remembered_is_bounded() -> None:
-    made = rules("match: {api: Fetch}, do: close")
-    for number in range(10_000):
-        assert made.candidates("request", 1000 + number, 0) == ()
-    assert len(made._candidates) <= 4096
-    assert len(made.candidates("request", 1, 0)) == 1
-
-
 def test_peers_are_checked() -> None:
     made = rules("match: {client_id: app, broker: 1}, do: close")
-    (rule,) = made.rules
     assert decide(made, HEARTBEAT, Counts())
     assert not decide(made, replace(HEARTBEAT, broker=2), Counts())
     assert not decide(made, replace(HEARTBEAT, client_id=None), Counts())
-    assert (rule.matched, rule.fired) == (1, 1)
+    assert (made.rules[0].matched, made.rules[0].fired) == (1, 1)
 
 
-def test_conditions_are_checked_and_counted_apart() -> None:
-    made = rules(
-        "match: {api: Heartbeat, direction: request}, where: \"group_id == 'g'\", do: close"
-    )
-    counts = Counts()
-    assert decide(made, beat("g"), counts)
-    assert not decide(made, beat("h"), counts)
-    assert not decide(made, replace(HEARTBEAT, body=b"\xff"), counts)
-    assert not decide(made, HEARTBEAT, counts)
+@pytest.mark.parametrize(
+    ("condition", "message", "matched", "doubt"),
+    [
+        ("group_id == 'g'", beat("g"), 1, ""),
+        ("group_id == 'g'", beat("h"), 0, ""),
+        ("group_id == 'g'", replace(HEARTBEAT, body=b"\xff"), 0, UNREAD),
+        ("group_id == 'g'", HEARTBEAT, 0, UNREAD),
+        ("length(generation_id) > `1`", beat("g"), 0, NO_LENGTH),
+        ("@", HEARTBEAT, 0, UNREAD),
+    ],
+)
+def test_what_can_not_be_decided_is_no_match(
+    condition: str, message: Message, matched: int, doubt: str
+) -> None:
+    made = rules(f'match: {{api: Heartbeat, direction: request}}, where: "{condition}", do: close')
     (rule,) = made.rules
+    assert bool(decide(made, message, Counts())) == (matched == rule.matched == rule.fired == 1)
+    assert (rule.unclear, rule.doubt) == (bool(doubt), doubt)
     assert rule.needs_body
-    assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 2)
-    assert outcome(rule).what == "close, 2 undecided: the body can't be read"
+    assert [rule.news(), rule.news()] == [doubt, ""], "it is said once"
 
 
 def test_each_cause_of_doubt_is_told_with_its_count() -> None:
-    made = rules(
-        "match: {api: Heartbeat, direction: request}, where: length(group_id) > `1`, do: close"
-    )
-    (rule,) = made.rules
-    for body in (b"\xff", None, b"\xff"):
-        assert not decide(made, replace(HEARTBEAT, body=body), Counts())
-    assert outcome(rule).what == "close, 3 undecided: the body can't be read"
     made = rules("match: {api: Heartbeat}, where: length(generation_id) > `1`, do: close")
-    (rule,) = made.rules
     for message in (beat("g"), replace(HEARTBEAT, body=b"\xff"), beat("g")):
         assert not decide(made, message, Counts())
-    assert outcome(rule).what == (
-        "close, 3 undecided: length() takes string, array or object, not number (2), "
-        "the body can't be read (1)"
-    )
+    what = f"close, 3 undecided: {NO_LENGTH} (2), {UNREAD} (1)"
+    assert outcome(made.rules[0]).what == what
+
+
+def test_causes_are_told_apart_up_to_a_bound() -> None:
+    found: Counter[str] = Counter()
+    for number in [*range(2 * KINDS), 0]:
+        note(found, str(number))
+    assert (len(found), found["0"]) == (KINDS, 2)
+
+
+def test_not_more_than_ten_doubts_of_a_rule_are_said() -> None:
+    (rule,) = rules("do: close").rules
+    said = []
+    for number in range(20):
+        rule.doubt = str(number)
+        said.append(rule.news())
+    assert [text for text in said if text] == [str(number) for number in range(9)]
 
 
 @pytest.mark.parametrize(
@@ -120,23 +138,19 @@ def test_what_is_too_large_to_decode_is_undecided(asks: str) -> None:
     assert rule.doubt.startswith("too large to decode")
 
 
-def test_a_condition_that_cannot_be_decided_is_no_match() -> None:
-    made = rules("match: {api: Heartbeat}, where: 'length(generation_id) > `1`', do: close")
-    assert not decide(made, beat("g"), Counts())
-    (rule,) = made.rules
-    assert (rule.matched, rule.unclear) == (0, 1)
-    assert rule.doubt == "length() takes string, array or object, not number"
+# when
 
 
-def test_skip_and_times() -> None:
-    assert fired(rules("when: {skip: 2, times: 3}, do: close"), 10) == [2, 3, 4]
-    assert fired(rules("when: {skip: 2}, do: close"), 5) == [2, 3, 4]
-    assert fired(rules("when: {times: 1}, do: close"), 5) == [0]
+@pytest.mark.parametrize(
+    ("when", "expected"),
+    [("skip: 2, times: 3", [2, 3, 4]), ("skip: 7", [7, 8, 9]), ("times: 1", [0]), ("probability: 0", [])],
+)  # fmt: skip
+def test_skip_and_times(when: str, expected: list[int]) -> None:
+    assert fired(rules(f"when: {{{when}}}, do: close"), 10) == expected
 
 
 def test_times_counts_what_fired_not_what_matched() -> None:
     found = fired(rules("when: {times: 3, probability: 0.3}, do: close"), 200)
-    assert len(found) == 3
     assert found == fired(rules("when: {probability: 0.3}, do: close"), 200)[:3]
 
 
@@ -146,7 +160,6 @@ def test_probability_is_met_and_depends_on_the_seed_alone() -> None:
     assert abs(len(found) / 2000 - 0.3) < 0.04
     assert found == fired(rules(text), 2000)
     assert found != fired(rules(text, seed=8), 2000)
-    assert fired(rules("when: {probability: 0}, do: close"), 100) == []
 
 
 def test_a_greater_probability_fires_where_the_smaller_one_did() -> None:
@@ -156,25 +169,25 @@ def test_a_greater_probability_fires_where_the_smaller_one_did() -> None:
 
 
 def test_another_probability_changes_no_delay() -> None:
-    one = rules("do: {delay: {by: 1s, jitter: 1s}}")
-    two = rules("when: {probability: 0.99}, do: {delay: {by: 1s, jitter: 1s}}")
-    assert decide(one, HEARTBEAT, Counts()) == decide(two, HEARTBEAT, Counts())
+    delay = "do: {delay: {by: 1s, jitter: 1s}}"
+    assert effects(delay) == effects(f"when: {{probability: 0.99}}, {delay}") != []
 
 
-def test_counts_are_kept_for_each_connection() -> None:
-    made = rules("when: {times: 1}, do: close")
+@pytest.mark.parametrize(
+    ("when", "expected", "counts"),
+    [
+        ("times: 1", [True, True, False, False], (4, 2)),
+        ("skip: 1, times: 1, scope: rule", [False, True, False, False], (4, 1)),
+    ],
+)
+def test_matches_are_counted_for_each_connection_or_for_all(
+    when: str, expected: list[bool], counts: tuple[int, int]
+) -> None:
+    made = rules(f"when: {{{when}}}, do: close")
     one, two = Counts(), Counts()
-    found = [bool(decide(made, HEARTBEAT, counts)) for counts in (one, one, two, two)]
-    assert found == [True, False, True, False]
-    assert (made.rules[0].matched, made.rules[0].fired) == (4, 2)
-
-
-def test_counts_of_scope_rule_are_shared() -> None:
-    made = rules("when: {skip: 1, times: 1, scope: rule}, do: close")
-    one, two = Counts(), Counts()
-    found = [bool(decide(made, HEARTBEAT, counts)) for counts in (one, two, one, two)]
-    assert found == [False, True, False, False]
-    assert (made.rules[0].matched, made.rules[0].fired) == (4, 1)
+    found = [bool(decide(made, HEARTBEAT, each)) for each in (one, two, one, two)]
+    assert found == expected
+    assert (made.rules[0].matched, made.rules[0].fired) == counts
 
 
 TEXTS = (
@@ -202,21 +215,24 @@ def test_interleaving_changes_no_decision() -> None:
         assert run(turns) == wanted
 
 
-@pytest.mark.parametrize("change", [{"client_id": "b"}, {"broker": 2}, {"ordinal": 1}])
-def test_connections_have_chances_of_their_own(change: dict[str, str | int]) -> None:
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [({"client_id": "b"}, False), ({"broker": 2}, False), ({"ordinal": 1}, False), ({"connection": 5}, True)],
+)  # fmt: skip
+def test_connections_have_chances_of_their_own(change: dict[str, str | int], same: bool) -> None:
+    """The proxy's own number of a connection changes nothing; with scope: rule nothing does but the turn."""
     other = replace(HEARTBEAT, **change)  # type: ignore[arg-type]
-    assert fired(rules(TEXTS[0]), 100) != fired(rules(TEXTS[0]), 100, other)
+    assert (fired(rules(TEXTS[0]), 100) == fired(rules(TEXTS[0]), 100, other)) == same
+    shared = "when: {probability: 0.5, scope: rule}, do: close"
+    assert fired(rules(shared), 100) == fired(rules(shared), 100, other)
 
 
-def test_the_proxys_own_number_of_a_connection_changes_nothing() -> None:
-    other = replace(HEARTBEAT, connection=5)
-    assert fired(rules(TEXTS[0]), 100) == fired(rules(TEXTS[0]), 100, other)
+# decisions
 
 
 def test_rules_decide_in_their_order_until_one_loses_the_message() -> None:
     made = rules("do: {delay: 1s}", "do: [{stall: 2s}, drop]", "do: {delay: 3s}")
-    found = decide(made, HEARTBEAT, Counts())
-    assert found == [
+    assert decide(made, HEARTBEAT, Counts()) == [
         Decision("r0", (Wait(1_000_000_000),), ("delay 1 s",)),
         Decision(
             "r1",
@@ -228,8 +244,7 @@ def test_rules_decide_in_their_order_until_one_loses_the_message() -> None:
 
 
 def test_nobody_is_asked_after_a_close() -> None:
-    found = decide(rules("do: {close: {forward: true}}", "do: drop"), HEARTBEAT, Counts())
-    assert [decision.effects for decision in found] == [(HangUp(forward=True),)]
+    assert effects("do: {close: {forward: true}}", "do: drop") == [HangUp(forward=True)]
 
 
 def test_what_holds_wait_for() -> None:
@@ -237,18 +252,63 @@ def test_what_holds_wait_for() -> None:
         "do: {hold: {until: {api: JoinGroup, same: any}}}",
         "do: [{hold: {until: {api: SyncGroup}}}, duplicate]",
     )
-    (join, anywhere), (sync, here) = made.waits_for
-    assert (join.describe(), anywhere) == ("JoinGroup message", "any")
-    assert (sync.describe(), here) == ("SyncGroup message", "connection")
+    waits = [(match.describe(), same) for match, same in made.waits_for]
+    assert waits == [("JoinGroup message", "any"), ("SyncGroup message", "connection")]
     assert not made.needs_group
+    assert made.needs_request == ()
     assert rules("do: {hold: {until: {same: group}}}").needs_group
+    (needs,) = rules("do: {hold: {until: {topic: t}}}").needs_request
+    assert needs.describe() == "any message of topic t"
 
 
 def test_what_became_of_a_rule() -> None:
-    made = rules("do: {hold: {until: {api: JoinGroup}}}")
-    rule = made.rule("r0")
+    rule = rules("do: {hold: {until: {api: JoinGroup}}}").rule("r0")
     assert outcome(rule).what == "hold"
-    rule.released, rule.expired = 2, 1
-    assert outcome(rule).what == "hold, 2 released, 1 timed out"
+    rule.released, rule.expired, rule.ended = 2, 1, 3
+    words = "hold, 2 released, 1 timed out, 3 left when the connection ended"
+    assert outcome(rule).what == words
     with pytest.raises(LookupError):
-        made.rule("r1")
+        rules().rule("r1")
+
+
+# one scenario after another
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (("do: close",), ("do: close", "do: drop"), "rule 'r1' added"),
+        (("do: close", "do: drop"), ("do: close",), "rule 'r1' removed"),
+        (("do: close",), ("do: drop",), "replaced"),
+        (("do: close",), ("do: close",), "replaced"),
+    ],
+)
+def test_what_became_of_the_rules_before(
+    before: tuple[str, ...], after: tuple[str, ...], words: str
+) -> None:
+    old = rules(*before)
+    new = rules(*after, before=old)
+    assert new.change(old) == words
+    assert new.shared(old) == {f"r{n}" for n, text in enumerate(after) if text in before[n : n + 1]}
+
+
+def test_what_rules_have_done_goes_on_under_the_next_ones() -> None:
+    first = rules("do: close", "do: [{delay: 1s}, duplicate]")
+    first.claim = lambda rule: False
+    for number, rule in enumerate(first.rules, 1):
+        rule.total.fired = number
+    second = rules("do: close", before=first)
+    assert second.rules[0] is first.rules[0]
+    second.rules[0].total.fired += 3
+    assert second.struck == {"close": 4, "delay": 2, "duplicate": 2}
+    assert rules("do: drop", before=second).struck == second.struck + Counter(drop=0)
+    assert second.claim is first.claim
+
+
+def test_a_capture_keeps_the_scenario_and_when_it_began() -> None:
+    made = rules("do: close")
+    made.began = 5
+    assert made.scenario is not None
+    assert made.meta() == {**made.scenario.meta(), "began": 5}
+    assert made.scenario.meta()["scenario"]
+    assert Rules(None).meta() == {}
