@@ -5,16 +5,19 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.rules.candidates import Candidates
-from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.rules.rules import REMEMBERED, Rules
 from barnabas.proxy.scenario.file import loads
 from tests.proxy.connection.test_header_walk import chunks_forwarded
 from tests.proxy.playbook import (
     Actor,
     Stage,
+    commit_request,
+    commit_response,
     heartbeat_request,
     heartbeat_response,
     request,
     response,
+    ruled,
 )
 
 RULE = "  - {{name: r{}, match: {}, do: {{delay: 50ms}}}}\n"
@@ -56,11 +59,18 @@ def test_rules_about_other_messages_and_peers_are_no_candidates() -> None:
     assert names(None, None, 1) == ["r6"]
 
 
-def test_what_is_remembered_is_bounded() -> None:
-    found = Candidates(Rules(loads(scenario("{api: Heartbeat}"))), 1, 0)
-    for number in range(10_000):
-        assert len(found.of("request", 12, 1, f"client-{number}")) == 1
-    assert len(found._known) <= 4096
+def test_what_is_remembered_is_bounded_and_of_one_client_at_a_time() -> None:
+    rules = Rules(loads(scenario("{client_id: 'client-1*'}")))
+    found = Candidates(rules, 1, 0)
+    for version in range(2 * REMEMBERED):
+        assert len(found.of("request", 12, version, "client-1")) == 1
+        assert rules.candidates("request", 12, version)
+    assert len(found._known) == len(rules._candidates) == REMEMBERED
+    for number in (*range(2000), 1, 2, 1):
+        kind = "request", 12, 1, f"client-{number}"
+        assert bool(found.of(*kind)) == str(number).startswith("1")
+        assert found.of(*kind) is found.of(*kind)
+    assert len(found._known) == 1
 
 
 @pytest.mark.parametrize(
@@ -87,23 +97,18 @@ def test_ten_rules_that_a_header_denies_leave_the_fast_path_alone(match: str) ->
 def test_a_rule_about_sizes_finds_them_among_what_passes(observed: bool) -> None:
     stage = Stage(scenario("{size: {at_least: 100B, at_most: 200B}}"), observed=observed)
     actor = stage.actor()
-    sizes = [50, 99, 100, 200, 201, 300, 60]
-    frames = [fill(number, size) for number, size in enumerate(sizes)]
-    for frame in frames[:2]:
-        actor.ask(frame)
-    for frame in frames[2:]:
+    empty = len(request("Heartbeat", 0, group_id=""))
+    frames = [
+        request("Heartbeat", number, group_id="g" * (size - empty))
+        for number, size in enumerate([50, 99, 100, 200, 201, 300, 60])
+    ]
+    for frame in frames:
         actor.ask(frame)
         stage.wait(50)
-    assert actor.sent["request"] == b"".join(frames)
+    assert actor.times["request"] == [
+        (50.0 * (number + (number in (2, 3))), frame) for number, frame in enumerate(frames)
+    ]
     assert stage.rules.rules[0].fired == 2
-    delayed = [data for at, data in actor.times["request"] if data in frames[2:4]]
-    assert len(delayed) == 2
-
-
-def fill(number: int, size: int) -> bytes:
-    """A heartbeat of this many bytes, its size field included."""
-    empty = len(request("Heartbeat", number, group_id=""))
-    return request("Heartbeat", number, group_id="g" * (size - empty))
 
 
 def test_responses_of_some_size_are_found_among_what_passes() -> None:
@@ -141,37 +146,20 @@ def test_other_rules_are_looked_up_anew() -> None:
     assert chunks_forwarded(actor, "request", heartbeat_request(2))
 
 
-HOLDS = """
-version: 1
-rules:
-  - name: r
-    match: {api: OffsetCommit, direction: request}
-    do: {hold: {until: {api: SyncGroup, direction: request}}}
-"""
-
-
 def test_what_may_step_aside_leaves_the_fast_path_alone_until_it_does() -> None:
-    actor = Stage(HOLDS, observed=False).actor()
+    until = "{hold: {until: {api: SyncGroup, direction: request}}}"
+    actor = ruled(until, "{api: OffsetCommit, direction: request}", observed=False)
     actor.ask(heartbeat_request(0))
     actor.answer(heartbeat_response(0))
     actor.ask(heartbeat_request(1))
     assert chunks_forwarded(actor, "request", heartbeat_request(2))
-    commit = request("OffsetCommit", 3, version=2, group_id="g")
-    actor.ask(commit + heartbeat_request(4))
+    actor.ask(commit_request(3) + heartbeat_request(4))
     assert actor.ids("request") == [0, 1, 2, 4]
     actor.answer(heartbeat_response(1) + heartbeat_response(2) + heartbeat_response(4))
     assert actor.ids("response") == [0, 1, 2]  # the client asked for the commit first
     actor.ask(request("SyncGroup", 5, group_id="g"))
     assert actor.ids("request") == [0, 1, 2, 4, 5, 3]
-    actor.answer(response("SyncGroup", 5) + response("OffsetCommit", 3, version=2))
+    actor.answer(response("SyncGroup", 5) + commit_response(3))
     assert actor.ids("response") == [0, 1, 2, 3, 4, 5]
     assert chunks_forwarded(actor, "request", heartbeat_request(6))
     assert chunks_forwarded(actor, "response", heartbeat_response(6))
-
-
-def test_rules_are_remembered_for_one_client_at_a_time() -> None:
-    found = Candidates(Rules(loads(scenario("{client_id: 'client-1*'}"))), 1, 0)
-    for number in (*range(2000), 1, 2, 1):
-        rules = found.of("request", 12, 1, f"client-{number}")
-        assert bool(rules) == str(number).startswith("1")
-    assert len(found._known) == 1

@@ -1,0 +1,85 @@
+"""Only as much is read as rules and log need, which may change while frames are under way."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.proxy.connection.test_header_walk import chunks_forwarded
+from tests.proxy.playbook import (
+    Chunks,
+    Stage,
+    heartbeat_request,
+    heartbeat_response,
+    leave_request,
+    one_rule,
+    response,
+    ruled,
+    slicings,
+)
+
+HOLD = "{hold: {until: {api: JoinGroup}, at_most: 5s}}"
+
+
+def test_messages_are_skimmed_again_when_the_last_rule_about_them_is_gone() -> None:
+    actor = ruled(HOLD, observed=False)
+    actor.ask(heartbeat_request(1) + leave_request(2))
+    actor.ask(leave_request(3)[:9])
+    assert actor.ids("request") == [2]
+    actor.ask(leave_request(3)[9:])
+    actor.stage.replace("")
+    # their order was to be kept
+    actor.answer(response("LeaveGroup", 2) + response("LeaveGroup", 3) + heartbeat_response(1))
+    assert actor.ids("response") == [1, 2, 3]
+    for piece in (leave_request(4)[:20], leave_request(4)[20:]):
+        assert chunks_forwarded(actor, "request", piece)
+    assert chunks_forwarded(actor, "response", response("LeaveGroup", 4))
+    assert actor.counts == {"LeaveGroup": 3, "Heartbeat": 1}
+
+
+def test_messages_that_were_skimmed_meet_a_rule_that_is_added() -> None:
+    actor = Stage(observed=False).actor()
+    for number in range(3):
+        actor.ask(heartbeat_request(number))
+    actor.stage.replace(one_rule("{delay: 50ms}"))
+    actor.ask(heartbeat_request(3))
+    assert actor.ids("request") == [0, 1, 2]
+    actor.stage.wait(50)
+    assert actor.ids("request") == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("cut", range(1, 60, 7))
+@slicings
+def test_observing_begins_and_ends_anywhere_in_a_frame(cut: int, chunks: Chunks) -> None:
+    actor = Stage(observed=False).actor()
+    asked, answered = (
+        b"".join(map(frame, range(4))) for frame in (heartbeat_request, heartbeat_response)
+    )
+    for wanted, part in enumerate((asked[:cut], asked[cut : cut + 40], asked[cut + 40 :])):
+        actor.ask(part, chunks)
+        actor.stage.observe(wanted == 0)
+    half = cut // 2
+    actor.answer(answered[:half], chunks)
+    actor.stage.observe(True)
+    actor.answer(answered[half:], chunks)
+    assert actor.sent == {"request": asked, "response": answered}
+    assert actor.counts == {"Heartbeat": 4}, "each is counted once"
+    assert not actor.stage.totals.undecoded
+    assert actor.connection.idle
+
+
+def test_no_copy_of_a_frame_is_kept_when_nobody_looks_any_longer() -> None:
+    actor = Stage().actor()
+    actor.ask(heartbeat_request(1) + heartbeat_request(2)[:20])
+    assert actor.connection.state.ingress["request"].copy
+    actor.stage.observe(False)
+    assert actor.connection.state.ingress["request"].copy is None
+
+
+def test_exchanges_are_reported_while_somebody_looks() -> None:
+    actor = Stage(observed=False).actor()
+    for number, wanted in ((1, False), (2, True), (3, False)):
+        actor.stage.observe(wanted)
+        actor.ask(heartbeat_request(number))
+        actor.answer(heartbeat_response(number))
+    assert [exchange.correlation_id for exchange in actor.done] == [2]
+    assert actor.done[0].request is not None
