@@ -275,6 +275,10 @@ class Actor:
         self.cuts: list[dict[str, Any]] = []
         self.left: list[tuple[Direction, bytes, dict[str, Any]]] = []
         self.finished: list[Direction] = []
+        self.kinds: list[tuple[int, int]] = []
+        """API key and version of what is in `left`."""
+        self.untouched = 0
+        """How many chunks passed as they came, without a look at what is in them."""
         self.aborted = False
 
     def feed(self, direction: Direction, data: bytes, chunks: Chunks = whole) -> None:
@@ -308,6 +312,7 @@ class Actor:
         """Note what the connection asks for."""
         if actions is PASS:
             assert chunk is not None
+            self.untouched += 1
             self._send(direction, bytes(chunk))
             return
         for action in actions:
@@ -321,8 +326,9 @@ class Actor:
                 case Cut(_, offset, comment):
                     assert chunk is None or 0 <= offset <= len(chunk)
                     self.cuts.append(comment)
-                case Left(way, data, comment, _, _):
+                case Left(way, data, comment, key, version):
                     self.left.append((way, bytes(data), comment))
+                    self.kinds.append((key, version))
                 case Finish(way):
                     self.finished.append(way)
                 case Abort():

@@ -30,10 +30,12 @@ def test_messages_are_skimmed_again_when_the_last_rule_about_them_is_gone() -> N
     # their order was to be kept
     actor.answer(response("LeaveGroup", 2) + response("LeaveGroup", 3) + heartbeat_response(1))
     assert actor.ids("response") == [1, 2, 3]
-    for piece in (leave_request(4)[:20], leave_request(4)[20:]):
+    actor.ask(leave_request(4))  # from then on it is known
+    actor.answer(response("LeaveGroup", 4))
+    for piece in (leave_request(5)[:20], leave_request(5)[20:]):
         assert chunks_forwarded(actor, "request", piece)
-    assert chunks_forwarded(actor, "response", response("LeaveGroup", 4))
-    assert actor.counts == {"LeaveGroup": 3, "Heartbeat": 1}
+    assert chunks_forwarded(actor, "response", response("LeaveGroup", 5))
+    assert actor.counts == {"LeaveGroup": 4, "Heartbeat": 1}
 
 
 def test_messages_that_were_skimmed_meet_a_rule_that_is_added() -> None:

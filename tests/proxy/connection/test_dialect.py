@@ -94,6 +94,8 @@ def test_a_changed_request_leaves_with_other_fields() -> None:
     actor.ask(transfer(1, "savings", 70))
     assert actor.sent["request"] == transfer(1, "savings", 50)
     assert [cut["edits"] for cut in actor.cuts] == [["edit amount=50"]]
+    (asked,) = actor.connection.state.pairing.waiting
+    assert actor.kinds == [(asked.key, 0)]
 
 
 def test_a_held_message_leaves_behind_the_one_that_it_waits_for() -> None:

@@ -167,9 +167,9 @@ def test_a_request_that_is_skimmed_in_part_is_counted_once(cut: int, acks: int) 
 
 def chunks_forwarded(actor: Actor, direction: Direction, data: bytes) -> bool:
     """Whether a chunk passes untouched, as one."""
-    before = len(actor.times[direction])
+    before = actor.untouched
     actor.feed(direction, data)
-    return [frame for _, frame in actor.times[direction][before:]] == [data]
+    return actor.untouched > before
 
 
 def test_a_big_frame_passes_in_the_pieces_that_it_comes_in() -> None:
@@ -182,6 +182,26 @@ def test_a_big_frame_passes_in_the_pieces_that_it_comes_in() -> None:
         actor, "response", heartbeat_response(5) + heartbeat_response(6) + heartbeat_response(7)
     )
     assert actor.connection.idle
+
+
+def test_frames_of_a_chunk_leave_as_one_piece_though_they_are_looked_at() -> None:
+    actor = Stage().actor()
+    for direction, frame in (("request", heartbeat_request), ("response", heartbeat_response)):
+        data = b"".join(map(frame, range(3)))
+        actor.feed(direction, data)
+        assert actor.times[direction] == [(0.0, data)]
+    assert not actor.untouched
+
+
+def test_latencies_of_responses_that_are_skimmed_are_those_of_each_request() -> None:
+    actor = warm()
+    actor.ask(heartbeat_request(2))
+    actor.stage.wait(5)
+    actor.ask(heartbeat_request(3))
+    actor.stage.wait(7)
+    assert chunks_forwarded(actor, "response", heartbeat_response(2) + heartbeat_response(3))
+    (row,) = actor.stage.tally.rows()
+    assert (row.count, row.max_ms) == (4, 12.0)
 
 
 @pytest.mark.parametrize("limit", [30, 100])

@@ -131,6 +131,7 @@ def test_02_acks_0_is_not_waited_for_and_gets_no_reply(chunks: Chunks, observed:
     assert actor.waiting == [1, 3]
     actor.answer(heartbeat_response(1) + heartbeat_response(3), chunks)
     assert actor.ids("response") == [1, 3]
+    assert [(x.request or {})["acks"] for x in actor.done if x.api == "Produce"] == [0] * observed
     assert actor.connection.idle
 
 
