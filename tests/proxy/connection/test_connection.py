@@ -241,6 +241,30 @@ def test_skimming_and_the_careful_path_agree(sizes: list[int], step: int) -> Non
 
 
 @slicings
+@pytest.mark.parametrize(
+    ("payload", "why"),
+    [
+        (b"", "header at byte 0: the header is truncated"),
+        (b"\0\x0c\0", "header at byte 3: the header is truncated"),
+        (struct.pack(">hhih", 12, 1, 9, 7), "header at byte 10: the header is truncated"),
+        (struct.pack(">hhih", 12, 4, 1, -1) + b"\xff" * 6,
+         "header._tags at byte 0: a varint goes on after 5 bytes"),
+        (struct.pack(">hhih", 999, 7, 5, -1), "API key 999 v7 is unknown here"),
+        (struct.pack(">hhih", 12, 99, 2, -1), "Heartbeat v99 is unknown here"),
+    ],
+)  # fmt: skip
+def test_a_request_that_can_not_be_read_passes_and_says_why(
+    chunks: Chunks, payload: bytes, why: str
+) -> None:
+    actor = Stage().actor()
+    actor.ask(heartbeat_request(1) + raw(payload), chunks)
+    assert actor.sent["request"] == heartbeat_request(1) + raw(payload)
+    (line,) = actor.said
+    assert line.endswith(f": request undecodable, forwarded unchanged: {why}")
+    assert actor.cuts == [{"frame": 1, "undecodable": why}]
+
+
+@slicings
 def test_addresses_are_those_of_the_proxy(chunks: Chunks) -> None:
     actor = Stage().actor()
     brokers = [{"node_id": 3, "host": "real", "port": 9092}]

@@ -67,6 +67,7 @@ def test_a_request_that_can_not_be_read_stays_behind_a_delayed_one(
     assert stage.totals.undecoded == 1
     actor.answer(heartbeat_response(1) + raw(b"who knows") + groups_response(3), chunks)
     assert [x.correlation_id for x in actor.done] == [1, 0, 3]
+    assert (actor.done[1].request_body, actor.done[1].sasl) == (None, "")
     assert actor.connection.idle
 
 

@@ -9,44 +9,73 @@ import pytest
 from barnabas.captures.kafka.context.memory import MOST
 from barnabas.proxy.connection.connection import SEVERAL
 from barnabas.proxy.connection.shared_state import SharedState
-from tests.proxy.playbook import Actor, Stage, heartbeat_request, request, response
+from barnabas.specs.frames import Direction
+from tests.proxy.playbook import (
+    Actor,
+    Stage,
+    groups_request,
+    groups_response,
+    heartbeat_request,
+    heartbeat_response,
+    one_rule,
+    request,
+    response,
+    ruled,
+)
 
 
-def held(direction: str, until: str, more: str = "") -> Stage:
-    match = f"{{api: Heartbeat, direction: {direction}}}"
+def held(until: str, direction: str = "request", more: str = "") -> Stage:
+    """Heartbeats of a direction wait for another message."""
     hold = f"{{hold: {{until: {until}, at_most: 9s}}}}"
     return Stage(
-        f"version: 1\nrules:\n  - {{name: r, match: {match}, do: {hold}}}\n{more}", observed=False
+        one_rule(hold, f"{{api: Heartbeat, direction: {direction}}}") + more, observed=False
     )
 
 
-def join(actor: Actor, group: str, number: int = 7) -> None:
-    actor.ask(request("JoinGroup", number, version=2, group_id=group))
-    actor.answer(response("JoinGroup", number, version=2))
+UNTIL_JOIN = "{api: JoinGroup, direction: request, same: any}"
 
 
-@pytest.mark.parametrize("held_direction", ["request", "response"])
-@pytest.mark.parametrize("awaited_direction", ["request", "response"])
-@pytest.mark.parametrize(("group", "released"), [("g", True), ("h", False)])
-def test_the_group_of_a_message_is_known_in_both_directions(
-    held_direction: str, awaited_direction: str, group: str, released: bool
-) -> None:
-    stage = held(held_direction, f"{{api: JoinGroup, direction: {awaited_direction}, same: group}}")
+def join(actor: Actor, group: str, client: str = "me") -> None:
+    actor.ask(request("JoinGroup", 7, version=2, group_id=group, client=client))
+    actor.answer(response("JoinGroup", 7, version=2))
+
+
+DIRECTIONS: tuple[Direction, ...] = ("request", "response")
+
+
+@pytest.mark.parametrize("held_direction", DIRECTIONS)
+@pytest.mark.parametrize("awaited_direction", DIRECTIONS)
+@pytest.mark.parametrize(
+    ("same", "group", "client", "released"),
+    [
+        ("connection", "g", "me", False),
+        ("client", "g", "me", True),
+        ("client", "g", "other", False),
+        ("group", "g", "other", True),
+        ("group", "h", "me", False),
+        ("any", "h", "other", True),
+    ],
+)
+def test_a_frame_is_held_until_a_message_on_another_connection(
+    held_direction: Direction, awaited_direction: str, same: str, group: str, client: str, released: bool
+) -> None:  # fmt: skip
+    stage = held(
+        f"{{api: JoinGroup, direction: {awaited_direction}, same: {same}}}", held_direction
+    )
     one, other = stage.actor(), stage.actor()
     for actor in (one, other):  # one exchange, so that what can be skimmed is
-        actor.ask(request("ListGroups", 0, version=0))
-        actor.answer(response("ListGroups", 0, version=0))
+        actor.ask(groups_request(0))
+        actor.answer(groups_response(0))
     one.ask(heartbeat_request(1))
     if held_direction == "response":
-        one.answer(response("Heartbeat", 1))
-    before = len(one.frames(held_direction))  # type: ignore[arg-type]
-    join(other, group)
-    after = len(one.frames(held_direction))  # type: ignore[arg-type]
-    assert after - before == released
+        one.answer(heartbeat_response(1))
+    assert 1 not in one.ids(held_direction)
+    join(other, group, client)
+    assert (1 in one.ids(held_direction)) == released
 
 
 def test_one_message_releases_all_that_wait_for_it() -> None:
-    stage = held("request", "{api: JoinGroup, direction: request, same: any}")
+    stage = held(UNTIL_JOIN)
     waiting = [stage.actor() for _ in range(3)]
     for actor in waiting:
         actor.ask(heartbeat_request(1) + heartbeat_request(2))
@@ -57,7 +86,7 @@ def test_one_message_releases_all_that_wait_for_it() -> None:
 
 
 def test_a_message_does_not_release_itself_but_the_next_one_of_its_kind_does() -> None:
-    stage = held("request", "{api: Heartbeat, direction: request, same: any}")
+    stage = held("{api: Heartbeat, direction: request, same: any}")
     one, other = stage.actor(), stage.actor()
     one.ask(heartbeat_request(1))
     other.ask(heartbeat_request(2))
@@ -67,7 +96,7 @@ def test_a_message_does_not_release_itself_but_the_next_one_of_its_kind_does() -
 
 
 def test_a_connection_that_is_over_is_forgotten() -> None:
-    stage = held("request", "{api: JoinGroup, direction: request, same: any}")
+    stage = held(UNTIL_JOIN)
     gone, stays = stage.actor(), stage.actor()
     for actor in (gone, stays):
         actor.ask(heartbeat_request(1))
@@ -79,8 +108,8 @@ def test_a_connection_that_is_over_is_forgotten() -> None:
 
 
 def test_a_message_that_is_lost_releases_nobody() -> None:
-    lost = "  - {name: lost, match: {api: JoinGroup, direction: request}, do: drop}\n"
-    stage = held("request", "{api: JoinGroup, direction: request, same: any}", lost)
+    lost = "- {name: lost, match: {api: JoinGroup, direction: request}, do: drop}\n"
+    stage = held(UNTIL_JOIN, more=lost)
     one, other = stage.actor(), stage.actor()
     one.ask(heartbeat_request(1))
     other.ask(request("JoinGroup", 7, version=2, group_id="g"))
@@ -98,15 +127,11 @@ def test_connections_of_a_client_to_a_broker_are_numbered() -> None:
 
 
 def test_a_window_of_a_connection_that_is_over_is_let_go() -> None:
-    mix = "{reorder: {shuffle: 3, same: any, at_most: 1h}}"
-    stage = Stage(
-        f"version: 1\nrules:\n  - name: r\n    match: {{api: Heartbeat, direction: request}}\n    do: {mix}\n"
-    )
-    actor = stage.actor()
-    actor.ask(request("Heartbeat", 1, group_id="g"))
-    assert stage.shared.windows._filling
+    actor = ruled("{reorder: {shuffle: 3, same: any, at_most: 1h}}")
+    actor.ask(heartbeat_request(1))
+    assert actor.stage.shared.windows._filling
     actor.close()
-    assert not stage.shared.windows._filling
+    assert not actor.stage.shared.windows._filling
 
 
 def test_what_is_kept_of_client_ids_is_bounded_whatever_their_number_and_length() -> None:

@@ -235,6 +235,8 @@ def test_a_version_that_is_not_offered_closes_behind_the_answers(
     actor.answer(response("Heartbeat", 0), chunks)
     actor.ask(before[1] + before[2] + refused + request("Heartbeat", 4), chunks)
     assert actor.frames("request") == before
+    note = "request not forwarded: its version is not offered"
+    assert {"frame": 3, "left": "never", "note": note} in actor.cuts
     actor.answer(response("Heartbeat", 1), chunks)
     assert not over(actor)
     actor.answer(response("Heartbeat", 2), chunks)
