@@ -260,6 +260,14 @@ def test_swap_lets_just_that_many_pass_even_if_they_are_late() -> None:
     assert actor.ids("request") == [2, 1, 3]
 
 
+def test_windows_of_two_rules_do_not_mix() -> None:
+    backwards = "match: {{api: {}, direction: request}}, do: {{reorder: {{reverse: 2}}}}"
+    actor = Stage(rules(*map(backwards.format, ("Heartbeat", "OffsetCommit")))).actor()
+    for number in (1, 3):
+        actor.ask(heartbeat_request(number) + commit_request(number + 1))
+    assert actor.ids("request") == [3, 1, 4, 2]
+
+
 def test_what_is_released_does_not_come_between_the_pieces_of_another() -> None:
     """A message that stood aside, and came before one that is leaving in pieces."""
     sliced = "match: {api: Heartbeat, direction: request}, do: {slice: {size: 10B, every: 10ms}}"
