@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.running import run
-from barnabas.captures.kafka import notes
-from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.exchange import STRAY, UNREADABLE, Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
-from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.captures.writing.masking import Masking
-from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Cut, Hide, Left
-from barnabas.proxy.connection.requests import ADDRESSES
-from barnabas.proxy.fastpath.plan import Plan
-from barnabas.specs.frames import Direction
 from barnabas.specs.records import Record, build
 from tests.proxy.playbook import (
-    Actor,
     Chunks,
     Stage,
     bytewise,
@@ -37,6 +25,7 @@ from tests.proxy.playbook import (
     response,
     whole,
 )
+from tests.proxy.recorded import Recorded as Recorded
 
 PASSWORD = b"hunter2-is-secret"
 VALUE = b"shown-to-nobody"
@@ -56,59 +45,6 @@ CHUNKS = pytest.mark.parametrize(
 OBSERVED = pytest.mark.parametrize("observed", [True, False], ids=["log", "no log"])
 
 
-class Recorded(Actor):
-    """A connection with a capture, as the relay writes it."""
-
-    def __init__(self, stage: Stage, path: Path, masking: Masking) -> None:
-        stage.plan = Plan(stage.rules, hides=masking.hides, quotes=masking.key is None)
-        super().__init__(stage, 1, 1)
-        stage.actors.append(self)
-        self.path = path
-        self.writer = CaptureWriter(path, limit=None, meta={})
-        here = ("127.0.0.1", 1)
-        comment = {"client": "client:1", "broker": 1}
-        flow = self.writer.open(1, here, ("127.0.0.1", 2), stage.now, comment)
-        self.flow = MaskedFlow(flow, masking)
-        self.flow.upstream(here, ("127.0.0.1", 3))
-
-    def perform(
-        self, actions: Actions, direction: Direction = "request", chunk: memoryview | None = None
-    ) -> None:
-        now = self.stage.now
-        if actions is PASS:
-            assert chunk is not None
-            self.flow.arrived(direction, chunk, now)
-        elif actions is NOTHING and chunk is not None:
-            self.flow.unread(direction, len(chunk), now)
-        elif chunk is not None:
-            cuts = [(one.offset, one.comment) for one in actions if isinstance(one, Cut)]
-            hidden = [one.frame for one in actions if isinstance(one, Hide)]
-            rest = self.connection.undecided(direction)
-            self.flow.took(direction, chunk, now, cuts, hidden, rest)
-        for action in actions:
-            if isinstance(action, Left):
-                way, data, comment, key, version = action
-                self.flow.left(way, data, now, comment, key, version)
-        super().perform(actions, direction, chunk)
-
-    def finish(self) -> bytes:
-        """The bytes of the capture."""
-        self.close()
-        self.flow.close(self.stage.now)
-        self.writer.close()
-        return self.path.read_bytes()
-
-    def decoded(self) -> list[Exchange]:
-        return list(Conversations().exchanges(CaptureReader(self.path)))
-
-    def arrived(self, direction: Direction) -> bytes:
-        return b"".join(
-            event.data
-            for event in CaptureReader(self.path)
-            if isinstance(event, Chunk) and (event.flow, event.direction) == ("arrived", direction)
-        )
-
-
 @pytest.fixture
 def recorded(tmp_path: Path) -> Callable[..., Recorded]:
     def make(scenario: str = "", masking: Masking | None = None, **options: Any) -> Recorded:
@@ -126,49 +62,37 @@ def shown(exchanges: list[Exchange]) -> list[dict[str, Any]]:
 PLAIN = b"\0alice\0" + PASSWORD
 
 
+def conversation(number: int) -> list[tuple[bytes, bytes]]:
+    """An authentication and a Heartbeat, from this correlation id on."""
+    handshake = response("SaslHandshake", number, mechanisms=["PLAIN"])
+    answer = response("SaslAuthenticate", number + 1, session_lifetime_ms=10_000)
+    return [
+        (request("SaslHandshake", number, mechanism="PLAIN"), handshake),
+        (request("SaslAuthenticate", number + 1, auth_bytes=PLAIN), answer),
+        (heartbeat_request(number + 2), heartbeat_response(number + 2)),
+    ]
+
+
 @CHUNKS
 @OBSERVED
 def test_tokens_and_what_stands_around_them(
     recorded: Callable[..., Recorded], chunks: Chunks, observed: bool
 ) -> None:
     actor = recorded(observed=observed)
-    asked = [
-        request("SaslHandshake", 1, mechanism="PLAIN"),
-        request("SaslAuthenticate", 2, auth_bytes=PLAIN),
-        heartbeat_request(3),
-        request("SaslHandshake", 4, mechanism="PLAIN"),
-        request("SaslAuthenticate", 5, auth_bytes=PLAIN),
-        heartbeat_request(6),
-    ]
-    answered = [
-        response("SaslHandshake", 1, mechanisms=["PLAIN"]),
-        response("SaslAuthenticate", 2, session_lifetime_ms=10_000),
-        heartbeat_response(3),
-        response("SaslHandshake", 4, mechanisms=["PLAIN"]),
-        response("SaslAuthenticate", 5, session_lifetime_ms=10_000),
-        heartbeat_response(6),
-    ]
-    for one, other in zip(asked, answered, strict=True):
-        actor.ask(one, chunks)
-        actor.answer(other, chunks)
+    talk = conversation(1) + conversation(4)
+    for asked, answered in talk:
+        actor.ask(asked, chunks)
+        actor.answer(answered, chunks)
         actor.stage.wait(1)
-    assert bytes(actor.sent["request"]) == b"".join(asked)
-    assert bytes(actor.sent["response"]) == b"".join(answered)
-    data = actor.finish()
-    assert PASSWORD not in data
-    starred = [frame.replace(PLAIN, b"*" * len(PLAIN)) for frame in asked]
-    assert actor.arrived("request") == b"".join(starred)
-    assert actor.arrived("response") == b"".join(answered)
+    requests, responses = (b"".join(frames) for frames in zip(*talk, strict=True))
+    assert actor.sent == {"request": requests, "response": responses}
+    assert PASSWORD not in actor.finish()
+    assert actor.arrived("request") == requests.replace(PLAIN, b"*" * len(PLAIN))
+    assert actor.arrived("response") == responses
     decoded = actor.decoded()
-    assert [one.sasl for one in decoded] == [
-        "",
-        "PLAIN alice → authenticated for 10 s",
-        "",
-        "",
-        "PLAIN alice → authenticated again for 10 s",
-        "",
-    ]
-    assert [one.user for one in decoded] == [None, None, "alice", "alice", "alice", "alice"]
+    first, again = (f"PLAIN alice → authenticated {how}for 10 s" for how in ("", "again "))
+    assert [one.sasl for one in decoded] == ["", first, "", "", again, ""]
+    assert [one.user for one in decoded] == [None, None, *["alice"] * 4]
     if observed:
         assert shown(decoded) == shown(actor.done)
 
@@ -176,15 +100,9 @@ def test_tokens_and_what_stands_around_them(
 @pytest.mark.parametrize("size", [1, 5, 23, 40, 64, 1000])
 def test_chunks_that_end_within_frames(recorded: Callable[..., Recorded], size: int) -> None:
     actor = recorded()
-    asked = b"".join(
-        [
-            request("Metadata", 1, topics=[{"name": "orders"}]),
-            request("SaslAuthenticate", 2, auth_bytes=PLAIN),
-            request("SaslAuthenticate", 3, auth_bytes=PLAIN),
-            heartbeat_request(4),
-            request("SaslAuthenticate", 5, auth_bytes=PLAIN),
-        ]
-    )
+    tokens = [request("SaslAuthenticate", number, auth_bytes=PLAIN) for number in (2, 3, 5)]
+    before = request("Metadata", 1, topics=[{"name": "orders"}])
+    asked = before + tokens[0] + tokens[1] + heartbeat_request(4) + tokens[2]
     actor.ask(asked, pieces(size))
     assert bytes(actor.sent["request"]) == asked
     assert PASSWORD not in actor.finish()
@@ -192,53 +110,40 @@ def test_chunks_that_end_within_frames(recorded: Callable[..., Recorded], size: 
 
 
 @CHUNKS
-def test_raw_tokens_are_understood_without_a_capture(chunks: Chunks) -> None:
-    actor = Stage().actor()
-    actor.ask(request("SaslHandshake", 1, version=0, mechanism="PLAIN"), chunks)
-    actor.answer(response("SaslHandshake", 1, version=0, mechanisms=["PLAIN"]), chunks)
-    actor.ask(raw(PLAIN), chunks)
-    actor.answer(raw(b""), chunks)
-    assert [one.sasl for one in actor.done] == ["", "PLAIN alice → authenticated"]
-    assert actor.connection.state.sasl.who == "PLAIN alice"
-
-
-@CHUNKS
 @OBSERVED
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 def test_raw_tokens_behind_handshake_v0(
-    recorded: Callable[..., Recorded], chunks: Chunks, observed: bool
+    recorded: Callable[..., Recorded], chunks: Chunks, observed: bool, mechanism: str
 ) -> None:
     actor = recorded(observed=observed)
-    actor.ask(request("SaslHandshake", 1, version=0, mechanism="SCRAM-SHA-256"), chunks)
-    actor.answer(response("SaslHandshake", 1, version=0, mechanisms=["SCRAM-SHA-256"]), chunks)
-    for token, answer in ((b"n,,n=alice,r=1", b"r=12,s=x,i=1"), (b"c=biws,p=" + PASSWORD, b"v=y")):
+    actor.ask(request("SaslHandshake", 1, version=0, mechanism=mechanism), chunks)
+    actor.answer(response("SaslHandshake", 1, version=0, mechanisms=[mechanism]), chunks)
+    scram = ((b"n,,n=alice,r=1", b"r=12,s=x,i=1"), (b"c=biws,p=" + PASSWORD, b"v=y"))
+    for token, answer in ((PLAIN, b""),) if mechanism == "PLAIN" else scram:
         actor.ask(raw(token), chunks)
         actor.answer(raw(answer), chunks)
     actor.ask(heartbeat_request(2), chunks)
     actor.answer(heartbeat_response(2), chunks)
     data = actor.finish()
-    assert PASSWORD not in data
-    assert b"n=alice" not in data
-    assert b"s=x,i=1" not in data
-    assert [one.sasl for one in actor.decoded()] == [
-        "",
-        "SCRAM-SHA-256 alice → challenge",
-        "SCRAM-SHA-256 alice → authenticated",
-        "",
-    ]
+    assert not [secret for secret in (PASSWORD, b"n=alice", b"s=x,i=1") if secret in data]
+    outcomes = ["authenticated"] if mechanism == "PLAIN" else ["challenge", "authenticated"]
+    told = ["", *(f"{mechanism} alice → {outcome}" for outcome in outcomes), ""]
+    assert [one.sasl for one in actor.decoded()] == told
+    assert [one.sasl for one in actor.done] == told * observed
+    assert actor.connection.state.sasl.who == f"{mechanism} alice"
     assert not actor.said
 
 
 @pytest.mark.parametrize("size", range(5, 60, 3))
 def test_what_is_cut_off_shows_its_size_only(recorded: Callable[..., Recorded], size: int) -> None:
     actor = recorded()
-    actor.ask(request("SaslHandshake", 1, version=0, mechanism="PLAIN"))
+    handshake = request("SaslHandshake", 1, version=0, mechanism="PLAIN")
+    actor.ask(handshake)
     actor.ask(raw(b"\0a\0" + b"secret" * 10)[:size], bytewise)
-    data = actor.finish()
-    assert set(actor.arrived("request")[-size:][4:]) <= set(b"*")
-    assert b"secret" not in data
-    assert len(actor.arrived("request")) == size + len(
-        request("SaslHandshake", 1, version=0, mechanism="PLAIN")
-    )
+    assert b"secret" not in actor.finish()
+    arrived = actor.arrived("request")
+    assert set(arrived[-size:][4:]) <= set(b"*")
+    assert len(arrived) == len(handshake) + size
 
 
 def test_a_token_without_a_handshake(recorded: Callable[..., Recorded]) -> None:
@@ -393,83 +298,3 @@ def test_no_reason_tells_what_payload_is(
     told = [number for number in ("not 78", "1313754702", "78 ", "77 ") if number in said]
     assert bool(told) != hidden
     assert "at byte" in said
-
-
-NODE = {"node_id": 1, "host": "real", "port": 9092}
-METADATA = response("Metadata", 2, version=9, brokers=[NODE])
-
-WITHHELD: dict[str, tuple[bytes, bytes]] = {
-    "of a version to come": (
-        raw(struct.pack(">hhih", 3, 99, 2, -1) + b"\0\1"),
-        raw(struct.pack(">i", 2) + b"\0" + PASSWORD),
-    ),
-    "that nobody asked for": (heartbeat_request(2), raw(struct.pack(">i", 7) + PASSWORD)),
-    "to a header that can't be read": (
-        raw(struct.pack(">hhih", 3, 9, 2, -1) + b"\xff\xff\xff\xff\x0f" + bytes(20)),
-        METADATA,
-    ),
-    "whose addresses can't be found": (
-        request("Metadata", 2, version=9),
-        raw(METADATA[4:9] + b"\xff" * 30),
-    ),
-}
-"""A request, and a response that may not pass."""
-
-
-def _number(exchange: Exchange) -> int:
-    return exchange.correlation_id
-
-
-@CHUNKS
-@pytest.mark.parametrize("behind", [True, False], ids=["another behind it", ""])
-@pytest.mark.parametrize("case", WITHHELD)
-def test_a_response_that_is_withheld_is_recorded_as_such(
-    recorded: Callable[..., Recorded], case: str, behind: bool, chunks: Chunks
-) -> None:
-    actor = recorded()
-    asked, withheld = WITHHELD[case]
-    named = request("Metadata", 1, version=9), response("Metadata", 1, version=9, brokers=[NODE])
-    last = heartbeat_request(3), heartbeat_response(3)
-    actor.ask(named[0] + asked + last[0], chunks)
-    actor.answer(named[1] + withheld + last[1] * behind, chunks)
-    assert actor.aborted
-    assert actor.ids("response") == [1]
-    assert (actor.stage.totals.withheld, len(actor.said)) == (1, actor.stage.totals.undecoded + 1)
-    actor.finish()
-    shown_of_it = actor.arrived("response")[len(named[1]) :][: len(withheld)]
-    if case == "to a header that can't be read":  # nor is there one in the answer, for all we know
-        assert shown_of_it == withheld[:4] + b"*" * (len(withheld) - 4)
-    elif case == "that nobody asked for":
-        assert shown_of_it == withheld[:8] + b"*" * (len(withheld) - 8)
-    else:
-        assert shown_of_it == withheld
-    packet = next(
-        event
-        for event in CaptureReader(actor.path)
-        if isinstance(event, Chunk) and any("withheld" in one for one in event.comments)
-    )
-    assert packet.data.endswith(shown_of_it[-1:])
-    assert packet.comments[-1]["frame"] == 1
-    assert packet.comments[-1]["left"] == "never"
-    assert "can't be replaced" in packet.comments[-1]["withheld"]
-    conversations = Conversations(strays=True)
-    decoded = list(conversations.exchanges(CaptureReader(actor.path)))
-    strays = [one for one in decoded if one.key == STRAY]
-    answers = sorted((one for one in decoded if one.key != STRAY), key=_number)
-    told = sorted(actor.done, key=_number)
-    for one in (*answers, *told):
-        if one.key == UNREADABLE:
-            one.client_id = None  # the log has that of the requests before
-            one.note = one.note.removeprefix(f"{ADDRESSES}; ")  # a capture has it as undecodable
-    assert shown(answers) == shown(told)
-    assert (conversations.skipped, conversations.losses) == (0, 0)
-    (note,) = (one.note for one in decoded if "withheld" in one.note)
-    assert note == notes.WITHHELD
-    assert [(one.correlation_id, one.answered) for one in strays] == [(7, None)] * (
-        case == "that nobody asked for"
-    )
-    found = [finding.what for _, finding in run(decoded, CHECKS)]
-    assert found == [
-        f"a response with correlation id {one.correlation_id} belongs to no request in flight"
-        for one in strays
-    ]

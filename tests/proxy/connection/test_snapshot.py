@@ -29,7 +29,8 @@ from tests.proxy.playbook import (
     trailing,
     whole,
 )
-from tests.proxy.test_masked_capture import PLAIN, SLOW, Recorded, pieces
+from tests.proxy.recorded import Recorded
+from tests.proxy.test_masked_capture import PLAIN, SLOW, pieces
 
 
 class Rotated(Recorded):
