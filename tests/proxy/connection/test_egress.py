@@ -97,10 +97,11 @@ def test_a_raw_token_stays_behind_a_delayed_handshake(chunks: Chunks) -> None:
     assert actor.sent["request"] == asked
 
 
-def test_a_rule_about_any_api_is_about_unknown_ones_too() -> None:
+@pytest.mark.parametrize("body", [b"", b"who knows"])
+def test_a_rule_about_any_api_is_about_unknown_ones_too(body: bytes) -> None:
     actor = ruled("{delay: 20ms}", "{direction: response}")
     actor.ask(UNKNOWN)
-    answer = raw(struct.pack(">i", 5) + b"who knows")
+    answer = raw(struct.pack(">i", 5) + body)
     actor.answer(answer)
     actor.stage.wait(20)
     assert actor.times["response"] == [(20.0, answer)]

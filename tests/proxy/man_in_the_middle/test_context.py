@@ -17,12 +17,22 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
+    commit_request,
+    one_rule,
     request,
     response,
+    ruled,
     slicings,
 )
 
 ORDERS = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")
+
+
+BY_NAME = {
+    "match": ("{api: Fetch, topic: orders}",),
+    "where": ("{api: Fetch, direction: request}", "where: \"topics[?topic == 'orders']\""),
+}
+"""Rules about a topic by its name."""
 
 
 class Heard:
@@ -100,13 +110,10 @@ def test_15_a_session_goes_on_over_another_connection_to_its_broker(chunks: Chun
 @slicings
 def test_15_a_heartbeat_response_names_no_group_its_request_does(chunks: Chunks) -> None:
     """A hold on `same: group` knows the group of a response by its request."""
-    scenario = (
-        "version: 1\nrules:\n  - name: r\n    match: {api: OffsetCommit, direction: request}\n"
-        "    do: {hold: {until: {api: Heartbeat, direction: response, same: group}, at_most: 5s}}\n"
-    )
-    stage = Stage(scenario)
-    actor, other = stage.actor(), stage.actor()
-    actor.ask(request("OffsetCommit", 1, version=2, group_id="g"), chunks)
+    until = "{hold: {until: {api: Heartbeat, direction: response, same: group}, at_most: 5s}}"
+    actor = ruled(until, "{api: OffsetCommit, direction: request}")
+    other = actor.stage.actor()
+    actor.ask(commit_request(1), chunks)
     for group in ("another", "g"):
         assert actor.frames("request") == []
         other.ask(request("Heartbeat", 2, group_id=group), chunks)
@@ -119,12 +126,8 @@ def test_15_a_heartbeat_response_names_no_group_its_request_does(chunks: Chunks)
 def test_15_a_rule_asks_for_a_topic_by_name_and_counts_what_it_can_not_tell(
     chunks: Chunks, observed: bool
 ) -> None:
-    scenario = (
-        "version: 1\nrules:\n  - name: r\n    match: {api: Fetch, direction: request}\n"
-        "    where: \"topics[?topic == 'orders']\"\n    do: {delay: 1s}\n"
-    )
-    stage = Stage(scenario, observed=observed)
-    actor, other = stage.actor(), stage.actor()
+    actor = ruled("{delay: 1s}", *BY_NAME["where"], observed=observed)
+    stage, other = actor.stage, actor.stage.actor()
     asked = request("Fetch", 1, version=13, **fetch(0, 0, 0))
     actor.ask(asked, chunks)
     actor.answer(response("Fetch", 1, version=13), chunks)
@@ -144,12 +147,6 @@ def test_15_a_rule_asks_for_a_topic_by_name_and_counts_what_it_can_not_tell(
     assert (rule.matched, rule.unclear) == (1, 1)  # it names no topic at all
 
 
-BY_NAME = {
-    "match": "match: {api: Fetch, topic: orders}",
-    "where": "match: {api: Fetch, direction: request}\n    where: \"topics[?topic == 'orders']\"",
-}
-
-
 @slicings
 @pytest.mark.parametrize("observed", [True, False])
 @pytest.mark.parametrize("by", BY_NAME)
@@ -163,7 +160,7 @@ def test_15_a_rule_that_is_loaded_later_knows_the_topics_that_were_named_before(
     other.answer(response("Metadata", 1, version=12, topics=topics), chunks)
     actor.ask(request("Heartbeat", 1, version=3), chunks)
     actor.answer(response("Heartbeat", 1, version=3), chunks)
-    stage.replace(f"version: 1\nrules:\n  - name: r\n    {BY_NAME[by]}\n    do: {{delay: 1s}}\n")
+    stage.replace(one_rule("{delay: 1s}", *BY_NAME[by]))
     actor.ask(request("Fetch", 2, version=13, **fetch(0, 0, 0)), chunks)
     (rule,) = stage.rules.rules
     assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 0)
@@ -172,23 +169,23 @@ def test_15_a_rule_that_is_loaded_later_knows_the_topics_that_were_named_before(
 
 @slicings
 @pytest.mark.parametrize(
-    ("name", "version", "body"),
+    ("name", "version", "topics"),
     [
-        ("Produce", 13, {"topic_data": [{"topic_id": ORDERS}]}),
-        ("Fetch", 17, {"topics": [{"topic_id": ORDERS}]}),
-        ("OffsetCommit", 10, {"topics": [{"topic_id": ORDERS}]}),
-        ("TxnOffsetCommit", 6, {"topics": [{"topic_id": ORDERS}]}),
-        ("ConsumerGroupHeartbeat", 1, {"topic_partitions": [{"topic_id": ORDERS}]}),
-        ("ShareFetch", 1, {"topics": [{"topic_id": ORDERS}]}),
-        ("ShareAcknowledge", 1, {"topics": [{"topic_id": ORDERS}]}),
+        ("Produce", 13, "topic_data"),
+        ("Fetch", 17, "topics"),
+        ("OffsetCommit", 10, "topics"),
+        ("TxnOffsetCommit", 6, "topics"),
+        ("ConsumerGroupHeartbeat", 1, "topic_partitions"),
+        ("ShareFetch", 1, "topics"),
+        ("ShareAcknowledge", 1, "topics"),
     ],
 )
 def test_15_a_topic_is_matched_by_its_id_in_every_api_that_has_ids_alone(
-    chunks: Chunks, name: str, version: int, body: dict[str, Any]
+    chunks: Chunks, name: str, version: int, topics: str
 ) -> None:
-    scenario = "version: 1\nrules: [{name: r, match: {topic: ord*}, do: {delay: 1s}}]\n"
-    stage = Stage(scenario)
-    actor = stage.actor()
+    actor = ruled("{delay: 1s}", "{topic: ord*}")
+    stage = actor.stage
+    body = {topics: [{"topic_id": ORDERS}]}
     actor.ask(request(name, 1, version=version, **body), chunks)
     (rule,) = stage.rules.rules
     assert (rule.matched, rule.unclear) == (0, 1)
@@ -208,9 +205,7 @@ def test_15_a_response_whose_request_passed_before_the_rule_came_is_not_decided(
     actor = stage.actor()
     for number in (1, 2):
         actor.ask(request("Heartbeat", number, version=3, group_id="g"))
-    stage.replace(
-        "version: 1\nrules: [{name: r, match: {direction: response, group: g}, do: {delay: 1s}}]\n"
-    )
+    stage.replace(one_rule("{delay: 1s}", "{direction: response, group: g}"))
     actor.ask(request("Heartbeat", 3, version=3, group_id="g"))
     for number in (1, 2, 3):
         actor.answer(response("Heartbeat", number, version=3))
@@ -222,11 +217,8 @@ def test_15_a_response_whose_request_passed_before_the_rule_came_is_not_decided(
 
 def test_15_a_hold_until_a_topic_wants_its_name_to_be_known() -> None:
     until = "{api: Fetch, topic: orders, same: any}"
-    stage = Stage(
-        "version: 1\nrules: [{name: r, match: {api: Heartbeat, direction: request}, "
-        f"do: {{hold: {{until: {until}, at_most: 5s}}}}}}]\n"
-    )
-    actor, other = stage.actor(), stage.actor()
+    actor = ruled(f"{{hold: {{until: {until}, at_most: 5s}}}}")
+    stage, other = actor.stage, actor.stage.actor()
     actor.ask(request("Heartbeat", 1, version=3))
     other.ask(request("Fetch", 1, version=13, **fetch(0, 0, 0)))
     assert actor.ids("request") == []
