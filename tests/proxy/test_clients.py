@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from barnabas.harness import Harness
 from barnabas.peers.embedded import EmbeddedCluster
-
-confluent_kafka = pytest.importorskip("confluent_kafka")
-
-COUNT = 60
-
-PATIENCE = 10.0
+from tests.proxy.test_narrowed_clients import SENT, Roundtrip, aiokafka_, confluent
 
 
 @pytest.fixture(scope="module")
@@ -54,71 +47,19 @@ def nobody_goes_past(proxy: Harness, cluster: EmbeddedCluster) -> None:
     assert 0 < connections(brokers) <= len(proxy.proxy.relays)
 
 
-def group(name: str) -> dict[str, Any]:
-    return {
-        "group.id": name,
-        "auto.offset.reset": "earliest",
-        "session.timeout.ms": 1200,
-        "heartbeat.interval.ms": 300,
-        "fetch.wait.max.ms": 50,
-    }
-
-
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="connections are counted in /proc")
+@pytest.mark.parametrize("client", [confluent, aiokafka_])
 @pytest.mark.parametrize("observed", [True, False])
-def test_confluent_kafka_and_its_group(cluster: EmbeddedCluster, observed: bool) -> None:
-    topic = f"confluent-{observed}"
-    sent = {b"%d" % n for n in range(COUNT)}
+def test_a_client_and_its_group(
+    cluster: EmbeddedCluster, client: Roundtrip, observed: bool
+) -> None:
     with Harness(cluster.bootstrap, observed=observed) as proxy:
-        common = {"bootstrap.servers": proxy.bootstrap, "log_level": 0}
-        producer = confluent_kafka.Producer(common)
-        for value in sent:
-            producer.produce(topic, value)
-        assert producer.flush(PATIENCE) == 0
-        consumer = confluent_kafka.Consumer({**common, **group(topic)})
-        try:
-            consumer.subscribe([topic])
-            got = [message.value() for message in consumer.consume(COUNT, timeout=PATIENCE)]
-            consumer.commit(asynchronous=False)
-            nobody_goes_past(proxy, cluster)
-            learnt = {node.id: node.upstream for node in proxy.proxy.topology.nodes.values()}
-        finally:
-            consumer.close()
+        topic = f"{client.__name__}-{observed}"
+        got = client(proxy.bootstrap, topic, lambda: nobody_goes_past(proxy, cluster))
+        learnt = {node.id: node.upstream for node in proxy.proxy.topology.nodes.values()}
         counts = {row.api: row.count for row in proxy.tally.rows()}
-    assert sorted(got) == sorted(sent)
+    assert sorted(got) == sorted(SENT)
     assert learnt == cluster.brokers
     assert {"Produce", "Fetch", "JoinGroup", "OffsetCommit", "LeaveGroup"} <= counts.keys()
     assert proxy.proxy.totals.undecoded == 0
-    logged = {exchange.api for exchange in proxy.exchanges}
-    assert logged == (counts.keys() if observed else set())
-
-
-@pytest.mark.parametrize("observed", [True, False])
-def test_aiokafka_and_its_group(cluster: EmbeddedCluster, observed: bool) -> None:
-    aiokafka = pytest.importorskip("aiokafka")
-    topic = f"aiokafka-{observed}"
-
-    async def main(bootstrap: str) -> list[bytes]:
-        async with aiokafka.AIOKafkaProducer(bootstrap_servers=bootstrap) as producer:
-            for n in range(COUNT):
-                await producer.send(topic, b"%d" % n)
-            await producer.flush()
-        settings = {"session_timeout_ms": 1200, "heartbeat_interval_ms": 300}
-        async with aiokafka.AIOKafkaConsumer(
-            topic,
-            bootstrap_servers=bootstrap,
-            group_id=topic,
-            auto_offset_reset="earliest",
-            fetch_max_wait_ms=50,
-            **settings,
-        ) as consumer:
-            async with asyncio.timeout(PATIENCE):
-                got = [(await consumer.getone()).value for _ in range(COUNT)]
-            await consumer.commit()
-            return got
-
-    with Harness(cluster.bootstrap, observed=observed) as proxy:
-        got = asyncio.run(main(proxy.bootstrap))
-    assert sorted(got) == sorted(b"%d" % n for n in range(COUNT))
-    assert proxy.proxy.totals.undecoded == 0
-    assert {row.api for row in proxy.tally.rows()} >= {"Produce", "Fetch", "OffsetCommit"}
+    assert {exchange.api for exchange in proxy.exchanges} == (counts.keys() if observed else set())

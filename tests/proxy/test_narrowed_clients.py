@@ -20,13 +20,17 @@ COUNT = 20
 
 PATIENCE = 20.0
 
-Roundtrip = Callable[[str, str], list[bytes]]
-"""(bootstrap, topic) -> the values that a consumer got."""
+Roundtrip = Callable[..., list[bytes]]
+"""(bootstrap, topic) -> the values that a consumer got; it calls `look` before it closes its connections."""
 
 SENT = [b"%d" % number for number in range(COUNT)]
 
 
-def confluent(bootstrap: str, topic: str) -> list[bytes]:
+def nothing() -> None:
+    """Look at nothing."""
+
+
+def confluent(bootstrap: str, topic: str, look: Callable[[], None] = nothing) -> list[bytes]:
     import confluent_kafka
 
     common: dict[str, Any] = {"bootstrap.servers": bootstrap, "log_level": 0}
@@ -44,12 +48,13 @@ def confluent(bootstrap: str, topic: str) -> list[bytes]:
             assert messages, f"{len(got)} of {COUNT} records came"
             got += [message.value() for message in messages if message.error() is None]
         consumer.commit(asynchronous=False)
+        look()
     finally:
         consumer.close()
     return got
 
 
-def aiokafka_(bootstrap: str, topic: str) -> list[bytes]:
+def aiokafka_(bootstrap: str, topic: str, look: Callable[[], None] = nothing) -> list[bytes]:
     aiokafka = pytest.importorskip("aiokafka")
 
     async def main() -> list[bytes]:
@@ -61,7 +66,10 @@ def aiokafka_(bootstrap: str, topic: str) -> list[bytes]:
             topic, bootstrap_servers=bootstrap, group_id=topic, auto_offset_reset="earliest",
             fetch_max_wait_ms=50,
         ) as consumer, asyncio.timeout(PATIENCE):  # fmt: skip
-            return [(await consumer.getone()).value for _ in range(COUNT)]
+            got = [(await consumer.getone()).value for _ in range(COUNT)]
+            await consumer.commit()
+            look()
+            return got
 
     return asyncio.run(main())
 
