@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import random
 import struct
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from barnabas.proxy.connection.requests import Requests
 from barnabas.specs import api
-from barnabas.specs.frames import Direction
 from tests.bodies import reassignments
-from tests.proxy.connection.test_header_walk import in_slices
 from tests.proxy.playbook import (
     Chunks,
     Stage,
@@ -184,39 +179,6 @@ def test_a_header_in_tiny_pieces_costs_as_much_as_it_is_long(
 # identity
 
 
-def odd_traffic() -> dict[Direction, bytes]:
-    """Requests and responses that no schema reads, or that would not re-encode to the same bytes."""
-    unknown = struct.pack(">hhih", 999, 7, 1, -1) + b"anything"
-    too_new = struct.pack(">hhih", 12, 99, 2, 1) + b"a" + b"later fields"
-    overlong = request("Metadata", 3, version=9, topics=[])[4:-5] + b"\x81\0\x07\0\0\0"
-    requests = [heartbeat_request(0), *map(raw, (unknown, too_new, overlong, b"\0\x0c", b""))]
-    requests.append(request("ControlledShutdown", 6, version=0, broker_id=1))
-    responses = [heartbeat_response(0), raw(b"\0\0\0\1who knows"), raw(b"\0\0\0\2" + b"x" * 300)]
-    brokers = [{"node_id": -1, "host": "", "port": -1}]
-    responses.append(response("Metadata", 3, version=9, brokers=brokers))
-    responses += [raw(b"?"), raw(b""), raw(struct.pack(">i", 6) + b"\0\0")]
-    return {"request": b"".join(requests), "response": b"".join(responses)}
-
-
-@settings(max_examples=60)
-@given(st.booleans(), st.integers(0, 2**32))
-def test_without_rules_what_comes_out_is_what_went_in(observed: bool, seed: int) -> None:
-    choose = random.Random(seed)
-
-    def sliced(data: bytes) -> Iterator[bytes]:
-        while data:
-            step = choose.choice((1, 2, 7, 50, 1000))
-            yield data[:step]
-            data = data[step:]
-
-    actor = Stage(observed=observed).actor()
-    odd = odd_traffic()
-    for direction, data in odd.items():
-        actor.feed(direction, data, sliced)
-    assert actor.sent == odd
-    assert not actor.aborted
-
-
 @pytest.mark.parametrize("cut", [1, 5, 12])
 def test_a_frame_that_is_cut_off_by_the_end_is_sent_as_far_as_it_came(cut: int) -> None:
     actor = Stage().actor()
@@ -224,20 +186,6 @@ def test_a_frame_that_is_cut_off_by_the_end_is_sent_as_far_as_it_came(cut: int) 
     actor.ask(asked)
     actor.end("request")
     assert (actor.sent["request"], actor.finished) == (asked, ["request"])
-
-
-@given(st.lists(st.integers(0, 3000), min_size=1, max_size=20), st.integers(1, 5000))
-@settings(max_examples=50)
-def test_skimming_and_the_careful_path_agree(sizes: list[int], step: int) -> None:
-    asked = b"".join(heartbeat_request(n, group_id="g" * size) for n, size in enumerate(sizes))
-    answered = b"".join(map(heartbeat_response, range(len(sizes))))
-    for observed in (True, False):
-        actor = Stage(observed=observed).actor()
-        actor.ask(asked, in_slices([step]))
-        actor.answer(answered, in_slices([step]))
-        assert actor.sent == {"request": asked, "response": answered}
-        assert actor.connection.idle
-        assert actor.counts == {"Heartbeat": len(sizes)}
 
 
 @slicings

@@ -61,22 +61,28 @@ def exchange(kind: str, number: int) -> tuple[bytes, bytes]:
         case "shutdown":
             asked = request("ControlledShutdown", number, version=0, broker_id=1)
             return asked, response("ControlledShutdown", number, version=0)
+        case "overlong":  # no topics in two bytes, a boolean of 7
+            frame = request("Metadata", number, version=9, topics=[])[4:-5] + b"\x81\0\x07\0\0\0"
+            return raw(frame), response("Metadata", number, version=9)
+        case "empty":
+            return raw(b""), raw(b"")
         case _:
             return raw(b"\0\x0c\0\0"), raw(b"not a frame that anybody reads")
 
 
-KINDS = (
+KINDS = [
     "heartbeat",
     "produce",
-    "fire and forget",
     "metadata",
     "unknown",
     "shutdown",
+    "overlong",
+    "empty",
     "odd",
     "fetch",
     "moved",
     "short",
-)
+] + ["fire and forget"]
 
 
 def in_slices(steps: list[int]) -> Chunks:
@@ -93,13 +99,16 @@ def in_slices(steps: list[int]) -> Chunks:
 def run(observed: bool, rounds: list[list[str]], chunks: Chunks) -> Actor:
     """Each round is asked at once and answered 5 ms later than the one before it."""
     actor = Stage(observed=observed, whole=300).actor()
-    number = 0
+    number, sent = 0, b""
     for turn, kinds in enumerate(rounds):
         frames = [exchange(kind, number + n) for n, kind in enumerate(kinds)]
         number += len(kinds)
-        actor.ask(b"".join(asked for asked, _ in frames), chunks)
+        asked = b"".join(asked for asked, _ in frames)
+        sent += asked
+        actor.ask(asked, chunks)
         actor.stage.wait(5 + 5 * turn)
         actor.answer(b"".join(answer for _, answer in frames), chunks)
+    assert actor.sent["request"] == sent
     return actor
 
 
