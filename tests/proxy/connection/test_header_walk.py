@@ -70,19 +70,8 @@ def exchange(kind: str, number: int) -> tuple[bytes, bytes]:
             return raw(b"\0\x0c\0\0"), raw(b"not a frame that anybody reads")
 
 
-KINDS = [
-    "heartbeat",
-    "produce",
-    "metadata",
-    "unknown",
-    "shutdown",
-    "overlong",
-    "empty",
-    "odd",
-    "fetch",
-    "moved",
-    "short",
-] + ["fire and forget"]
+ODD = ("unknown", "shutdown", "overlong", "empty", "odd")
+KINDS = ("heartbeat", "produce", "fire and forget", "metadata", "fetch", "moved", "short", *ODD)
 
 
 def in_slices(steps: list[int]) -> Chunks:
@@ -145,10 +134,6 @@ def warm() -> Actor:
     return actor
 
 
-def counted(actor: Actor) -> dict[str, int]:
-    return {row.api: row.count for row in actor.stage.tally.rows()}
-
-
 @pytest.mark.parametrize("cut", range(1, len(heartbeat_response(2))))
 def test_a_frame_that_is_skimmed_in_part_is_counted_once(cut: int) -> None:
     actor = warm()
@@ -158,7 +143,7 @@ def test_a_frame_that_is_skimmed_in_part_is_counted_once(cut: int) -> None:
     actor.answer(heartbeat_response(2)[cut:])
     actor.answer(response("ApiVersions", 3, version=0))
     assert actor.ids("response") == [0, 1, 2, 3]
-    assert counted(actor) == {"Heartbeat": 3, "ApiVersions": 1}
+    assert actor.counts == {"Heartbeat": 3, "ApiVersions": 1}
 
 
 @pytest.mark.parametrize("acks", [0, 1])
@@ -168,10 +153,9 @@ def test_a_request_that_is_skimmed_in_part_is_counted_once(cut: int, acks: int) 
     actor.ask(produce(2, acks)[:cut])
     actor.answer(raw(b"??"))  # not skimmed
     actor.ask(produce(2, acks)[cut:] + produce(3, acks))
-    waiting = [pending.correlation_id for pending in actor.connection.state.pairing.waiting]
-    assert waiting == [2, 3] * acks
+    assert actor.waiting == [2, 3] * acks
     actor.close()
-    assert counted(actor) == {"Heartbeat": 2, "Produce": 2}
+    assert actor.counts == {"Heartbeat": 2, "Produce": 2}
 
 
 def chunks_forwarded(actor: Actor, direction: Direction, data: bytes) -> bool:
@@ -214,25 +198,18 @@ def test_latencies_of_responses_that_are_skimmed_are_those_of_each_request() -> 
 
 
 @pytest.mark.parametrize("limit", [30, 100])
-def test_skimming_ends_at_a_frame_that_is_too_large(limit: int) -> None:
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_skimming_ends_at_a_frame_that_is_too_large(limit: int, direction: Direction) -> None:
     actor = Stage(observed=False, frame=limit).actor()
-    actor.ask(heartbeat_request(1))
-    large = request("Heartbeat", 2, group_id="g" * 200, generation_id=1, member_id="m")
-    actor.ask(heartbeat_request(2) + large)
-    assert actor.aborted
-    assert actor.sent["request"] == heartbeat_request(1) + heartbeat_request(2)
-    assert f"the limit is {limit}" in actor.said[0]
-
-
-def test_skimming_ends_at_a_response_that_is_too_large() -> None:
-    actor = Stage(observed=False, frame=100).actor()
     for number in range(2):
         actor.ask(heartbeat_request(number))
     actor.answer(heartbeat_response(0))
-    actor.answer(raw(struct.pack(">i", 1) + bytes(100)))
+    sent = actor.sent[direction][:]
+    actor.feed(direction, struct.pack(">i", limit + 1) + bytes(limit))
     assert actor.aborted
-    assert actor.sent["response"] == heartbeat_response(0)
-    assert "broker 1 sent a frame of 104 bytes" in actor.said[0]
+    assert actor.sent[direction] == sent
+    peer = "client client:1" if direction == "request" else "broker 1"
+    assert f"{peer} sent a frame of {limit + 1} bytes; the limit is {limit}" in actor.said[0]
 
 
 def test_skimming_stops_reading_when_too_many_wait() -> None:

@@ -13,7 +13,7 @@ from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs import api
 from barnabas.specs.frames import response_body
 from barnabas.specs.malformed import Malformed
-from tests.proxy.connection.test_header_walk import counted, in_slices
+from tests.proxy.connection.test_header_walk import in_slices
 from tests.proxy.playbook import (
     Actor,
     Chunks,
@@ -100,7 +100,7 @@ def test_addresses_at_the_end_are_replaced_in_as_many_bytes_or_left_out(
     assert [line.split(": ", 1)[1][:5] for line in actor.said] == ["edit:"] * (
         3 * (len(found) < len(hosts))
     )
-    assert counted(actor) == {"Heartbeat": 1, name: 3}
+    assert actor.counts == {"Heartbeat": 1, name: 3}
     assert actor.connection.idle
 
 
@@ -338,7 +338,7 @@ def test_a_response_that_is_cut_off_ends_its_direction(cut: int, warm: bool) -> 
     actor.end("response")
     assert actor.finished == ["response"]
     actor.close()
-    assert counted(actor)["Fetch"] == 1 + warm
+    assert actor.counts["Fetch"] == 1 + warm
 
 
 NODES = st.lists(st.sampled_from(["r1", "reals", "real-host", "real" * 40]), max_size=3)

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.fastpath.prefix_cache import LONG
-from barnabas.proxy.rules.rules import Rules
-from barnabas.proxy.scenario.file import loads
 from tests.proxy.connection.test_header_walk import chunks_forwarded, in_slices
 from tests.proxy.playbook import (
     Actor,
@@ -22,6 +19,7 @@ from tests.proxy.playbook import (
     heartbeat_request,
     request,
     response,
+    ruled,
     whole,
 )
 
@@ -58,16 +56,14 @@ def test_what_no_rule_is_about_passes_in_the_pieces_that_it_comes_in() -> None:
     cut = len(produce(2)) - 500
     for piece in (frames[:100], frames[100:cut], frames[cut:]):
         assert chunks_forwarded(actor, "request", piece)
-    waiting = [pending.correlation_id for pending in actor.connection.state.pairing.waiting]
-    assert waiting == [2, 3, 4]
+    assert actor.waiting == [2, 3, 4]
 
 
 def test_without_a_rule_produce_passes_by_its_beginning_too() -> None:
     actor = warm("")
     assert chunks_forwarded(actor, "request", produce(2) + produce(3))
     actor.ask(produce(4, acks=0))
-    waiting = [pending.correlation_id for pending in actor.connection.state.pairing.waiting]
-    assert waiting == [2, 3]
+    assert actor.waiting == [2, 3]
 
 
 @pytest.mark.parametrize("chunks", [whole, bytewise, in_slices([100, 3000])])
@@ -93,8 +89,7 @@ def test_a_rule_for_another_client_applies_once_it_is_that_client() -> None:
 
 def test_other_rules_look_again_at_what_was_familiar() -> None:
     actor = warm()
-    plan = Plan(Rules(loads(RULES.replace("`7`", "`1`")), actor.stage.rules))
-    actor.perform(actor.connection.replace(plan, actor.stage.now))
+    actor.stage.replace(RULES.replace("`7`", "`1`"))
     actor.ask(produce(2))
     assert actor.ids("request") == [0, 1]
     actor.stage.wait(50)
@@ -158,23 +153,20 @@ def test_the_rules_decide_the_same_in_any_slices(
         actor.ask(b"".join(frames), chunks)
         actor.stage.wait(100)
         fired = [rule.fired for rule in actor.stage.rules.rules]
-        waiting = [pending.correlation_id for pending in actor.connection.state.pairing.waiting]
-        results.append((bytes(actor.sent["request"]), fired, waiting, actor.stage.tally.rows()))
+        results.append((actor.sent["request"], fired, actor.waiting, actor.stage.tally.rows()))
     assert results[0][0] == b"".join(frames)
     assert results[0] == results[1] == results[2]
 
 
 def test_a_condition_that_names_no_field_holds_of_every_request() -> None:
-    rules = "{version: 1, rules: [{name: r, match: {direction: request}, where: '`1`', do: close}]}"
-    actor = Stage(rules, observed=False).actor()
+    actor = ruled("close", "{direction: request}", "where: '`1`'", observed=False)
     actor.ask(heartbeat_request(1))
     assert actor.aborted
 
 
 def test_what_a_very_long_request_begins_with_is_not_remembered() -> None:
-    scenario = "version: 1\nrules: [{name: r, match: {api: Heartbeat, client_id: x}, do: close}]"
     for client, remembered in (("a" * 100, 1), ("a" * LONG, 0)):
-        actor = Stage(scenario, observed=False).actor()
+        actor = ruled("close", "{api: Heartbeat, client_id: x}", observed=False)
         for number in range(2):
-            actor.ask(request("Heartbeat", number, client=client, group_id="g"))
+            actor.ask(heartbeat_request(number, client=client))
         assert len(actor.connection.state.known_prefixes) == remembered
