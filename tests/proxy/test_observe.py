@@ -11,7 +11,6 @@ from tests.proxy.playbook import (
     heartbeat_request,
     heartbeat_response,
     leave_request,
-    one_rule,
     response,
     ruled,
     slicings,
@@ -36,17 +35,6 @@ def test_messages_are_skimmed_again_when_the_last_rule_about_them_is_gone() -> N
         assert chunks_forwarded(actor, "request", piece)
     assert chunks_forwarded(actor, "response", response("LeaveGroup", 5))
     assert actor.counts == {"LeaveGroup": 4, "Heartbeat": 1}
-
-
-def test_messages_that_were_skimmed_meet_a_rule_that_is_added() -> None:
-    actor = Stage(observed=False).actor()
-    for number in range(3):
-        actor.ask(heartbeat_request(number))
-    actor.stage.replace(one_rule("{delay: 50ms}"))
-    actor.ask(heartbeat_request(3))
-    assert actor.ids("request") == [0, 1, 2]
-    actor.stage.wait(50)
-    assert actor.ids("request") == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("cut", range(1, 60, 7))

@@ -10,7 +10,6 @@ from tests.proxy.playbook import (
     MS,
     START,
     Actor,
-    Chunks,
     Stage,
     heartbeat_request,
     heartbeat_response,
@@ -18,7 +17,6 @@ from tests.proxy.playbook import (
     one_rule,
     request,
     response,
-    slicings,
 )
 
 
@@ -49,33 +47,6 @@ LEFT = response("LeaveGroup", 2)
 H1, L2, H3, L4 = heartbeat_request(1), leave_request(2), heartbeat_request(3), leave_request(4)
 
 
-@slicings
-@pytest.mark.parametrize(
-    ("rules", "asked", "before", "after"),
-    [
-        ([HOLD], H1 + L2 + H3, [2], [2, 1, 3]),
-        ([DELAY], H1 + L2 + H3, [], [1, 2, 3]),
-        ([SHUFFLE], H1 + heartbeat_request(2), [], [1, 2]),
-        ([HOLD, rule("late", "{delay: 1s}", "{api: LeaveGroup}")], H1 + L2 + H3 + L4, [], [1, 2, 3, 4]),
-    ],
-    ids=["held", "delayed", "a window that was filling", "all kinds"],
-)  # fmt: skip
-def test_requests_leave_in_the_order_of_arrival(
-    chunks: Chunks, rules: list[str], asked: bytes, before: list[int], after: list[int]
-) -> None:
-    actor = playing(*rules)
-    actor.ask(asked, chunks)
-    actor.stage.wait(10)
-    assert actor.ids("request") == before
-    actor.stage.replace(EMPTY)
-    assert actor.ids("request") == after
-    assert {at for at, _ in actor.times["request"][len(before) :]} == {10.0}
-    actor.ask(heartbeat_request(5), chunks)
-    assert actor.ids("request") == [*after, 5]
-    assert actor.connection.state.queues["request"].bytes == 0
-    assert actor.connection.wake is None
-
-
 def test_responses_too() -> None:
     actor = playing(rule("r", "{delay: 1s}", "{api: Heartbeat, direction: response}"))
     actor.ask(heartbeat_request(1) + heartbeat_request(2))
@@ -86,15 +57,6 @@ def test_responses_too() -> None:
     assert [exchange.rules for exchange in actor.done] == [("r",), ("r",)]
 
 
-def test_a_frame_keeps_the_time_that_a_rule_gave_it_that_stays() -> None:
-    actor = playing(DELAY, HOLD)
-    actor.ask(heartbeat_request(1))
-    actor.stage.replace(scenario(DELAY))
-    assert actor.ids("request") == []
-    actor.stage.wait(50)
-    assert actor.times["request"][0][0] == 50.0
-
-
 def test_a_rule_that_stays_goes_on_holding_and_is_still_woken_by_what_it_waits_for() -> None:
     actor = playing(HOLD)
     actor.ask(heartbeat_request(1))
@@ -103,16 +65,6 @@ def test_a_rule_that_stays_goes_on_holding_and_is_still_woken_by_what_it_waits_f
     actor.ask(request("JoinGroup", 2, group_id="g", protocols=[]))
     assert actor.ids("request") == [2, 1]
     assert actor.stage.rules.rule("hold").released == 1
-
-
-def test_a_held_frame_still_ends_at_its_deadline_after_other_rules_changed() -> None:
-    actor = playing(HOLD)
-    actor.ask(heartbeat_request(1))
-    actor.stage.wait(1000)
-    actor.stage.replace(scenario(HOLD, OTHER))
-    actor.stage.wait(9000)
-    assert actor.times["request"] == [(5000.0, heartbeat_request(1))]
-    assert actor.stage.rules.rule("hold").expired == 1
 
 
 def test_a_rule_with_other_settings_is_another_one_under_the_same_name() -> None:
@@ -199,71 +151,7 @@ def test_a_rule_that_is_told_to_fire_does_so_once_whatever_its_when_says() -> No
     assert actor.stage.rules.rule("n").forced == 0
 
 
-# the order of responses
-
-
-def test_responses_are_put_in_order_though_the_rule_that_mixed_the_requests_is_gone() -> None:
-    actor = playing(SHUFFLE.replace("swap: 3", "swap: 1"), OTHER, observed=False)
-    actor.ask(heartbeat_request(1) + leave_request(2) + heartbeat_request(3))
-    first = actor.ids("request")
-    assert first != sorted(first)
-    actor.stage.replace(scenario(OTHER))
-    actor.ask(heartbeat_request(4))
-    assert sorted(actor.ids("request")) == [1, 2, 3, 4]
-    for number in actor.ids("request"):
-        actor.answer(LEFT if number == 2 else heartbeat_response(number))
-    assert actor.ids("response") == [1, 2, 3, 4]
-    assert not actor.stage.totals.undecoded
-    assert not actor.connection.dispatch.order.expected
-
-
-def test_requests_under_way_are_answered_first_when_a_rule_begins_to_mix() -> None:
-    actor = playing()
-    actor.ask(heartbeat_request(1) + heartbeat_request(2))
-    actor.stage.replace(scenario(HOLD))
-    actor.ask(heartbeat_request(3) + leave_request(4))
-    assert actor.ids("request") == [1, 2, 4]
-    actor.answer(heartbeat_response(1) + heartbeat_response(2) + response("LeaveGroup", 4))
-    assert actor.ids("response") == [1, 2], "4 waits for 3, which is held"
-    actor.stage.wait(5000)
-    actor.answer(heartbeat_response(3))
-    assert actor.ids("response") == [1, 2, 3, 4]
-
-
-def test_requests_that_are_delayed_are_expected_too_when_a_rule_begins_to_mix() -> None:
-    actor = playing(DELAY)
-    actor.ask(heartbeat_request(1))
-    match = "{api: LeaveGroup, direction: request}"
-    actor.stage.replace(scenario(DELAY, rule("hold", UNTIL_JOIN, match)))
-    actor.ask(leave_request(2) + request("DescribeGroups", 3, groups=[]))
-    actor.stage.wait(5000)
-    assert actor.ids("request") == [1, 3, 2]
-    actor.answer(heartbeat_response(1) + response("DescribeGroups", 3, groups=[]))
-    assert actor.ids("response") == [1]
-    actor.answer(LEFT)
-    assert actor.ids("response") == [1, 2, 3]
-
-
-def test_what_a_rule_that_is_gone_decided_of_a_response_that_waits_for_its_turn_is_off() -> None:
-    slow = rule("slow", "{delay: 1s}", "{api: LeaveGroup, direction: response}")
-    actor = playing(HOLD, slow)
-    actor.ask(heartbeat_request(1) + leave_request(2))
-    actor.answer(LEFT)
-    assert actor.ids("response") == []
-    actor.stage.replace(EMPTY)
-    actor.answer(heartbeat_response(1))
-    assert actor.ids("response") == [1, 2]
-    assert actor.times["response"][-1][0] == 0.0
-
-
-def test_a_request_that_is_expected_already_is_not_expected_twice() -> None:
-    actor = playing(SHUFFLE)
-    actor.ask(heartbeat_request(1))
-    actor.stage.replace(EMPTY)
-    actor.stage.replace(scenario(SHUFFLE))
-    actor.answer(heartbeat_response(1))
-    assert actor.ids("response") == [1]
-    assert not actor.connection.dispatch.order.expected
+# lines and attempts
 
 
 def test_rules_of_a_connection_that_is_over_change_nothing() -> None:
@@ -287,16 +175,6 @@ def test_a_faster_line_under_the_same_name_does_not_wait_for_the_slow_one(per: s
     actor.ask(heartbeat_request(200))
     actor.stage.wait(1000)
     assert [at - begun for at, _ in actor.times["request"]][-1] == 1
-
-
-def test_a_line_of_a_rule_that_stays_stays_as_busy_as_it_was() -> None:
-    slow = rule("r", "{throttle: {messages: 1}}")
-    actor = playing(slow)
-    actor.ask(heartbeat_request(1) + heartbeat_request(2))
-    actor.stage.replace(scenario(slow, rule("s", "{delay: 1ms}", "{api: Fetch}")))
-    actor.ask(heartbeat_request(3))
-    actor.stage.wait(10_000)
-    assert [at for at, _ in actor.times["request"]] == [1000, 2000, 3000]
 
 
 def test_attempts_to_connect_are_counted_anew_for_another_rule_of_the_same_name() -> None:

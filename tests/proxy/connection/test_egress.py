@@ -16,7 +16,6 @@ from tests.proxy.playbook import (
     Chunks,
     Stage,
     commit_request,
-    commit_response,
     groups_request,
     groups_response,
     heartbeat_request,
@@ -215,84 +214,7 @@ def test_whatever_comes_behind_a_dropped_response_is_lost(odd: bytes) -> None:
     assert actor.sent["response"] == heartbeat_response(1)
 
 
-# what stands aside comes back where it came from
-
-
-def test_what_is_released_leaves_before_what_came_after_it() -> None:
-    slow = "match: {api: [JoinGroup, Heartbeat], direction: request}, do: {delay: 50ms}"
-    slower = "match: {api: Heartbeat, direction: request}, do: {delay: 9s}"
-    stage = Stage(rules(HELD, slow, slower))
-    actor = stage.actor()
-    actor.ask(commit_request(1) + request("JoinGroup", 2, version=2, group_id="g"))
-    actor.ask(heartbeat_request(3))
-    stage.wait(60)
-    assert actor.ids("request") == [2, 1]
-    stage.wait(10_000)
-    assert actor.ids("request") == [2, 1, 3]
-
-
-def test_a_hold_lasts_no_longer_and_no_shorter_than_what_is_before_it() -> None:
-    for delay, times in (("500ms", [1000.0, 1000.0]), ("2s", [2000.0, 2000.0])):
-        slow = f"match: {{api: Heartbeat, direction: request}}, do: {{delay: {delay}}}"
-        stage = Stage(rules(slow, HELD))
-        actor = stage.actor()
-        actor.ask(heartbeat_request(1) + commit_request(2))
-        stage.wait(10_000)
-        assert actor.ids("request") == [1, 2]
-        assert [at for at, _ in actor.times["request"]][1:] == times[1:]
-
-
-def test_a_hold_ends_before_a_slow_one_behind_it() -> None:
-    slow = "match: {api: Heartbeat, direction: request}, do: {delay: 9s}"
-    stage = Stage(rules(HELD, slow))
-    actor = stage.actor()
-    actor.ask(commit_request(1) + heartbeat_request(2))
-    stage.wait(10_000)
-    assert [at for at, _ in actor.times["request"]] == [1000.0, 9000.0]
-
-
-def test_swap_lets_just_that_many_pass_even_if_they_are_late() -> None:
-    swapped = "match: {api: ListGroups}, do: {reorder: {swap: 1, at_most: 1s}}"
-    slow = "match: {api: Heartbeat, direction: request}, do: {delay: 20ms}"
-    stage = Stage(rules(swapped, slow))
-    actor = stage.actor()
-    actor.ask(groups_request(1) + heartbeat_request(2) + heartbeat_request(3))
-    stage.wait(20)
-    assert actor.ids("request") == [2, 1, 3]
-
-
-def test_windows_of_two_rules_do_not_mix() -> None:
-    backwards = "match: {{api: {}, direction: request}}, do: {{reorder: {{reverse: 2}}}}"
-    actor = Stage(rules(*map(backwards.format, ("Heartbeat", "OffsetCommit")))).actor()
-    for number in (1, 3):
-        actor.ask(heartbeat_request(number) + commit_request(number + 1))
-    assert actor.ids("request") == [3, 1, 4, 2]
-
-
-def test_what_is_released_does_not_come_between_the_pieces_of_another() -> None:
-    """A message that stood aside, and came before one that is leaving in pieces."""
-    sliced = "match: {api: Heartbeat, direction: request}, do: {slice: {size: 10B, every: 10ms}}"
-    held = "match: {api: OffsetCommit}, do: {hold: {until: {api: JoinGroup}, at_most: 15ms}}"
-    stage = Stage(rules(sliced, held))
-    actor = stage.actor()
-    actor.ask(commit_request(1) + heartbeat_request(2) + groups_request(3))
-    stage.wait(1000)
-    assert actor.frames("request") == [heartbeat_request(2), commit_request(1), groups_request(3)]
-
-
 # early responses
-
-
-def test_a_request_that_is_not_answered_has_no_turn_among_the_responses() -> None:
-    slow = "match: {api: Produce, direction: request}, do: {delay: 2s}"
-    stage = Stage(rules(slow, HELD))
-    actor = stage.actor()
-    actor.ask(request("Produce", 1, version=9, acks=0, topic_data=[]))
-    actor.ask(commit_request(2) + heartbeat_request(3))
-    stage.wait(3000)
-    assert actor.ids("request") == [1, 2, 3]
-    actor.answer(commit_response(2) + heartbeat_response(3))
-    assert actor.ids("response") == [2, 3]
 
 
 def test_responses_that_wait_for_their_turn_stop_the_client() -> None:

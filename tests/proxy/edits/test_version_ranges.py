@@ -21,6 +21,9 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
+    heartbeat_request,
+    heartbeat_response,
+    one_rule,
     raw,
     request,
     response,
@@ -113,42 +116,46 @@ FINALIZED = [
 ]
 
 
+def features_seen(offer: Offer, **more: Any) -> tuple[Any, Any]:
+    """What a client sees of a broker's features: the ranges of versions, and those in force."""
+    body = said(NEW, **{"supported_features": SUPPORTED, "finalized_features": FINALIZED, **more})
+    values = heard(narrow(3, body, offer) or body)
+    supported = {
+        x["name"]: (x["min_version"], x["max_version"]) for x in values["supported_features"]
+    }
+    levels = {
+        x["name"]: (x["min_version_level"], x["max_version_level"])
+        for x in values["finalized_features"]
+    }
+    return supported, levels
+
+
+METADATA, KRAFT, GROUP = ("metadata.version", "kraft.version", "group.version")
+LATER = [{"name": METADATA, "min_version": 22, "max_version": 30}]
+TRANSACTION = {"transaction.version": (2, 2)}
+ALL = ({METADATA: (7, 30), KRAFT: (0, 1), GROUP: (0, 1)}, {METADATA: (30, 30)} | TRANSACTION)
+
+
 @pytest.mark.parametrize(
-    ("release", "supported", "finalized"),
+    ("offer", "more", "expected"),
     [
-        ("2.8", {}, {}),
-        ("3.9", {"metadata.version": (7, 21), "kraft.version": (0, 1)}, {"metadata.version": 21}),
-        (
-            "4.3",
-            {"metadata.version": (7, 30), "kraft.version": (0, 1), "group.version": (0, 1)},
-            {"metadata.version": 30, "transaction.version": 2},
-        ),
+        (Offer("2.8"), {}, ({}, {})),
+        (Offer("3.9"), {}, ({METADATA: (7, 21), KRAFT: (0, 1)}, {METADATA: (21, 21)})),
+        (Offer("3.9"), {"supported_features": LATER}, ({}, {METADATA: (21, 21)})),
+        (Offer("4.3"), {}, ALL),
+        (Offer(), {}, ALL),
+        (Offer(newest={1: 5}), {}, ALL),
     ],
 )
 def test_features_that_came_later_are_not_shown(
-    release: str, supported: dict[str, tuple[int, int]], finalized: dict[str, int]
+    offer: Offer, more: dict[str, Any], expected: Any
 ) -> None:
-    body = said(NEW, supported_features=SUPPORTED, finalized_features=FINALIZED)
-    values = heard(narrow(3, body, Offer(release)) or body)
-    assert {
-        x["name"]: (x["min_version"], x["max_version"]) for x in values["supported_features"]
-    } == supported
-    levels = {(x["name"], x["min_version_level"]) for x in values["finalized_features"]}
-    assert dict(levels) == finalized
-    assert {x["max_version_level"] for x in values["finalized_features"]} == set(finalized.values())
+    assert features_seen(offer, **more) == expected
 
 
-def test_a_feature_whose_oldest_version_came_later_is_not_shown() -> None:
-    later = [{"name": "metadata.version", "min_version": 22, "max_version": 30}]
-    body = said(NEW, supported_features=later)
-    assert heard(narrow(3, body, Offer("3.9")) or body)["supported_features"] == []
-
-
-def test_features_stay_without_a_release_and_lacking_them_is_no_edit() -> None:
+def test_what_all_sides_have_is_no_edit() -> None:
     body = said(NEW, supported_features=SUPPORTED, finalized_features=FINALIZED)
     assert narrow(3, body, Offer()) is None
-    values = heard(narrow(3, body, Offer(newest={1: 5})) or b"")
-    assert (values["supported_features"], values["finalized_features"]) == (SUPPORTED, FINALIZED)
     assert narrow(0, said({18: (0, 0)}, 0), Offer("2.8")) is None
 
 
@@ -193,11 +200,6 @@ def narrowed(offer: Offer, scenario: str = "", *, observed: bool = True) -> Acto
     return stage.actor()
 
 
-def over(actor: Actor) -> bool:
-    """Whether the connection was closed."""
-    return actor.aborted
-
-
 @slicings
 def test_api_versions_above_the_maximum_is_answered_with_the_narrowed_range(chunks: Chunks) -> None:
     actor = narrowed(Offer("2.8"))
@@ -230,18 +232,18 @@ def test_a_version_that_is_not_offered_closes_behind_the_answers(
     chunks: Chunks, observed: bool, offer: Offer, refused: bytes
 ) -> None:
     actor = narrowed(offer, observed=observed)
-    before = [request("Heartbeat", n, group_id="g") for n in (0, 1, 2)]
+    before = [*map(heartbeat_request, range(3))]
     actor.ask(before[0], chunks)
-    actor.answer(response("Heartbeat", 0), chunks)
-    actor.ask(before[1] + before[2] + refused + request("Heartbeat", 4), chunks)
+    actor.answer(heartbeat_response(0), chunks)
+    actor.ask(before[1] + before[2] + refused + heartbeat_request(4), chunks)
     assert actor.frames("request") == before
     note = "request not forwarded: its version is not offered"
     assert {"frame": 3, "left": "never", "note": note} in actor.cuts
-    actor.answer(response("Heartbeat", 1), chunks)
-    assert not over(actor)
-    actor.answer(response("Heartbeat", 2), chunks)
+    actor.answer(heartbeat_response(1), chunks)
+    assert not actor.aborted
+    actor.answer(heartbeat_response(2), chunks)
     assert actor.ids("response") == [0, 1, 2]
-    assert over(actor)
+    assert actor.aborted
     assert "is not offered; connection closed" in actor.said[-1]
     actor.close()
     notes = [exchange.note for exchange in actor.done]
@@ -251,17 +253,13 @@ def test_a_version_that_is_not_offered_closes_behind_the_answers(
 
 
 def test_what_a_rule_delays_still_arrives_before_the_close() -> None:
-    slow = (
-        "version: 1\nrules:\n  - name: slow\n    match: {direction: response}\n"
-        "    do: {delay: 100ms}\n"
-    )
-    actor = narrowed(Offer(newest={1: 11}), slow)
-    actor.ask(request("Heartbeat", 1) + request("Fetch", 2, version=12))
-    actor.answer(response("Heartbeat", 1))
+    actor = narrowed(Offer(newest={1: 11}), one_rule("{delay: 100ms}", "{direction: response}"))
+    actor.ask(heartbeat_request(1) + request("Fetch", 2, version=12))
+    actor.answer(heartbeat_response(1))
     actor.stage.wait(99)
-    assert not over(actor)
+    assert not actor.aborted
     actor.stage.wait(1)
-    assert over(actor)
+    assert actor.aborted
     assert actor.ids("response") == [1]
 
 
@@ -273,7 +271,7 @@ def test_versions_on_offer_pass_untouched(observed: bool) -> None:
         actor.ask(asked)
         actor.answer(response("Fetch", number, version=11))
     assert actor.ids("request") == actor.ids("response") == [0, 1, 2]
-    assert not over(actor)
+    assert not actor.aborted
 
 
 def test_all_of_it_is_said_at_the_start() -> None:

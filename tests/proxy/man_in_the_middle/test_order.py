@@ -13,14 +13,12 @@ import pytest
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.specs.frames import Direction
 from tests.proxy.playbook import (
-    HEARTBEATS,
     Chunks,
     Stage,
     commit_request,
     commit_response,
     heartbeat_request,
     heartbeat_response,
-    leave_request,
     request,
     response,
     ruled,
@@ -57,40 +55,6 @@ def test_01_responses_are_paired_first_in_first_out(chunks: Chunks) -> None:
         ("Heartbeat", 8, 10.0, 0.0),
     ]
     assert actor.connection.idle
-
-
-@slicings
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_01_a_reply_of_the_proxy_waits_its_turn(chunks: Chunks, place: int) -> None:
-    actor = ruled("{respond: {error: UNKNOWN_MEMBER_ID}}", "{api: LeaveGroup, direction: request}")
-    asked = [heartbeat_request(0), heartbeat_request(1)]
-    asked.insert(place, leave_request(2))
-    actor.ask(b"".join(asked), chunks)
-    assert actor.sent["request"] == heartbeat_request(0) + heartbeat_request(1)
-    ids = [0, 1]
-    ids.insert(place, 2)
-    assert actor.ids("response") == ids[: 1 if place == 0 else 0]
-    actor.answer(heartbeat_response(0) + heartbeat_response(1), chunks)
-    assert actor.ids("response") == ids
-
-
-@slicings
-@pytest.mark.parametrize(
-    ("swap", "sent", "answered"),
-    [
-        ("swap: 2, at_most: 1s", [1, 2, 0, 3], [0, 1, 2, 3]),
-        ("swap: 1, restore: true", [1, 0, 2, 3], [0, 1, 2, 3]),
-        ("swap: 1, restore: false", [1, 0, 2, 3], [1, 0, 2, 3]),
-    ],
-)
-def test_01_responses_to_reordered_requests_come_in_the_clients_order_unless_told_not_to(
-    chunks: Chunks, swap: str, sent: list[int], answered: list[int]
-) -> None:
-    actor = ruled(f"{{reorder: {{{swap}}}}}", HEARTBEATS, "when: {times: 1}")
-    actor.ask(b"".join(map(heartbeat_request, range(4))), chunks)
-    assert actor.ids("request") == sent
-    actor.answer(b"".join(map(heartbeat_response, sent)), chunks)
-    assert actor.ids("response") == answered
 
 
 def test_01_a_shuffle_is_the_same_for_the_same_seed() -> None:
@@ -202,18 +166,6 @@ def test_03_behind_a_dropped_message_nothing_comes_until_somebody_closes(
     assert not actor.aborted
     actor.end("request")
     assert actor.finished == ["request"]
-
-
-@slicings
-@DIRECTIONS
-def test_03_selective_takes_out_just_one_exchange(chunks: Chunks, direction: Direction) -> None:
-    actor = ruled("{drop: {selective: true}}", heartbeats(direction), "when: {times: 1}")
-    actor.ask(heartbeat_request(1) + heartbeat_request(2), chunks)
-    answers = {"request": (2,), "response": (1, 2)}[direction]
-    actor.answer(b"".join(map(heartbeat_response, answers)), chunks)
-    assert actor.ids("response") == [2]
-    assert actor.connection.idle
-    assert actor.stage.totals.undecoded == 0
 
 
 # 4: correlation ids
