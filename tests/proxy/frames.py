@@ -40,7 +40,7 @@ def response(name: str, correlation_id: int, *, version: int = 1, **body: Any) -
 
 def heartbeat_request(number: int, **fields: Any) -> bytes:
     """A Heartbeat request of member m of group g, or with other fields."""
-    member = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+    member: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
     return request("Heartbeat", number, **(member | fields))
 
 

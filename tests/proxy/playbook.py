@@ -67,16 +67,9 @@ def one_rule(do: str, match: str = HEARTBEATS, more: str = "when: {}") -> str:
     return f"version: 1\nseed: 7\nrules:\n- {{name: r, match: {match}, {more}, do: {do}}}\n"
 
 
-def ruled(
-    do: str,
-    match: str = HEARTBEATS,
-    more: str = "when: {}",
-    *,
-    observed: bool = True,
-    **limits: int,
-) -> Actor:
+def ruled(do: str, match: str = HEARTBEATS, more: str = "when: {}", **options: Any) -> Actor:
     """A connection under one rule, `r`."""
-    return Stage(one_rule(do, match, more), observed=observed, **limits).actor()
+    return Stage(one_rule(do, match, more), **options).actor()
 
 
 class Stage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_frames_pass_and_the_log_has_their_exchanges(chunks: Chunks) -> None:
     actor.ask(ASKED, chunks)
     actor.stage.wait(7)
     actor.answer(ANSWERED, chunks)
-    assert (actor.sent["request"], actor.sent["response"]) == (ASKED, ANSWERED)
+    assert actor.sent == {"request": ASKED, "response": ANSWERED}
     sizes = len(ASKED) // 2 - 4, len(ANSWERED) // 2 - 4
     told = [(x.request_size, x.response_size, x.latency_ms, x.note) for x in actor.done]
     assert told == [(*sizes, 7.0, "")] * 2
@@ -118,7 +119,7 @@ def test_a_close_ends_the_connection() -> None:
 # requests of Kafka's own that the dialect allows
 
 
-COORDINATOR = {"node_id": 3, "host": "real", "port": 9092}
+COORDINATOR: dict[str, Any] = {"node_id": 3, "host": "real", "port": 9092}
 
 
 @slicings

@@ -179,7 +179,8 @@ def test_a_big_frame_passes_in_the_pieces_that_it_comes_in() -> None:
 
 def test_frames_of_a_chunk_leave_as_one_piece_though_they_are_looked_at() -> None:
     actor = Stage().actor()
-    for direction, frame in (("request", heartbeat_request), ("response", heartbeat_response)):
+    frames: dict[Direction, Any] = {"request": heartbeat_request, "response": heartbeat_response}
+    for direction, frame in frames.items():
         data = b"".join(map(frame, range(3)))
         actor.feed(direction, data)
         assert actor.times[direction] == [(0.0, data)]

@@ -185,7 +185,7 @@ def test_15_a_topic_is_matched_by_its_id_in_every_api_that_has_ids_alone(
 ) -> None:
     actor = ruled("{delay: 1s}", "{topic: ord*}")
     stage = actor.stage
-    body = {topics: [{"topic_id": ORDERS}]}
+    body: dict[str, Any] = {topics: [{"topic_id": ORDERS}]}
     actor.ask(request(name, 1, version=version, **body), chunks)
     (rule,) = stage.rules.rules
     assert (rule.matched, rule.unclear) == (0, 1)

@@ -151,7 +151,8 @@ def test_06_responses_with_node_endpoints_are_whole_before_they_leave(
     chunks: Chunks, name: str, version: int
 ) -> None:
     actor = Stage().actor()
-    actor.ask(request(name, 1, version=version, **({"acks": 1} if name == "Produce" else {})))
+    acks: dict[str, Any] = {"acks": 1} if name == "Produce" else {}
+    actor.ask(request(name, 1, version=version, **acks))
     real, ours = (
         response(name, 1, version=version, node_endpoints=[{"node_id": 3, "host": host, "port": port}])
         for host, port in (("real", 9092), ("proxy", 10_003))

@@ -7,6 +7,7 @@ import pytest
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.rules import REMEMBERED, Rules
 from barnabas.proxy.scenario.file import loads
+from barnabas.specs.frames import Direction
 from tests.proxy.connection.test_header_walk import chunks_forwarded
 from tests.proxy.playbook import (
     Actor,
@@ -67,7 +68,7 @@ def test_what_is_remembered_is_bounded_and_of_one_client_at_a_time() -> None:
         assert rules.candidates("request", 12, version)
     assert len(found._known) == len(rules._candidates) == REMEMBERED
     for number in (*range(2000), 1, 2, 1):
-        kind = "request", 12, 1, f"client-{number}"
+        kind: tuple[Direction, int, int, str] = ("request", 12, 1, f"client-{number}")
         assert bool(found.of(*kind)) == str(number).startswith("1")
         assert found.of(*kind) is found.of(*kind)
     assert len(found._known) == 1
