@@ -192,19 +192,6 @@ def test_a_header_that_nobody_reads_hides_no_address() -> None:
     assert "connection closed" in actor.said[0]
 
 
-def test_a_response_whose_addresses_can_not_be_found_is_noted_by_its_number() -> None:
-    actor = Stage().actor()
-    actor.ask(request("ListGroups", 1, version=0) + request("Metadata", 2, version=9))
-    broken = response("Metadata", 2, version=9)[4:] + b"\xff"
-    frame = len(broken).to_bytes(4, "big") + broken[:5] + b"\xff" * (len(broken) - 5)
-    actor.answer(response("ListGroups", 1, version=0) + frame)
-    assert len(actor.frames("response")) == 1
-    assert actor.aborted
-    assert actor.cuts[0]["frame"] == 1
-    assert "Metadata v9" in actor.cuts[0]["withheld"]
-    assert (actor.stage.totals.undecoded, actor.stage.totals.withheld) == (0, 1)
-
-
 UNREPLACED = [
     *((key, api(key).versions[1] + 1) for key in PLACES),
     *((key, -1) for key in PLACES),

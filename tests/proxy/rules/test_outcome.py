@@ -1,4 +1,4 @@
-"""What rules have done, as a value."""
+"""What rules have done, as a value, and what of it goes on under the next ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections import Counter
 from dataclasses import fields
 from typing import Any
 
+import pytest
+
 from barnabas.proxy.rules.outcome import Outcome, outcome
+from barnabas.proxy.rules.rules import Rules
 from tests.proxy.rules.test_rules import rules
 
 
@@ -49,3 +52,56 @@ def test_what_became_of_it_names_the_most_frequent_causes() -> None:
     assert (one + other).what == (
         "close, 3 could not be done: odd (2), thin (1), 5 undecided: dim (3), dark (1), others (1)"
     )
+
+
+def test_what_became_of_a_rule() -> None:
+    rule = rules("do: {hold: {until: {api: JoinGroup}}}").rule("r0")
+    assert outcome(rule).what == "hold"
+    rule.released, rule.expired, rule.ended = 2, 1, 3
+    words = "hold, 2 released, 1 timed out, 3 left when the connection ended"
+    assert outcome(rule).what == words
+    with pytest.raises(LookupError):
+        rules().rule("r1")
+
+
+# one scenario after another
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (("do: close",), ("do: close", "do: drop"), "rule 'r1' added"),
+        (("do: close", "do: drop"), ("do: close",), "rule 'r1' removed"),
+        (("do: close",), ("do: drop",), "replaced"),
+        (("do: close",), ("do: close",), "replaced"),
+    ],
+)
+def test_what_became_of_the_rules_before(
+    before: tuple[str, ...], after: tuple[str, ...], words: str
+) -> None:
+    old = rules(*before)
+    new = rules(*after, before=old)
+    assert new.change(old) == words
+    assert new.shared(old) == {f"r{n}" for n, text in enumerate(after) if text in before[n : n + 1]}
+
+
+def test_what_rules_have_done_goes_on_under_the_next_ones() -> None:
+    first = rules("do: close", "do: [{delay: 1s}, duplicate]")
+    first.claim = lambda rule: False
+    for number, rule in enumerate(first.rules, 1):
+        rule.total.fired = number
+    second = rules("do: close", before=first)
+    assert second.rules[0] is first.rules[0]
+    second.rules[0].total.fired += 3
+    assert second.struck == {"close": 4, "delay": 2, "duplicate": 2}
+    assert rules("do: drop", before=second).struck == second.struck + Counter(drop=0)
+    assert second.claim is first.claim
+
+
+def test_a_capture_keeps_the_scenario_and_when_it_began() -> None:
+    made = rules("do: close")
+    made.began = 5
+    assert made.scenario is not None
+    assert made.meta() == {**made.scenario.meta(), "began": 5}
+    assert made.scenario.meta()["scenario"]
+    assert Rules(None).meta() == {}
