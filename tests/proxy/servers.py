@@ -13,6 +13,8 @@ from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
@@ -88,6 +90,7 @@ async def running(
     capture: Path | CaptureWriter | None = None,
     broker_tls: ssl.SSLContext | None = None,
     shown: Callable[[Exchange], None] = lambda _: None,
+    faults: tuple[Fault, ...] = FAULTS,
     **options: Any,
 ) -> AsyncIterator[Running]:
     done: list[Exchange] = []
@@ -95,7 +98,8 @@ async def running(
     server = None
     port = 1
     # first what may be refused: then no server is left open
-    rules = Rules(loads(scenario)) if scenario else None
+    rules = Rules(loads(scenario, faults=faults) if scenario else None)
+    rules.began = clock()
 
     def finished(exchange: Exchange) -> None:
         done.append(exchange)
@@ -107,7 +111,7 @@ async def running(
     proxy = Proxy(
         Options([("127.0.0.1", port)], **options),
         rules,
-        capture=CaptureWriter(capture, limit=None, meta={})
+        capture=CaptureWriter(capture, limit=None, meta=rules.meta())
         if isinstance(capture, Path)
         else capture,
         done=finished,

@@ -18,19 +18,13 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.stream_framing import Framing, facts_of
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
-from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
-from barnabas.proxy.network.clock import clock
-from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.server import Proxy
-from barnabas.proxy.rules.rules import Rules
-from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.frames import Direction, request_head
 from tests.proxy.faults.given import produce
 from tests.proxy.faults.test_all import records
 from tests.proxy.playbook import heartbeat_request, raw, request, response
-from tests.proxy.servers import SOON, read_frame
+from tests.proxy.servers import SOON, read_frame, running
 
 NODES: Final = [{"node_id": n, "host": "127.0.0.1", "port": 1 + n} for n in range(3)]
 PARTITIONS: Final = [{"partition_index": 0, "leader_id": 1}]
@@ -89,29 +83,19 @@ async def talk(scenario: str, capture: Path) -> Seen:
                 writer.write(answer)
         writer.close()
 
-    server = await asyncio.start_server(broker, "127.0.0.1", 0)
-    rules = Rules(loads(scenario))
-    rules.began = clock()
-    proxy = Proxy(
-        Options([server.sockets[0].getsockname()[:2]], drain=0.05, observed=True),
-        rules,
-        capture=CaptureWriter(capture, limit=None, meta=rules.meta()),
-        done=seen.done.append,
-    )
-    await proxy.start()
-    reader, writer = await asyncio.open_connection(*proxy.address)
-    with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-        async with asyncio.timeout(SOON):
-            for frame, _ in TALK:
-                seen.asked += frame
-                writer.write(frame)
-                if frame is not TALK[6][0]:  # nobody answers that
-                    seen.got += raw(await read_frame(reader))
-            writer.write_eof()  # the broker answers by its own, behind all that it has sent
-            seen.got += await reader.read()
-    writer.close()
-    await proxy.stop()
-    server.close()
+    async with running(broker, scenario, capture, drain=0.05, observed=True) as it:
+        reader, writer = await it.connect()
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            async with asyncio.timeout(SOON):
+                for frame, _ in TALK:
+                    seen.asked += frame
+                    writer.write(frame)
+                    if frame is not TALK[6][0]:  # nobody answers that
+                        seen.got += raw(await read_frame(reader))
+                writer.write_eof()  # the broker answers by its own, behind all that it has sent
+                seen.got += await reader.read()
+        writer.close()
+    seen.done = it.done
     return seen
 
 

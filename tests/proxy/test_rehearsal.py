@@ -14,14 +14,9 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Event, Note, Opened
-from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.network.clock import clock
-from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rehearsal import NONE, Rehearsal, Reload
-from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.keys import PRODUCE
@@ -30,7 +25,7 @@ from tests.proxy.faults.examples import ABOUT_MESSAGES
 from tests.proxy.faults.examples import live as live_settings
 from tests.proxy.faults.given import produce
 from tests.proxy.playbook import heartbeat_request, request, response
-from tests.proxy.servers import read_frame
+from tests.proxy.servers import read_frame, running
 
 SCENARIO = """
 version: 1
@@ -86,40 +81,24 @@ def turn(number: int) -> bytes:
 async def live(scenario: str, capture: Path, faults: tuple[Fault, ...] = FAULTS) -> list[Exchange]:
     """Three clients, one after the other. Each takes its next turn when something has become of the one
     before, and stays until it is cut off or the broker has seen its end: no time decides how far it comes."""
-    server = await asyncio.start_server(answering, "127.0.0.1", 0)
-    rules = Rules(loads(scenario, faults=faults))
-    rules.began = clock()
-    done: list[Exchange] = []
     progress = asyncio.Event()
-
-    def finished(exchange: Exchange) -> None:
-        done.append(exchange)
-        progress.set()
-
-    proxy = Proxy(
-        Options([server.sockets[0].getsockname()[:2]], drain=0.05, observed=True),
-        rules,
-        capture=CaptureWriter(capture, limit=None, meta=rules.meta()),
-        done=finished,
-    )
-    await proxy.start()
-    for _ in range(3):
-        reader, writer = await asyncio.open_connection(*proxy.address)
-        reading = asyncio.ensure_future(reader.read())
-        reading.add_done_callback(lambda _: progress.set())
-        for number in range(12):
-            progress.clear()
-            writer.write(turn(number))
-            await progress.wait()
-            if reading.done() or writer.is_closing():
-                break
-        else:
-            writer.write_eof()
-        await asyncio.gather(reading, return_exceptions=True)
-        writer.close()
-    await proxy.stop()
-    server.close()
-    return done
+    options: dict[str, Any] = {"drain": 0.05, "observed": True, "shown": lambda _: progress.set()}
+    async with running(answering, scenario, capture, faults=faults, **options) as it:
+        for _ in range(3):
+            reader, writer = await it.connect()
+            reading = asyncio.ensure_future(reader.read())
+            reading.add_done_callback(lambda _: progress.set())
+            for number in range(12):
+                progress.clear()
+                writer.write(turn(number))
+                await progress.wait()
+                if reading.done() or writer.is_closing():
+                    break
+            else:
+                writer.write_eof()
+            await asyncio.gather(reading, return_exceptions=True)
+            writer.close()
+    return it.done
 
 
 TABLE = [

@@ -10,20 +10,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.harness import Harness
 from barnabas.loop import run
 from barnabas.peers.embedded import EmbeddedCluster
-from barnabas.proxy.network.clock import clock
-from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.outcome import outcome
-from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from tests.proxy.playbook import request, response
-from tests.proxy.servers import SOON, read_frame
+from tests.proxy.servers import SOON, read_frame, running
 
 GROUP = "orders"
 
@@ -134,23 +129,13 @@ def test_a_rehearsal_has_the_addresses_that_clients_were_told(
         writer.close()
 
     async def main() -> tuple[dict[str, Any], Any]:
-        server = await asyncio.start_server(broker, "127.0.0.1", 0)
-        rules = Rules(loads(text))
-        rules.began = clock()
-        proxy = Proxy(
-            Options([server.sockets[0].getsockname()[:2]], advertise=advertise, drain=0.1),
-            rules,
-            capture=CaptureWriter(capture, limit=None, meta=rules.meta()),
-        )
-        await proxy.start()
-        reader, writer = await asyncio.open_connection(*proxy.address)
-        writer.write(request("Metadata", 1) + request("FindCoordinator", 2, key=GROUP))
-        await asyncio.wait_for(read_frame(reader), SOON)
-        frame = await asyncio.wait_for(read_frame(reader), SOON)
-        writer.close()
-        await proxy.stop()
-        server.close()
-        return api("FindCoordinator").response.codec(1).decode(frame[4:]), proxy
+        async with running(broker, text, capture, advertise=advertise, drain=0.1) as it:
+            reader, writer = await it.connect()
+            writer.write(request("Metadata", 1) + request("FindCoordinator", 2, key=GROUP))
+            await asyncio.wait_for(read_frame(reader), SOON)
+            frame = await asyncio.wait_for(read_frame(reader), SOON)
+            writer.close()
+        return api("FindCoordinator").response.codec(1).decode(frame[4:]), it.proxy
 
     found, proxy = run(main())
     listener = proxy.topology.nodes["broker", 1].listen
