@@ -46,7 +46,8 @@ def play(
     - `ask H1 C2`, `answer H1 C2`: the client, or the broker, sends these frames at once, see FRAMES.
     - `wait 50`: so many ms pass.
     - `broker 1 2`, `client 1 2`: the correlation ids of all that has reached the one or the other so far.
-    - `replace hold late`: the scenario has these `rules`, by their names, from now on.
+    - `replace hold late`: the scenario has these `rules`, by their names, from now on; without any,
+      nothing waits.
     - `idle`: nothing waits, and all could be read.
     """
     for step in script.split("; "):
@@ -64,6 +65,10 @@ def play(
             case "replace":
                 found = "".join(f"- {{name: {word}, {(rules or {})[word]}}}\n" for word in words)
                 actor.stage.replace(f"version: 1\nseed: 7\nrules:\n{found or '  []'}")
+                if not words:
+                    queues = actor.connection.state.queues.values()
+                    assert all(queue.idle and not queue.bytes for queue in queues), step
+                    assert actor.connection.wake is None, step
             case "idle":
                 assert actor.connection.idle, script
                 assert not actor.stage.totals.undecoded, script

@@ -12,11 +12,9 @@ from tests.proxy.playbook import (
     Actor,
     Stage,
     heartbeat_request,
-    heartbeat_response,
     leave_request,
     one_rule,
     request,
-    response,
 )
 
 
@@ -41,30 +39,6 @@ EMPTY = scenario().replace("rules:", "rules: []")
 def playing(*rules: str, observed: bool = True) -> Actor:
     """A connection under some rules."""
     return Stage(scenario(*rules) if rules else EMPTY, observed=observed).actor()
-
-
-LEFT = response("LeaveGroup", 2)
-H1, L2, H3, L4 = heartbeat_request(1), leave_request(2), heartbeat_request(3), leave_request(4)
-
-
-def test_responses_too() -> None:
-    actor = playing(rule("r", "{delay: 1s}", "{api: Heartbeat, direction: response}"))
-    actor.ask(heartbeat_request(1) + heartbeat_request(2))
-    actor.answer(heartbeat_response(1) + heartbeat_response(2))
-    assert actor.ids("response") == []
-    actor.stage.replace(EMPTY)
-    assert actor.ids("response") == [1, 2]
-    assert [exchange.rules for exchange in actor.done] == [("r",), ("r",)]
-
-
-def test_a_rule_that_stays_goes_on_holding_and_is_still_woken_by_what_it_waits_for() -> None:
-    actor = playing(HOLD)
-    actor.ask(heartbeat_request(1))
-    actor.stage.replace(scenario(OTHER, HOLD))
-    assert actor.ids("request") == []
-    actor.ask(request("JoinGroup", 2, group_id="g", protocols=[]))
-    assert actor.ids("request") == [2, 1]
-    assert actor.stage.rules.rule("hold").released == 1
 
 
 def test_a_rule_with_other_settings_is_another_one_under_the_same_name() -> None:

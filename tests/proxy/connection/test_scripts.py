@@ -21,6 +21,7 @@ RULES: Final = {
     "produce2s": "match: {api: Produce, direction: request}, do: {delay: 2s}",
     "leave50": "match: {api: LeaveGroup, direction: request}, do: {delay: 50ms}",
     "late": "match: {api: LeaveGroup, direction: response}, do: {delay: 1s}",
+    "answers": "match: {api: Heartbeat, direction: response}, do: {delay: 1s}",
     "commit": f"{COMMITS}, {UNTIL_JOIN}",
     "hold": f"{HEARTBEATS}, {UNTIL_JOIN}",
     "leave": f"match: {{api: LeaveGroup, direction: request}}, {UNTIL_JOIN}",
@@ -105,6 +106,10 @@ CASES: Final[dict[str, tuple[str, str]]] = {
         "ask H1 L2 H3; broker 2; replace; broker 2 1 3; ask H4; broker 2 1 3 4",
     ),
     "what was delayed leaves at once": ("ms50", "ask H1 L2 H3; wait 10; broker; replace; broker 1 2 3"),
+    "responses leave at once, too": (
+        "answers",
+        "ask H1 H2; answer H1 H2; client; replace; client 1 2; idle",
+    ),
     "a window that was filling opens in the order of arrival": (
         "wide",
         "ask H1 H2; broker; replace; broker 1 2",
