@@ -12,13 +12,11 @@ from tests.proxy.playbook import (
     Chunks,
     Stage,
     commit_request,
-    commit_response,
     heartbeat_request,
     heartbeat_response,
     leave_request,
     one_rule,
     request,
-    response,
     ruled,
     slicings,
 )
@@ -40,25 +38,6 @@ def test_13_delays_keep_order_and_run_from_arrival(chunks: Chunks) -> None:
     actor.answer(heartbeat_response(1))
     assert (actor.done[0].latency_ms, actor.done[0].broker_ms) == (230.0, 130.0)
     assert actor.done[0].rules == ("r",)
-
-
-@slicings
-def test_13_hold_steps_aside_until_the_other_message_has_passed(chunks: Chunks) -> None:
-    do = "{hold: {until: {api: JoinGroup, direction: request, same: connection}, at_most: 5s}}"
-    actor = ruled(do, "{api: OffsetCommit, direction: request}")
-    actor.ask(commit_request(1) + heartbeat_request(2), chunks)
-    assert actor.ids("request") == [2]
-    actor.stage.wait(100)
-    actor.ask(JOIN, chunks)
-    assert actor.ids("request") == [2, 3, 1]
-    # the broker answers in the order it was asked in, the client is answered in its own
-    actor.answer(heartbeat_response(2) + response("JoinGroup", 3, version=2), chunks)
-    assert actor.ids("response") == []
-    actor.answer(commit_response(1), chunks)
-    assert actor.ids("response") == [1, 2, 3]
-    (rule,) = actor.stage.rules.rules
-    assert (rule.released, rule.expired) == (1, 0)
-    assert actor.connection.idle
 
 
 @pytest.mark.parametrize(("at_most", "seconds"), [("", 30), (", at_most: 2s", 2)])

@@ -149,6 +149,19 @@ def test_skip_and_times(when: str, expected: list[int]) -> None:
     assert fired(rules(f"when: {{{when}}}, do: close"), 10) == expected
 
 
+@pytest.mark.parametrize("after", ["", "after: {rule: r0}, ", "after: {time: 2s}, "])
+def test_phases_follow_each_other_to_the_nanosecond(after: str) -> None:
+    when = f"{after}phases: [{{lasts: 1s}}, {{lasts: 2s, probability: 0}}]"
+    made = rules("match: {api: Fetch}, do: close", f"when: {{{when}}}, do: close")
+    made.began = 300_000_000
+    made.rules[0].total.fired = 1
+    begun = made.began + (2_000_000_000 if "time" in after else 0)
+    times = [0, 999_999_999, 1_000_000_000, 2_999_999_999, 3_000_000_000, 4_000_000_000]
+    messages = [replace(HEARTBEAT, arrived=begun + time) for time in times]
+    found = [bool(decide(made, message, Counts())) for message in messages]
+    assert found == [True, True, False, False, True, False]
+
+
 def test_times_counts_what_fired_not_what_matched() -> None:
     found = fired(rules("when: {times: 3, probability: 0.3}, do: close"), 200)
     assert found == fired(rules("when: {probability: 0.3}, do: close"), 200)[:3]
