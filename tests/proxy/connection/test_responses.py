@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs import api
 from barnabas.specs.frames import response_body
-from barnabas.specs.malformed import Malformed
 from tests.proxy.connection.test_header_walk import in_slices
 from tests.proxy.playbook import (
     Actor,
@@ -20,6 +16,8 @@ from tests.proxy.playbook import (
     Stage,
     bytewise,
     heartbeat_request,
+    leave_request,
+    one_rule,
     request,
     response,
     slicings,
@@ -65,6 +63,13 @@ def endpoints(name: str, version: int, frame: bytes) -> list[tuple[str, int]]:
     return [(one["host"], one["port"]) for one in found]
 
 
+def exchange(actor: Actor, number: int, *hosts: str, chunks: Chunks = whole) -> bytes:
+    """A Fetch, answered with these node endpoints; the response as the client gets it."""
+    actor.ask(asked("Fetch", 16, number))
+    actor.answer(answer("Fetch", 16, number, *hosts), chunks)
+    return b"" if actor.aborted else actor.frames("response")[-1]
+
+
 def streaming(limit: int = WHOLE, scenario: str = "") -> Actor:
     """A connection that nobody looks at, and that skims after its first exchange."""
     actor = Stage(scenario, observed=False, whole=limit).actor()
@@ -106,9 +111,7 @@ def test_addresses_at_the_end_are_replaced_in_as_many_bytes_or_left_out(
 
 def test_a_line_says_what_is_left_out() -> None:
     actor = streaming()
-    actor.ask(asked("Fetch", 16, 1))
-    frame = answer("Fetch", 16, 1, "real", "real")
-    actor.answer(frame)
+    frame = exchange(actor, 1, "real", "real")
     assert actor.said == [
         "connection 1 (me@client:1): edit: 2 node endpoints left out of a response to Fetch v16: there is"
         f" no room for the proxy's addresses, since its size ({len(frame) - 4} bytes) has left already"
@@ -154,9 +157,7 @@ def test_a_response_up_to_the_limit_is_whole_and_changed_in_full(
     frame = answer("Fetch", 16, 1, "real")
     actor = streaming(len(frame) - 4 - limit)
     for _ in range(2):
-        actor.ask(asked("Fetch", 16, 1))
-        actor.answer(frame, chunks)
-        found = endpoints("Fetch", 16, actor.frames("response")[-1])
+        found = endpoints("Fetch", 16, exchange(actor, 1, "real", chunks=chunks))
         assert found == ([] if limit else [("proxy", 10_003)])
 
 
@@ -169,99 +170,19 @@ def test_a_short_response_that_is_here_passes_with_those_around_it() -> None:
     assert len(actor.times["response"][before:]) == 1
 
 
-CUT = len(answer("Fetch", 16, 1)) // 2
+SLOW = one_rule("{delay: 5ms}", "{api: Fetch, direction: response}")
 
 
-@pytest.mark.parametrize(
-    "where", ["header", "count", "records", "tag", "front of the tail", "tail"]
-)
-@slicings
-def test_what_can_not_be_read_ends_the_connection_before_the_tail(
-    chunks: Chunks, where: str
-) -> None:
-    """Each byte is one that would move what stands behind it beyond the end of the frame."""
-    frame = bytearray(answer("Fetch", 16, 1, "real-host"))
-    tail = len(frame) - len(answer("Fetch", 16, 1)) + 1
-    at = {
-        "header": 8,
-        "count": 9 + 10,
-        "records": frame.index(b"r" * 200) - 2,
-        "tag": frame.index(b"r" * 200) + 200,
-        "front of the tail": len(frame) - tail - 1,
-        "tail": len(frame) - tail,
-    }[where]
-    damage = b"\x7f" if where == "front of the tail" else b"\xff\xff"
-    frame[at : at + len(damage)] = damage
-    for warm in (False, True):
-        actor = streaming()
-        if warm:
-            actor.ask(asked("Fetch", 16, 7))
-            actor.answer(answer("Fetch", 16, 7))
-        before = len(actor.sent["response"])
-        actor.ask(asked("Fetch", 16, 1))
-        for chunk in chunks(bytes(frame)):
-            if not actor.aborted:
-                actor.answer(chunk)
-        assert actor.aborted
-        assert b"real" not in actor.sent["response"]
-        sent = actor.sent["response"][before:]
-        assert frame.startswith(sent)
-        assert len(sent) <= len(frame) - tail
-        assert actor.stage.totals.withheld == 1
-        assert "Fetch v16: node_endpoints at byte 0: addresses not found: " in actor.said[0]
-        assert actor.said[0].endswith("; addresses in it can't be replaced; connection closed")
-        assert ("what stands before them can't be read" in actor.said[0]) == (where != "tail")
-        actor.close()
-        assert len(actor.said) == 1
-
-
-def test_payload_that_is_hidden_is_not_quoted() -> None:
-    actor = streaming()
-    actor.connection.state.plan = Plan(actor.stage.rules, quotes=False)
-    actor.ask(asked("Fetch", 16, 1))
-    actor.answer(answer("Fetch", 16, 1, "real")[:-30] + b"\xff" * 30)
-    assert actor.said[0].split(": ", 1)[1] == (
-        "Fetch v16: node_endpoints at byte 0; addresses in it can't be replaced; connection closed"
-    )
-
-
-def test_a_listener_that_can_not_be_had_ends_the_connection() -> None:
-    def refuse(*_: Any) -> tuple[str, int]:
-        raise OSError("no port is left")
-
-    actor = streaming()
-    actor.connection.state.resolve = refuse
-    actor.ask(asked("Fetch", 16, 1))
-    actor.answer(answer("Fetch", 16, 1, "reals"))
-    assert actor.aborted
-    assert actor.said[0].endswith("no port is left; connection closed")
-    assert b"real" not in actor.sent["response"]
-
-
-RULE = """
-version: 1
-rules:
-  - name: slow
-    match: {api: Fetch, direction: response}
-    do: {delay: 5ms}
-"""
-
-
-@pytest.mark.parametrize("why", ["observed", "rule"])
-def test_where_all_of_it_is_wanted_it_is_whole_and_changed_in_full(why: str) -> None:
-    stage = Stage(RULE if why == "rule" else "", observed=why == "observed", whole=WHOLE)
-    actor = stage.actor()
+def test_where_all_of_it_is_wanted_it_is_whole_and_changed_in_full() -> None:
+    actor = Stage(SLOW, observed=False, whole=WHOLE).actor()
     for number in range(2):
         actor.ask(asked("Fetch", 16, number))
-        frame = answer("Fetch", 16, number, "real")
-        actor.answer(frame[:-1])
-        assert not actor.sent["response"] or number
-        actor.answer(frame[-1:])
-        stage.wait(10)
+        actor.answer(answer("Fetch", 16, number, "real"))
+        assert len(actor.frames("response")) == number
+        actor.stage.wait(5)
         changed = actor.frames("response")[-1]
         assert endpoints("Fetch", 16, changed) == [("proxy", 10_003)]
         assert actor.left[-1][1] == changed
-    assert len(actor.frames("response")) == 2
 
 
 @pytest.mark.parametrize("chunks", [whole, bytewise, trailing, in_slices([100])])
@@ -271,11 +192,9 @@ def test_a_capture_shows_whole_what_left_with_another_tail(chunks: Chunks, host:
     actor.stage.plan = Plan(actor.stage.rules, hides=lambda direction, key: False)
     actor.perform(actor.connection.replace(actor.stage.plan, actor.stage.now))
     for number in range(1, 4):
-        actor.ask(asked("Fetch", 16, number))
-        actor.answer(answer("Fetch", 16, number, host), chunks)
-        way, data, comment = actor.left[-1]
-        assert (way, data) == ("response", actor.frames("response")[-1])
-        assert comment == {"frame": number, "edits": ["addresses"]}
+        frame = exchange(actor, number, host, chunks=chunks)
+        comment = {"frame": number, "edits": ["addresses"]}
+        assert actor.left[-1] == ("response", frame, comment)
         assert actor.cuts[-1] == comment | {"left": "changed"}
         assert len(actor.left) == number
 
@@ -304,7 +223,7 @@ def test_rules_that_come_while_it_passes_find_the_next_one() -> None:
     actor.ask(asked("Fetch", 16, 1) + asked("Fetch", 16, 2))
     frame = answer("Fetch", 16, 1, "reals")
     actor.answer(frame[:100])
-    actor.stage.replace(RULE)
+    actor.stage.replace(SLOW)
     actor.answer(frame[100:] + answer("Fetch", 16, 2, "real"))
     assert endpoints("Fetch", 16, actor.frames("response")[1]) == [("proxy", 10_003)]
     assert actor.ids("response") == [0, 1]
@@ -315,70 +234,12 @@ def test_rules_that_come_while_it_passes_find_the_next_one() -> None:
 @pytest.mark.parametrize("cut", range(10, len(answer("Fetch", 16, 1, "reals")), 7))
 def test_nothing_comes_in_between(cut: int) -> None:
     """A reply of the proxy's own is ready while a response is on its way."""
-    rule = "{name: r, match: {api: LeaveGroup}, do: {respond: {error: UNKNOWN_MEMBER_ID}}}"
-    actor = streaming(scenario=f"version: 1\nrules: [{rule}]")
+    rule = one_rule("{respond: {error: UNKNOWN_MEMBER_ID}}", "{api: LeaveGroup}")
+    actor = streaming(scenario=rule)
     frame = answer("Fetch", 16, 1, "reals")
     actor.ask(asked("Fetch", 16, 1))
     actor.answer(frame[:cut])
-    actor.ask(request("LeaveGroup", 2, group_id="g", member_id="m"))
+    actor.ask(leave_request(2))
     actor.answer(frame[cut:])
     assert actor.ids("response") == [0, 1, 2]
     assert endpoints("Fetch", 16, actor.frames("response")[1]) == [("proxy", 10_003)]
-
-
-@pytest.mark.parametrize("warm", [False, True])
-@pytest.mark.parametrize("cut", [9, 100, -3])
-def test_a_response_that_is_cut_off_ends_its_direction(cut: int, warm: bool) -> None:
-    actor = streaming()
-    if warm:
-        actor.ask(asked("Fetch", 16, 7))
-        actor.answer(answer("Fetch", 16, 7))
-    actor.ask(asked("Fetch", 16, 1))
-    actor.answer(answer("Fetch", 16, 1, "reals")[:cut])
-    actor.end("response")
-    assert actor.finished == ["response"]
-    actor.close()
-    assert actor.counts["Fetch"] == 1 + warm
-
-
-NODES = st.lists(st.sampled_from(["r1", "reals", "real-host", "real" * 40]), max_size=3)
-
-
-@settings(max_examples=150)
-@example([(("ShareAcknowledge", 1), ["r1"], True)], [1], 12625, 0)  # two tags more in the header
-@given(
-    st.lists(st.tuples(st.sampled_from(FORMS), NODES, st.booleans()), min_size=1, max_size=5),
-    st.lists(st.integers(1, 300), min_size=1, max_size=4),
-    st.integers(0, 2**32),
-    st.sampled_from([0, WHOLE, 300, 1000]),
-)
-def test_whatever_comes_no_address_leaves(
-    rounds: list[tuple[tuple[str, int], list[str], bool]], steps: list[int], seed: int, limit: int
-) -> None:
-    """Some responses are damaged: of those a client gets one without, too, or none that is whole."""
-    choose = random.Random(seed)
-    actor = streaming(limit)
-    for number, ((name, version), hosts, broken) in enumerate(rounds, 1):
-        frame = bytearray(answer(name, version, number, *hosts))
-        if broken:
-            frame[choose.randrange(8, len(frame))] = choose.choice((0, 1, 2, 127, 128, 255))
-        before = len(actor.sent["response"])
-        actor.ask(asked(name, version, number))
-        for chunk in in_slices(steps)(bytes(frame)):
-            if not actor.aborted:
-                actor.answer(chunk)
-        sent = bytes(actor.sent["response"][before:])
-        if actor.aborted:
-            assert broken
-            assert len(sent) < len(frame)  # nobody reads a part of one
-            return
-        if not broken and len(frame) - 4 > limit:
-            assert len(sent) == len(frame)
-        try:
-            found = endpoints(name, version, sent)
-        except Malformed:
-            assert broken
-            continue
-        assert all(host == "proxy" for host, port in found if host or port > 0)
-        if not broken and len(frame) - 4 <= limit:
-            assert len(found) == len(hosts)
