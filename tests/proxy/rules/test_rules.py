@@ -7,9 +7,12 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from pydantic import BaseModel
 
 from barnabas.proxy.effects import Effect, HangUp, Lose, Stall, Wait
+from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.outcome import outcome
 from barnabas.proxy.rules.rule import KINDS, Counts, note
@@ -258,6 +261,21 @@ def test_rules_decide_in_their_order_until_one_loses_the_message() -> None:
 
 def test_nobody_is_asked_after_a_close() -> None:
     assert effects("do: {close: {forward: true}}", "do: drop") == [HangUp(forward=True)]
+
+
+class Whim(BaseModel):
+    """The settings of somebody else's fault: it has none."""
+
+
+def whim(config: Whim, message: Message, roll: Roll) -> tuple[Effect, ...]:
+    """Lose a message."""
+    return (Lose(),)
+
+
+def test_what_stands_behind_a_fault_that_lost_the_message_is_not_done() -> None:
+    text = "version: 1\nrules: [{name: r, do: [whim, {delay: 1s}]}]"
+    made = Rules(loads(text, faults=(*FAULTS, ("whim", Whim, whim))))
+    assert decide(made, HEARTBEAT, Counts()) == [Decision("r", (Lose(),), ("drop",))]
 
 
 def test_what_holds_wait_for() -> None:
