@@ -9,7 +9,7 @@ import pytest
 from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.matching.message import Unable
 from barnabas.specs.frames import Direction
-from tests.proxy.faults.given import halted, produce, slicings, stage
+from tests.proxy.faults.given import halted, produce
 from tests.proxy.playbook import (
     MS,
     START,
@@ -20,10 +20,17 @@ from tests.proxy.playbook import (
     heartbeat_response,
     request,
     response,
+    ruled,
+    slicings,
 )
 
 REQUESTS = "{direction: request}"
 RESPONSES = "{direction: response}"
+
+
+def halting(match: str, more: str = "when: {}") -> Actor:
+    """A connection with a breakpoint."""
+    return ruled("breakpoint", match, more)
 
 
 def waiting(actor: Actor) -> list[str]:
@@ -48,7 +55,7 @@ def never(actor: Actor, direction: Direction) -> list[tuple[int, str]]:
 
 @slicings
 def test_what_waits_is_shown_with_how_long_its_client_does(chunks: Chunks) -> None:
-    actor = stage("breakpoint", "{api: Produce}")
+    actor = halting("{api: Produce}")
     actor.stage.wait(5)
     actor.ask(produce(9), chunks)
     actor.stage.wait(5)
@@ -77,11 +84,9 @@ def test_what_waits_is_shown_with_how_long_its_client_does(chunks: Chunks) -> No
 
 @slicings
 def test_of_a_response_it_is_known_what_the_request_said(chunks: Chunks) -> None:
-    found = Stage("version: 1\nrules: [{name: r, match: {direction: response}, do: breakpoint}]")
-    found.observed = False
-    actor = found.actor()
+    actor = ruled("breakpoint", RESPONSES, observed=False)
     actor.ask(produce(1) + heartbeat_request(2), chunks)
-    found.wait(7)
+    actor.stage.wait(7)
     actor.answer(response("Produce", 1, version=7) + heartbeat_response(2), chunks)
     first, second = halted(actor)
     assert (first.timeout, first.asked, first.since) == (
@@ -97,7 +102,7 @@ def test_of_a_response_it_is_known_what_the_request_said(chunks: Chunks) -> None
 def test_each_is_decided_on_by_its_own_id_and_leaves_in_its_turn(
     chunks: Chunks, direction: Direction
 ) -> None:
-    actor = stage("breakpoint", f"{{direction: {direction}}}")
+    actor = halting(f"{{direction: {direction}}}")
     actor.ask(heartbeat_request(1) + heartbeat_request(2) + heartbeat_request(3), chunks)
     if direction == "response":
         actor.answer(heartbeat_response(1) + heartbeat_response(2) + heartbeat_response(3), chunks)
@@ -115,7 +120,7 @@ def test_each_is_decided_on_by_its_own_id_and_leaves_in_its_turn(
 
 @slicings
 def test_an_id_is_never_used_again(chunks: Chunks) -> None:
-    actor = stage("breakpoint", REQUESTS)
+    actor = halting(REQUESTS)
     seen = []
     for number in range(3):
         actor.ask(heartbeat_request(number), chunks)
@@ -128,7 +133,7 @@ def test_an_id_is_never_used_again(chunks: Chunks) -> None:
 
 @slicings
 def test_a_changed_request_leaves_with_other_fields_and_is_answered(chunks: Chunks) -> None:
-    actor = stage("breakpoint", REQUESTS)
+    actor = halting(REQUESTS)
     actor.ask(heartbeat_request(1), chunks)
     said = actor.stage.decide("1.1", {"edit": {"set": {"group_id": "another group"}}})
     assert said == ("edit group_id=another group",)
@@ -144,7 +149,7 @@ def test_a_changed_request_leaves_with_other_fields_and_is_answered(chunks: Chun
 def test_a_changed_response_leaves_with_the_fields_or_the_bytes_that_were_given(
     chunks: Chunks,
 ) -> None:
-    actor = stage("breakpoint", RESPONSES)
+    actor = halting(RESPONSES)
     actor.ask(heartbeat_request(1) + heartbeat_request(2), chunks)
     actor.answer(heartbeat_response(1) + heartbeat_response(2), chunks)
     actor.stage.decide("1.2", {"replace": {"hex": "beef"}})
@@ -156,7 +161,7 @@ def test_a_changed_response_leaves_with_the_fields_or_the_bytes_that_were_given(
 
 @slicings
 def test_what_can_not_be_done_leaves_it_waiting_as_it_is(chunks: Chunks) -> None:
-    actor = stage("breakpoint", REQUESTS)
+    actor = halting(REQUESTS)
     actor.ask(heartbeat_request(1), chunks)
     wrong: list[Any] = [
         {"edit": {"set": {"group_instance_id": "x"}}},
@@ -174,7 +179,7 @@ def test_what_can_not_be_done_leaves_it_waiting_as_it_is(chunks: Chunks) -> None
 
 @slicings
 def test_the_proxy_answers_in_its_turn_and_the_broker_never_hears_of_it(chunks: Chunks) -> None:
-    actor = stage("breakpoint", REQUESTS, "{skip: 1, times: 1}")
+    actor = halting(REQUESTS, "when: {skip: 1, times: 1}")
     actor.ask(heartbeat_request(1) + heartbeat_request(2) + heartbeat_request(3), chunks)
     actor.stage.decide("1.1", {"respond": {"error": "NOT_COORDINATOR"}})
     assert (actor.ids("request"), actor.ids("response")) == ([1, 3], [])
@@ -190,7 +195,7 @@ def test_the_proxy_answers_in_its_turn_and_the_broker_never_hears_of_it(chunks: 
 
 @slicings
 def test_a_produce_with_acks_0_is_taken_out_where_it_would_be_answered(chunks: Chunks) -> None:
-    actor = stage("breakpoint", "{api: Produce}")
+    actor = halting("{api: Produce}")
     actor.ask(produce(1, 0) + heartbeat_request(2), chunks)
     actor.stage.decide("1.1", {"respond": {"error": "NOT_LEADER_OR_FOLLOWER"}})
     actor.answer(heartbeat_response(2), chunks)
@@ -200,7 +205,7 @@ def test_a_produce_with_acks_0_is_taken_out_where_it_would_be_answered(chunks: C
 
 @slicings
 def test_acks_that_are_taken_away_leave_the_client_without_an_answer(chunks: Chunks) -> None:
-    actor = stage("breakpoint", "{api: Produce}")
+    actor = halting("{api: Produce}")
     actor.ask(produce(1, 1) + heartbeat_request(2), chunks)
     actor.stage.decide("1.1", {"edit": {"set": {"acks": 0}}})
     actor.answer(heartbeat_response(2), chunks)
@@ -214,7 +219,7 @@ def test_one_exchange_is_dropped_alone_or_with_all_behind_it(
     chunks: Chunks, direction: Direction
 ) -> None:
     for selective, left in ((True, [1, 3]), (False, [1])):
-        actor = stage("breakpoint", f"{{direction: {direction}}}")
+        actor = halting(f"{{direction: {direction}}}")
         actor.ask(heartbeat_request(1) + heartbeat_request(2) + heartbeat_request(3), chunks)
         if direction == "response":
             actor.answer(
@@ -253,7 +258,7 @@ def test_with_a_request_that_is_dropped_others_need_not_wait_for_its_answer(
 @slicings
 @pytest.mark.parametrize("do", ["reset", "close"])
 def test_the_connection_ends(chunks: Chunks, do: str) -> None:
-    actor = stage("breakpoint", REQUESTS)
+    actor = halting(REQUESTS)
     actor.ask(heartbeat_request(1) + heartbeat_request(2), chunks)
     actor.stage.decide("1.1", do)
     assert actor.aborted
@@ -265,10 +270,7 @@ def test_the_connection_ends(chunks: Chunks, do: str) -> None:
 
 @slicings
 def test_other_effects_of_its_rules_stay(chunks: Chunks) -> None:
-    text = (
-        "version: 1\nrules: [{name: r, match: {direction: request}, do: [breakpoint, duplicate]}]"
-    )
-    actor = Stage(text).actor()
+    actor = ruled("[breakpoint, duplicate]", REQUESTS)
     actor.ask(heartbeat_request(1), chunks)
     actor.stage.decide("1.1", {"edit": {"set": {"member_id": "n"}}})
     assert len(actor.frames("request")) == 2
@@ -276,7 +278,7 @@ def test_other_effects_of_its_rules_stay(chunks: Chunks) -> None:
 
 
 def test_the_capture_has_that_it_leaves_later() -> None:
-    actor = stage("breakpoint", REQUESTS)
+    actor = halting(REQUESTS)
     actor.ask(heartbeat_request(1))
     actor.stage.decide("1.1")
     what = ["breakpoint, at most 300 s"]
@@ -287,7 +289,7 @@ def test_the_capture_has_that_it_leaves_later() -> None:
 
 
 def test_of_many_that_wait_on_several_connections_the_oldest_are_listed() -> None:
-    first = stage("breakpoint", "{}")
+    first = halting("{}")
     second = first.stage.actor()
     for number in range(3):
         for actor in (second, first):
