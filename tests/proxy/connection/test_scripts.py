@@ -10,80 +10,82 @@ from tests.proxy.playbook import Chunks, Stage, slicings
 from tests.proxy.scripts import play
 
 HEARTBEATS: Final = "match: {api: Heartbeat, direction: request}"
+ANSWERS: Final = "match: {api: Heartbeat, direction: response}"
 COMMITS: Final = "match: {api: OffsetCommit, direction: request}"
 UNTIL_JOIN: Final = "do: {hold: {until: {api: JoinGroup, direction: request}, at_most: 1s}}"
+DROP_ONE: Final = "when: {times: 1}, do: {drop: {selective: true}}"
 RULES: Final = {
-    "ms50": f"{HEARTBEATS}, do: {{delay: 50ms}}",
-    "ms500": f"{HEARTBEATS}, do: {{delay: 500ms}}",
-    "s2": f"{HEARTBEATS}, do: {{delay: 2s}}",
-    "s9": f"{HEARTBEATS}, do: {{delay: 9s}}",
-    "join50": "match: {api: JoinGroup, direction: request}, do: {delay: 50ms}",
-    "produce2s": "match: {api: Produce, direction: request}, do: {delay: 2s}",
-    "leave50": "match: {api: LeaveGroup, direction: request}, do: {delay: 50ms}",
-    "late": "match: {api: LeaveGroup, direction: response}, do: {delay: 1s}",
-    "answers": "match: {api: Heartbeat, direction: response}, do: {delay: 1s}",
-    "commit": f"{COMMITS}, {UNTIL_JOIN}",
+    "delay_50ms": f"{HEARTBEATS}, do: {{delay: 50ms}}",
+    "delay_500ms": f"{HEARTBEATS}, do: {{delay: 500ms}}",
+    "delay_2s": f"{HEARTBEATS}, do: {{delay: 2s}}",
+    "delay_9s": f"{HEARTBEATS}, do: {{delay: 9s}}",
+    "delay_join": "match: {api: JoinGroup, direction: request}, do: {delay: 50ms}",
+    "delay_produce": "match: {api: Produce, direction: request}, do: {delay: 2s}",
+    "delay_leave": "match: {api: LeaveGroup, direction: request}, do: {delay: 50ms}",
+    "delay_left": "match: {api: LeaveGroup, direction: response}, do: {delay: 1s}",
+    "delay_answers": f"{ANSWERS}, do: {{delay: 1s}}",
+    "hold_commit": f"{COMMITS}, {UNTIL_JOIN}",
     "hold": f"{HEARTBEATS}, {UNTIL_JOIN}",
-    "leave": f"match: {{api: LeaveGroup, direction: request}}, {UNTIL_JOIN}",
+    "hold_leave": f"match: {{api: LeaveGroup, direction: request}}, {UNTIL_JOIN}",
     "reply": "match: {api: LeaveGroup}, do: {respond: {error: UNKNOWN_MEMBER_ID}}",
     "sliced": f"{HEARTBEATS}, do: {{slice: {{size: 10B, every: 10ms}}}}",
-    "short": f"{COMMITS}, do: {{hold: {{until: {{api: JoinGroup}}, at_most: 15ms}}}}",
-    "groups": "match: {api: ListGroups, direction: request}, do: {reorder: {swap: 1, at_most: 1s}}",
-    "swap": f"{HEARTBEATS}, do: {{reorder: {{swap: 1}}}}",
-    "two": f"{HEARTBEATS}, when: {{times: 1}}, do: {{reorder: {{swap: 2}}}}",
-    "mixed": f"{HEARTBEATS}, when: {{times: 1}}, do: {{reorder: {{swap: 1, restore: false}}}}",
-    "wide": f"{HEARTBEATS}, do: {{reorder: {{swap: 3}}}}",
-    "back": f"{HEARTBEATS}, do: {{reorder: {{reverse: 2}}}}",
-    "again": f"{COMMITS}, do: {{reorder: {{reverse: 2}}}}",
-    "gone": f"{HEARTBEATS}, when: {{times: 1}}, do: {{drop: {{selective: true}}}}",
-    "lost": "match: {api: Heartbeat, direction: response}, when: {times: 1}, do: {drop: {selective: true}}",
-    "line": f"{HEARTBEATS}, do: {{throttle: {{messages: 1}}}}",
+    "hold_15ms": f"{COMMITS}, do: {{hold: {{until: {{api: JoinGroup}}, at_most: 15ms}}}}",
+    "swap_groups": "match: {api: ListGroups, direction: request}, do: {reorder: {swap: 1, at_most: 1s}}",
+    "swap_1": f"{HEARTBEATS}, do: {{reorder: {{swap: 1}}}}",
+    "swap_2": f"{HEARTBEATS}, when: {{times: 1}}, do: {{reorder: {{swap: 2}}}}",
+    "unrestored": f"{HEARTBEATS}, when: {{times: 1}}, do: {{reorder: {{swap: 1, restore: false}}}}",
+    "swap_3": f"{HEARTBEATS}, do: {{reorder: {{swap: 3}}}}",
+    "reverse": f"{HEARTBEATS}, do: {{reorder: {{reverse: 2}}}}",
+    "reverse_commits": f"{COMMITS}, do: {{reorder: {{reverse: 2}}}}",
+    "drop_request": f"{HEARTBEATS}, {DROP_ONE}",
+    "drop_response": f"{ANSWERS}, {DROP_ONE}",
+    "throttle": f"{HEARTBEATS}, do: {{throttle: {{messages: 1}}}}",
     "other": "match: {api: Fetch}, do: {delay: 1ms}",
 }  # fmt: skip
 
 CASES: Final[dict[str, tuple[str, str]]] = {
     # what stands aside comes back where it came from
     "a held one leaves before what came after it": (
-        "commit join50 ms50 s9",
+        "hold_commit delay_join delay_50ms delay_9s",
         "ask C1 J2 H3; wait 60; broker 2 1; wait 10000; broker 2 1 3",
     ),
     "a hold lasts no longer though what is before it is quick": (
-        "ms500 commit",
+        "delay_500ms hold_commit",
         "ask H1 C2; wait 500; broker 1; wait 499; broker 1; wait 1; broker 1 2",
     ),
     "a held one waits for what is before it": (
-        "s2 commit",
+        "delay_2s hold_commit",
         "ask H1 C2; wait 1999; broker; wait 1; broker 1 2",
     ),
     "a hold ends before a slow one behind it": (
-        "commit s9",
+        "hold_commit delay_9s",
         "ask C1 H2; wait 999; broker; wait 1; broker 1; wait 7999; broker 1; wait 1; broker 1 2",
     ),
     "a held one does not come between the pieces of one behind it": (
-        "sliced short",
+        "sliced hold_15ms",
         "ask C1 H2 G3; wait 1000; broker 2 1 3",
     ),
     "a held one steps aside until the other message has passed": (
-        "commit",
+        "hold_commit",
         "ask C1 H2; broker 2; wait 100; ask J3; broker 2 3 1; answer H2 J3; client; "
         "answer C1; client 1 2 3; idle",
     ),
     "swap lets just that many pass even if they are late": (
-        "groups ms50",
+        "swap_groups delay_50ms",
         "ask G1 H2 H3; broker; wait 50; broker 2 1 3",
     ),
-    "windows of two rules do not mix": ("back again", "ask H1 C2 H3 C4; broker 3 1 4 2"),
+    "windows of two rules do not mix": ("reverse reverse_commits", "ask H1 C2 H3 C4; broker 3 1 4 2"),
     # the order of responses
     "responses are put into the client's order": (
-        "two",
+        "swap_2",
         "ask H0 H1 H2 H3; broker 1 2 0 3; answer H1 H2 H0 H3; client 0 1 2 3; idle",
     ),
     "responses stay in the broker's order": (
-        "mixed",
+        "unrestored",
         "ask H0 H1; broker 1 0; answer H1 H0; client 1 0; idle",
     ),
     "a request without an answer has no turn": (
-        "produce2s commit",
+        "delay_produce hold_commit",
         "ask P1 C2 H3; wait 3000; broker 1 2 3; answer C2 H3; client 2 3; idle",
     ),
     "the proxy replies first": (
@@ -98,29 +100,35 @@ CASES: Final[dict[str, tuple[str, str]]] = {
         "reply",
         "ask H0 H1 L2; broker 0 1; client; answer H0 H1; client 0 1 2; idle",
     ),
-    "an exchange is taken out by its request": ("gone", "ask H1 H2; broker 2; answer H2; client 2; idle"),
-    "an exchange is taken out by its response": ("lost", "ask H1 H2; answer H1 H2; client 2; idle"),
+    "an exchange is taken out by its request": (
+        "drop_request",
+        "ask H1 H2; broker 2; answer H2; client 2; idle",
+    ),
+    "an exchange is taken out by its response": (
+        "drop_response",
+        "ask H1 H2; answer H1 H2; client 2; idle",
+    ),
     # rules are replaced
     "what was held leaves before what follows": (
         "hold",
         "ask H1 L2 H3; broker 2; replace; broker 2 1 3; ask H4; broker 2 1 3 4",
     ),
-    "what was delayed leaves at once": ("ms50", "ask H1 L2 H3; wait 10; broker; replace; broker 1 2 3"),
+    "what was delayed leaves at once": ("delay_50ms", "ask H1 L2 H3; wait 10; broker; replace; broker 1 2 3"),
     "responses leave at once, too": (
-        "answers",
+        "delay_answers",
         "ask H1 H2; answer H1 H2; client; replace; client 1 2; idle",
     ),
     "a window that was filling opens in the order of arrival": (
-        "wide",
+        "swap_3",
         "ask H1 H2; broker; replace; broker 1 2",
     ),
     "frames of all kinds of rules leave in the order of arrival": (
-        "hold leave50",
+        "hold delay_leave",
         "ask H1 L2 H3 L4; broker; replace; broker 1 2 3 4",
     ),
     "a frame keeps the time that a rule gave it that stays": (
-        "ms50 hold",
-        "ask H1; replace ms50; wait 49; broker; wait 1; broker 1",
+        "delay_50ms hold",
+        "ask H1; replace delay_50ms; wait 49; broker; wait 1; broker 1",
     ),
     "a rule that stays is still woken by what it waits for": (
         "hold",
@@ -131,11 +139,11 @@ CASES: Final[dict[str, tuple[str, str]]] = {
         "ask H1; wait 100; replace hold other; wait 899; broker; wait 1; broker 1",
     ),
     "a line of a rule that stays is as busy as it was": (
-        "line",
-        "ask H1 H2; replace line other; ask H3; wait 2999; broker 1 2; wait 1; broker 1 2 3",
+        "throttle",
+        "ask H1 H2; replace throttle other; ask H3; wait 2999; broker 1 2; wait 1; broker 1 2 3",
     ),
     "responses come in order though the rule that mixed the requests is gone": (
-        "swap other",
+        "swap_1 other",
         "ask H1 L2 H3; broker 2 1; replace other; ask H4; broker 2 1 3 4; answer L2 H1 H3 H4; "
         "client 1 2 3 4; idle",
     ),
@@ -145,21 +153,21 @@ CASES: Final[dict[str, tuple[str, str]]] = {
         "wait 5000; answer H3; client 1 2 3 4; idle",
     ),
     "requests that are delayed are expected, too, when a rule begins to mix": (
-        "ms50",
-        "ask H1; replace ms50 leave; ask L2 G3; wait 5000; broker 1 3 2; answer H1 G3; client 1; "
+        "delay_50ms",
+        "ask H1; replace delay_50ms hold_leave; ask L2 G3; wait 5000; broker 1 3 2; answer H1 G3; client 1; "
         "answer L2; client 1 2 3; idle",
     ),
     "what a rule that is gone decided of an early response is off": (
-        "hold late",
+        "hold delay_left",
         "ask H1 L2; answer L2; client; replace; answer H1; client 1 2; idle",
     ),
     "a request is not expected twice": (
-        "wide",
-        "ask H1; replace; replace wide; answer H1; client 1; idle",
+        "swap_3",
+        "ask H1; replace; replace swap_3; answer H1; client 1; idle",
     ),
     "messages that were skimmed meet a rule that is added": (
         "",
-        "ask H0; ask H1; replace ms50; ask H2; broker 0 1; wait 50; broker 0 1 2",
+        "ask H0; ask H1; replace delay_50ms; ask H2; broker 0 1; wait 50; broker 0 1 2",
     ),
 }  # fmt: skip
 
