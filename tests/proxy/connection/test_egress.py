@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from barnabas.specs.frames import Direction
 from tests.proxy.connection.test_header_walk import in_slices
 from tests.proxy.playbook import (
-    MS,
-    START,
     Chunks,
     Stage,
     commit_request,
@@ -294,18 +292,3 @@ def test_a_request_that_is_cut_off_is_accounted_for_once(
     part = f"{len(asked) - 2} of {len(asked)} bytes, then the {end('request', how)} closed"
     notes = [x.note.partition(";")[0] for x in actor.done]
     assert notes.count(f"request cut off: {part}") == observed
-
-
-def test_the_wake_time_is_that_of_the_next_thing_that_is_due() -> None:
-    slow = "match: {api: Heartbeat, direction: request}, do: {delay: 30ms}"
-    held = "match: {api: OffsetCommit}, do: {hold: {until: {api: JoinGroup}, at_most: 20ms}}"
-    stage = Stage(rules(slow, held))
-    actor = stage.actor()
-    wakes = [actor.connection.wake]
-    for frame in (heartbeat_request(1), commit_request(2)):
-        actor.ask(frame)
-        wakes.append(actor.connection.wake)
-    assert wakes == [None, START + 30 * MS, START + 20 * MS]
-    assert actor.connection.tick(START + 20 * MS - 1) == []  # never early
-    stage.wait(30)
-    assert actor.connection.wake is None

@@ -9,6 +9,8 @@ import pytest
 
 from tests.proxy.playbook import (
     HEARTBEATS,
+    MS,
+    START,
     Chunks,
     Stage,
     commit_request,
@@ -70,6 +72,20 @@ def test_13_nothing_leaves_early_though_a_timer_does_fire_early(early: int) -> N
         assert actor.connection.wake == wake
         actor.perform(actor.connection.tick(now))
         assert actor.ids("request") == left
+
+
+def test_the_wake_time_is_that_of_the_next_thing_that_is_due() -> None:
+    held = "- {name: s, match: {api: OffsetCommit}, do: {hold: {until: {api: JoinGroup}, at_most: 20ms}}}"
+    stage = Stage(one_rule("{delay: 30ms}") + held)
+    actor = stage.actor()
+    wakes = [actor.connection.wake]
+    for frame in (heartbeat_request(1), commit_request(2)):
+        actor.ask(frame)
+        wakes.append(actor.connection.wake)
+    assert wakes == [None, START + 30 * MS, START + 20 * MS]
+    assert actor.connection.tick(START + 20 * MS - 1) == []  # never early
+    stage.wait(30)
+    assert actor.connection.wake is None
 
 
 def test_two_rules_add_their_delays_and_name_themselves() -> None:
