@@ -14,6 +14,7 @@ from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
+from tests.proxy.playbook import one_rule
 from tests.specs.test_golden import BY_API
 
 FRAMES = [frame for frames in BY_API.values() for frame in frames if frame["key"] >= 0]
@@ -64,27 +65,22 @@ def test_so_are_some_fields_of_a_body_that_is_odd(
         assert repr(some) == repr({n: v for n, v in whole.items() if n in names})
 
 
+BODY = api("Heartbeat").request.codec(0).encode({"group_id": "g", "member_id": "m"})
+HEARTBEAT = Message("request", 12, 0, "me", 1, 0, 0, None, len(BODY), BODY)
+CUT_OFF = Message("request", 12, 0, "me", 1, 0, 0, None, len(BODY) - 1, BODY[:-1])
+
+
 def test_the_same_condition_decides_the_same_whatever_other_rules_look_at() -> None:
     """One rule wants the whole body, which can't be read; the other a field that can."""
-    body = api("Heartbeat").request.codec(0).encode({"group_id": "g", "member_id": "m"})[:-1]
     for texts in (["@", "group_id == 'g'"], ["group_id == 'g'", "@"]):
         named = "".join(f'- {{name: "{text}", where: "{text}", do: close}}\n' for text in texts)
         rules = Rules(loads(f"version: 1\nrules:\n{named}"))
-        heartbeat = Message("request", 12, 0, "me", 1, 0, 0, None, len(body), body)
-        met = {rule.name: rule.meets(heartbeat) for rule in rules.rules}
+        met = {rule.name: rule.meets(CUT_OFF) for rule in rules.rules}
         assert met == {"@": False, "group_id == 'g'": True}
 
 
 def test_chance_goes_by_fields_that_are_read_alone() -> None:
-    body = api("Heartbeat").request.codec(0).encode({"group_id": "g", "member_id": "m"})
-    rules = Rules(
-        loads("{version: 1, rules: [{name: r, when: {key: [group_id, member_id]}, do: close}]}")
-    )
-    heartbeat = Message("request", 12, 0, "me", 1, 0, 0, None, len(body), body)
-    assert list(rules.rules[0].key_of(heartbeat)) == ['"g"', '"m"']
+    (rule,) = Rules(loads(one_rule("close", "{}", "when: {key: [group_id, member_id]}"))).rules
+    assert list(rule.key_of(HEARTBEAT)) == ['"g"', '"m"']
     assert expression("group_id").roots == ("group_id",)
-    assert list(rules.rules[0].key_of(Message(*kind(heartbeat, body[:-1])))) == ['"g"', "null"]
-
-
-def kind(like: Message, body: bytes) -> tuple[Any, ...]:
-    return (like.direction, like.key, like.version, "me", 1, 0, 0, None, len(body), body)
+    assert list(rule.key_of(CUT_OFF)) == ['"g"', "null"]
