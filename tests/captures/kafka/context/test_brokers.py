@@ -35,6 +35,7 @@ def test_a_broker_is_where_metadata_says(version: int) -> None:
     assert known.node(asked("[fe80::2]:9093")) == 2
     assert known.node(asked("10.0.0.1:9093")) is None
     assert known.node(asked("")) is None
+    assert known.known() == {"10.0.0.1:9092": 1, "[fe80::2]:9093": 2}
 
 
 def test_what_the_capture_says_itself_counts() -> None:
@@ -49,7 +50,7 @@ def test_listeners_of_one_broker_are_one_broker() -> None:
 def test_an_address_of_two_brokers_is_of_none() -> None:
     news = told([(1, "127.0.0.1", 9092)]), told([(2, "127.0.0.1", 9092)])
     known = context(*news, news[0]).brokers
-    assert known.node(asked("127.0.0.1:9092")) is None
+    assert (known.node(asked("127.0.0.1:9092")), known.known()) == (None, {})
 
 
 def test_nodes_of_two_clusters_are_not_mixed() -> None:

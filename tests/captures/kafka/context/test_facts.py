@@ -25,6 +25,7 @@ from tests.places import GOLDEN
 def test_a_session_with_names_where_they_are_known() -> None:
     context = Context()
     context.learn(metadata(orders=ORDERS))
+    assert facts(metadata(orders=ORDERS), context) == {}
     context.learn(fetch(0, 0, {ORDERS: [2, 0], CLICKS: [1]}, version=13, answer=5))
     later = fetch(5, 1, version=13)
     context.learn(later)

@@ -16,6 +16,7 @@ from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.records import Record
 from barnabas.specs.registry import NAMES, api
 from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, exchange, line, metadata
+from tests.captures.kafka.context.test_sessions import fetch
 
 NAMED = {"name": "orders", "topic_id": ORDERS}
 
@@ -151,6 +152,11 @@ def test_an_idempotent_producer_belongs_to_no_transaction() -> None:
     context = Context()
     context.learn(exchange("InitProducerId", 4, {"transactional_id": None}, {"producer_id": 7}))
     assert not context.producers
+    for records in (bytes(16) + b"\1" + bytes(60), batch(7)[:50]):  # of magic 1, and cut off
+        partitions = [{"records": records}]
+        topics = [{"name": "t", "partition_data": partitions}]
+        context.learn(exchange("Produce", 3, {"transactional_id": "pay", "topic_data": topics}))
+    assert not context.producers
 
 
 def test_bodies_that_can_not_be_read_teach_nothing() -> None:
@@ -168,9 +174,11 @@ def test_bodies_that_can_not_be_read_teach_nothing() -> None:
 def test_all_that_is_forgotten_is_counted() -> None:
     context = Context()
     assert context.forgotten == 0
-    for memory in (context.topics, context.groups, context.producers):
+    for memory in (context.topics, context.groups, context.producers, context.sessions):
         memory._most = 1
     context.learn(metadata(orders=ORDERS, clicks=CLICKS))
     for group in ("a", "b"):
         context.learn(exchange("JoinGroup", 5, {"group_id": group, "protocol_type": "consumer"}))
-    assert (context.forgotten, dict(context.topics)) == (2, {CLICKS: "clicks"})
+    for session in (5, 6):
+        context.learn(fetch(0, 0, answer=session))
+    assert (context.forgotten, dict(context.topics)) == (3, {CLICKS: "clicks"})

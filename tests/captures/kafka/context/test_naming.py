@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -92,6 +93,8 @@ def test_names_are_what_earlier_versions_call_them(
     form = to_json(codec.decode(codec.encode(body)))  # the same of the JSON form
     assert complete(form, key, version, direction, {ORDERS: "orders"}) == {}
     assert form[where][0][field] == "orders"
+    form[where][0]["topic_id"] = "?"
+    assert complete(form, key, version, direction, {}) == {field: {uuid.UUID(int=0)}}
 
 
 def test_versions_that_say_it_themselves_have_no_gaps() -> None:

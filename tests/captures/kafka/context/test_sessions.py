@@ -200,13 +200,15 @@ def test_an_acknowledgement_may_end_a_share_session() -> None:
             "ShareAcknowledge", 1, {"group_id": "g", "member_id": "m", "share_session_epoch": 1}, {}
         )
     )
-    assert context.sessions.of(share(2)) is not None
-    context.learn(
-        exchange(
-            "ShareAcknowledge",
-            1,
-            {"group_id": "g", "member_id": "m", "share_session_epoch": -1},
-            {},
-        )
-    )
+    who = {"group_id": "g", "member_id": "m", "share_session_epoch": 1}
+    for nothing in (
+        exchange("ShareFetch", 1, who),
+        exchange("ShareFetch", 1, None, {}),
+        exchange("ShareFetch", 1, who | {"topics": [{"topic_id": CLICKS}]}, {"error_code": 29}),
+    ):
+        context.learn(nothing)
+    found = context.sessions.of(share(2))
+    assert found is not None
+    assert found.partitions == {ORDERS: {0}}
+    context.learn(exchange("ShareAcknowledge", 1, who | {"share_session_epoch": -1}, {}))
     assert context.sessions.of(share(2)) is None

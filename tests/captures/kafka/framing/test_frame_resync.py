@@ -51,6 +51,8 @@ def test_what_only_looks_like_one_holds_nothing_up() -> None:
     """A place that promises a megabyte is given up for a frame that is whole."""
     promise = bytes.fromhex("00100000 0003 0001 00000007 0001 61")
     assert look(FrameResync(), promise + ASK, 10)[0] == len(promise)
+    many = promise * 100  # more than are remembered: those that end first are
+    assert look(FrameResync(), many + ASK, len(many) + len(ASK) - 1)[0] == len(many)
 
 
 def test_within_records_that_look_like_requests_the_outer_frame_is_known_too_late() -> None:
@@ -83,8 +85,9 @@ def test_a_response_to_nobody() -> None:
 
 @pytest.mark.parametrize("number", [-1, -(2**31), 2**31 - 1, 0])
 def test_any_correlation_id(number: int) -> None:
-    search = FrameResync(lambda: {number: (12, 0), 5: (12, 0)})
-    assert look(search, b"....." + response(number, 12, 0), 4)[0] == 5
+    for answered in (number, 5):
+        search = FrameResync(lambda: {number: (12, 0), 5: (12, 0)})
+        assert look(search, b"....." + response(answered, 12, 0), 4)[0] == 5
 
 
 def test_hostile_bytes_take_bounded_time_and_memory() -> None:

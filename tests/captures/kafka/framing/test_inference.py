@@ -93,7 +93,8 @@ def test_any_bytes_give_frames_that_stand_there(before: bytes, body: bytes, afte
         end = one.begin
 
 
-def test_a_large_one_is_found() -> None:
+@pytest.mark.parametrize("size", [300, 700_000])
+def test_a_large_one_is_found(size: int) -> None:
     large = response(
         41,
         FETCH,
@@ -101,7 +102,7 @@ def test_a_large_one_is_found() -> None:
         responses=[
             {
                 "topic": "orders",
-                "partitions": [{"partition_index": 0, "records": bytes(700_000)}],
+                "partitions": [{"partition_index": 0, "records": bytes(size)}],
             }
         ],
     )
@@ -141,7 +142,10 @@ def test_a_capture_that_begins_behind_requests_shows_their_answers(
         (METADATA, 9, 44, False),
     ]
     assert (found[0].request, found[1].response["leader"]) == (None, "a")  # type: ignore[index]
-    assert 0 < found[0].response_packet <= found[1].response_packet < found[2].request_packet
+    last = (len(FETCHED) - 1) // sizes + 1, (len(FETCHED + JOINED) - 1) // sizes + 1
+    assert (found[0].response_packet, found[1].response_packet) == last
+    assert last[1] < found[2].request_packet
+    assert found[0].ordinal < 0
     assert found[0].ts == NOW + (found[0].response_packet - 1) * 1_000_000
     assert conversations.skipped == 0
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.kafka.frames import frames
 from barnabas.captures.kafka.notes import NOT_CAPTURED, TOO_MANY, WAITS, WITHHELD_UNNAMED
 from barnabas.captures.kafka.pairing import conversation
@@ -214,6 +214,7 @@ def test_what_was_to_leave_later_and_never_did() -> None:
 def test_what_no_proxy_says_of_a_frame_that_never_left_is_passed_over(number: Any) -> None:
     found = exchanges(
         arrived("request", 1, request(7), {"frame": 0, "left": "later"}),
+        left("response", 1, response(6), frame=number),
         left("request", 2, b"", frame=number, left="never", note=["x"]),
         left("response", 2, b"", frame=number, left="never"),
         left("request", 3, request(7), frame=0),
@@ -253,7 +254,10 @@ def test_a_gap_costs_what_is_missing_and_what_was_begun() -> None:
         ("Metadata", 8, 2.0, 2.0, (), ""),
         ("Metadata", 9, 2.0, 0.0, (), ""),
     ]
-    assert conversations.skipped == 10 + 20 + 5 + 3
+    assert (conversations.skipped, conversations.losses) == (10 + 20 + 5 + 3, 2)
+    nobodys = [arrived("request", 1, request(5)), Lost(0, "arrived", "request", MS, 0)]
+    assert list(conversations.exchanges(nobodys)) == []
+    assert conversations.losses == 3
 
 
 def test_unknown_apis_and_stray_responses_are_counted() -> None:
@@ -271,22 +275,77 @@ def test_unknown_apis_and_stray_responses_are_counted() -> None:
     assert conversations.undecoded == 2
 
 
+def test_a_stray_is_given_where_no_request_can_have_asked_for_it() -> None:
+    conversations = Conversations(strays=True)
+    events = (
+        arrived("response", 1, response(1)),  # its request may be older than the capture
+        arrived("request", 2, request(7)),
+        arrived("response", 3, response(7)),
+        arrived("response", 4, response(8)),
+        Lost(4, "arrived", "request", 5 * MS, 9),
+        arrived("response", 6, response(9)),
+    )
+    found = list(conversations.exchanges([opened(), *events, closed()]))
+    assert [(one.correlation_id, one.key) for one in found] == [(7, 3), (8, STRAY)]
+    assert conversations.undecoded == 3
+
+
+def test_requests_of_a_segment_that_is_not_here_are_answered() -> None:
+    comment = {"waiting": [[7, 3, 1], [8, 3, 1]]}
+    conversations = Conversations(strays=True)
+    events = Opened(4, 0, "c:1", "s:2", comment), arrived("response", 1, response(8)), closed()
+    assert list(conversations.exchanges(events)) == []
+    assert (conversations.earlier, conversations.undecoded) == (1, 0)
+
+
+def test_where_one_place_is_known_that_a_request_passed_it_was_sent_when_it_came() -> None:
+    asked, answered = arrived("request", 1, request(7)), arrived("response", 4, response(7))
+    sent = {
+        proxied: next(
+            iter(Conversations().exchanges([Opened(4, 0, "c:1", "s:2", said), asked, answered]))
+        ).sent
+        for proxied, said in ((True, {"broker": 2}), (False, {}))
+    }
+    assert sent == {True: MS, False: None}
+
+
+def test_the_first_frame_of_a_connection_may_be_a_token_of_gssapi() -> None:
+    token = b"\0\0\0\x10\x60" + bytes(15)
+    for first, api in ((b"", "SASL token"), (request(1), "key 24576")):
+        found = exchanges(arrived("request", 1, first + token))
+        assert found[-1].api == api
+
+
+def test_the_shortest_response_there_is_passes_over_what_has_no_header() -> None:
+    found = exchanges(
+        arrived("request", 1, b"\0\0\0\1?" + struct.pack(">ihhih", 10, 999, 0, 7, -1)),
+        arrived("response", 3, struct.pack(">ii", 4, 7)),
+    )
+    assert [(one.api, one.note) for one in found] == [
+        ("unreadable", "no response"),
+        ("key 999", ""),
+    ]
+
+
 def test_without_a_header_it_is_a_token_only_where_one_may_come() -> None:
     short = b"\0\0\0\1?"
     handshake, token = request(1, 17, 0, mechanism="GSSAPI"), b"\0\0\0\2\5\4"
     for said, first in (("unreadable", b""), ("SASL token", handshake)):
-        found = exchanges(
-            arrived("request", 0, first + (token if first else short) + request(2)),
-            arrived("response", 1, (response(1, 17, 0) if first else b"") + response(2)),
-        )
+        conversations = Conversations()
+        asked = arrived("request", 0, first + (token if first else short) + request(2))
+        answers = arrived("response", 1, (response(1, 17, 0) if first else b"") + response(2))
+        found = list(conversations.exchanges([opened(), asked, answers, closed()]))
         assert [(x.api, x.note) for x in found[-2:]] == [(said, "no response"), ("Metadata", "")]
+        assert conversations.undecoded == (not first)
 
 
 def test_frame_by_frame() -> None:
     events = (
         opened(),
         arrived("request", 1, request(7), {"frame": 0, "left": "later"}),
+        left("request", 2, b"", frame=0, note="never"),
         left("request", 3, request(7), frame=0),
+        Lost(4, "left", "response", 3, 9),
         arrived("response", 4, response(7)),
     )
     found = [(f.flow, f.direction, f.api, f.version, f.facts) for f in frames(iter(events))]
@@ -295,6 +354,14 @@ def test_frame_by_frame() -> None:
         ("left", "request", "Metadata", 1, {"frame": 0}),
         ("arrived", "response", "Metadata", 1, {}),
     ]
+
+
+def test_of_many_requests_the_latest_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("barnabas.captures.kafka.frames.LIMIT", 2)
+    asked = b"".join(request(number) for number in (1, 2, 1, 3))
+    answers = b"".join(response(number) for number in (1, 2, 3))
+    found = frames([arrived("request", 1, asked), arrived("response", 2, answers), closed()])
+    assert [one.key for one in found if one.direction == "response"] == [3, None, 3]
 
 
 def test_exchanges_say_when_they_were_over() -> None:

@@ -66,6 +66,7 @@ def test_who_carries_nothing_begins_a_trace_of_its_own() -> None:
     assert span.context == one(exchange).context
     assert span.context.trace_id != other.context.trace_id
     assert all(span.context)
+    assert span.context.span_id < 1 << 64
 
 
 def metadata(names: list[str], **known: Any) -> Exchange:
@@ -132,6 +133,7 @@ def test_several_topics_are_listed_and_name_no_span() -> None:
     assert span.attributes["kafka.topics"] == tuple(names[:TOPICS])
     assert span.attributes["kafka.topics_left_out"] == 2
     assert "messaging.destination.name" not in span.attributes
+    assert one(metadata(["a", "b"])).attributes["kafka.topics"] == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -157,6 +159,7 @@ def test_the_first_error_of_a_response_is_that_of_the_span() -> None:
     exchange = Exchange(START, 1, "", None, None, 12, 0, 1, 9, 2, response_body=body)
     span = one(exchange)
     assert span.error == span.attributes["error.type"] == "REBALANCE_IN_PROGRESS"
+    assert span.attributes["kafka.error"] == "REBALANCE_IN_PROGRESS"
 
 
 @pytest.mark.parametrize("name", ["embedded", "faults", "kip-848", "transactions", "wrong"])

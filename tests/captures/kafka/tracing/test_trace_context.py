@@ -8,7 +8,12 @@ import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.tracing import trace_context as under_test
-from barnabas.captures.kafka.tracing.trace_context import TraceContext, contexts_of, trace_context
+from barnabas.captures.kafka.tracing.trace_context import (
+    TraceContext,
+    contexts_of,
+    record_count,
+    trace_context,
+)
 from barnabas.specs.records import Record, build
 from barnabas.specs.registry import api
 
@@ -91,6 +96,7 @@ def test_sets_follow_each_other_and_what_is_broken_has_none() -> None:
     good = build([record(0, traceparent=header(7))])
     broken = build([record(0, traceparent=header(8))], compression="gzip")[:-4] + b"\0\0\0\0"
     assert spans(produced(None, b"", broken, good[:30], good)) == [7]
+    assert record_count(produced(good, good[:30])) == 1
 
 
 def test_so_many_records_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import socket
 import struct
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,9 +23,10 @@ from barnabas.specs.frames import Direction
 from tests.captures.conversion.given import converted, rows
 from tests.captures.kafka.pairing.test_conversation import request, response
 from tests.captures.traffic import produce
+from tests.places import ROOT
 from tests.proxy.servers import SOON, read_frame, running
 
-CASE = Path(__file__).with_name("foreign") / "frames_cut_off.pcap"
+CASE = ROOT / "tests/captures/foreign/frames_cut_off.pcap"
 MS = 1_000_000
 CUT = "request cut off: 300 of 612 bytes, then "
 
@@ -105,6 +105,22 @@ def test_of_too_little_only_the_bytes_are_counted() -> None:
         assert conversations.skipped == count
 
 
+@pytest.mark.parametrize(
+    ("asked", "came", "notes"),
+    [
+        (struct.pack(">iB", 1, 0x60), b"\0\0\0\x09", ["response cut off: 4 of 13 bytes, then x"]),
+        (struct.pack(">iB", 1, 0x60), b"\0\0\0\x09ab", ["response cut off: 6 of 13 bytes, then x"]),
+        (request(0), response(0)[:7], ["no response: x"]),
+        (request(0), response(0)[:8], [f"response cut off: 8 of {len(response(0))} bytes, then x"]),
+        (request(1) + struct.pack(">ihhih", 50, 999, 0, 2, 0), b"", ["no response: x"]),
+    ],
+    ids=["token", "begun token", "no correlation id", "correlation id", "request of no API"],
+)
+def test_which_frame_it_is(asked: bytes, came: bytes, notes: list[str]) -> None:
+    found, _ = read(arrived("request", 1, asked), arrived("response", 2, came))
+    assert [one.note.replace("the capture ends", "x") for one in found] == notes
+
+
 def test_a_response_belongs_to_the_request_that_it_answers() -> None:
     found, conversations = read(
         arrived("request", 1, request(1) + request(2)),
@@ -168,10 +184,3 @@ def test_the_live_log_and_the_capture_of_the_proxy(tmp_path: Path, reset: bool) 
     note = partial("request", 300, len(asked), then)
     assert found == [("Produce", ""), ("Produce", note)]
     assert counted == {"Produce": 2}
-
-
-def test_how_it_is_said() -> None:
-    said: dict[Any, str] = {None: "connection", "request": "client", "response": "broker"}
-    assert [how_closed(by, reset=False) for by in said] == [
-        f"the {x} closed" for x in said.values()
-    ]
