@@ -332,13 +332,7 @@ def opening(segments: list[TcpSegment]) -> list[bool]:
     seed=st.integers(0, 2**32),
 )
 def test_captures_at_both_ends_give_each_exchange_once(
-    tmp_path: Path,
-    isn: int,
-    sizes: list[int],
-    ending: str,
-    skew_ms: int,
-    missing: bool,
-    seed: int,
+    tmp_path: Path, isn: int, sizes: list[int], ending: str, skew_ms: int, missing: bool, seed: int
 ) -> None:
     """By other links, by clocks that differ. If these differ by little, each may miss what the other has,
     but for handshakes and resets."""

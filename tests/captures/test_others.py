@@ -108,9 +108,7 @@ def test_any_segmentation_order_repetition_and_overlap(
 
 @QUICK
 @given(
-    begin=st.integers(0, 120),
-    end=st.integers(0, 120),
-    size=st.sampled_from([13, 50, 100, WHOLE]),
+    begin=st.integers(0, 120), end=st.integers(0, 120), size=st.sampled_from([13, 50, 100, WHOLE])
 )
 def test_cutting_loses_only_what_was_cut(tmp_path: Path, begin: int, end: int, size: int) -> None:
     said = talk(rounds=ROUNDS)

@@ -54,10 +54,7 @@ def produce(correlation_id: int, records: bytes, acks: int = -1) -> bytes:
 
 def talk(first: int = 1, rounds: int = 3) -> list[Said]:
     """A client that pipelines: of each round the answers come behind all requests but one."""
-    said: list[Said] = [
-        ("request", request(first, 18, 0)),
-        ("response", response(first, 18, 0)),
-    ]
+    said: list[Said] = [("request", request(first, 18, 0)), ("response", response(first, 18, 0))]
     number = first + 1
     for turn in range(rounds):
         noise = bytes((turn * 37 + at * 11) % 256 for at in range(40))

@@ -1,18 +1,23 @@
-"""The fast path brings of any packets what the careful one brings."""
+"""The fast paths bring of any packets what the careful one brings."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from random import Random
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import Run
 from barnabas.captures.tcp.fast_headers import fast_tcp_segment
+from barnabas.captures.tcp.half import Data
 from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, TcpSegment, parse
 from barnabas.captures.tcp.reassembly import Event, Reassembler
+from tests.captures.network import LINKS, wrapped
 from tests.captures.tcp.test_reassembly import back, handshake, there
-from tests.captures.traffic import ip_packet
 
 STEPS = st.lists(
     st.tuples(
@@ -20,59 +25,109 @@ STEPS = st.lists(
         st.integers(0, 4),
         st.sampled_from([0] * 12 + [-3, 2, 5]),
         st.sampled_from([ACK | PSH] * 12 + [ACK | FIN, ACK | RST, SYN, PSH]),
+        st.sampled_from([0] * 12 + [-2, 2]),
     ),
     max_size=40,
 )
-"""Of each packet: whether the client sends it, bytes, how far its number is beside what is due, flags."""
+"""Of each packet: whether the client sends it, bytes, how far its number is beside what is due, flags, how far
+what it acknowledges is beside what came."""
+TALK = [(True, 2, 0, ACK, 0), (False, 3, 0, ACK, 0)] * 9
 
 
-def segments(steps: list[tuple[bool, int, int, int]]) -> list[TcpSegment]:
+def segments(steps: list[tuple[bool, int, int, int, int]]) -> list[TcpSegment]:
     found, due = handshake(), {True: 101, False: 501}
-    for asks, size, beside, flags in steps:
+    for asks, size, beside, flags, acknowledges in steps:
         make = there if asks else back
-        found.append(make(due[asks] + beside, b"x" * size, flags, due[not asks]))
+        found.append(make(due[asks] + beside, b"x" * size, flags, due[not asks] + acknowledges))
         due[asks] += size if not beside else 0
     return found
 
 
-def carefully(packets: list[bytes]) -> list[Event]:
-    flows = Reassembler()
-    found: list[Event] = []
-    for number, packet in enumerate(packets):
-        segment = parse(101, packet)
-        assert segment is not None
-        found += flows.feed(segment, number, (), number)
-    return found + list(flows.end())
+def packets_of(found: list[TcpSegment], link: str, six: bool, strange: float) -> list[bytes]:
+    """Packets, some with IP options; strange: the share of those."""
+    random = Random(len(found))
+    packets = []
+    for one in found:
+        if six:
+            ends = [(f"fe80::{host[-1]}", port) for host, port in (one.source, one.target)]
+            one = one._replace(source=ends[0], target=ends[1])  # noqa: PLW2901
+        packet = wrapped(one, link, random)
+        if not six and random.random() < strange:
+            at = len(bytes.fromhex(LINKS[link][1]))
+            length = int.from_bytes(packet[at + 2 : at + 4]) + 4
+            head = b"\x46" + packet[at + 1 : at + 2] + length.to_bytes(2) + packet[at + 4 : at + 20]
+            packet = packet[:at] + head + b"\1\1\1\0" + packet[at + 20 :]
+        packets.append(packet)
+    return packets
 
 
-def fast(packets: list[bytes]) -> tuple[list[Event], int]:
+def feed(flows: Reassembler, linktype: int, packet: bytes, number: int) -> Iterator[Event]:
+    """Take a packet with care, and learn whose it is."""
+    segment, place = parse(linktype, packet), fast_tcp_segment(linktype, packet)
+    assert segment is not None
+    yield from flows.feed(segment, number, (), number)
+    if place is not None:
+        flows.learn(place, segment)
+
+
+def carefully(packets: list[bytes], linktype: int, flows: Reassembler) -> tuple[list[Event], int]:
+    events = [event for at, each in enumerate(packets) for event in feed(flows, linktype, each, at)]
+    return [*events, *flows.end()], 0
+
+
+def in_a_run(packets: list[bytes], linktype: int, flows: Reassembler) -> tuple[list[Event], int]:
     """The events, and how many packets took the fast path."""
-    flows = Reassembler()
     ends = list(itertools.accumulate(map(len, packets), initial=0))
     places = [(at, *place) for at, place in enumerate(itertools.pairwise(ends))]
     found: list[Event] = []
     careful = 0
-    for one in flows.run(Run(101, memoryview(b"".join(packets)), places, 0, 0), 0):
-        if not isinstance(one, int):
+    for one in flows.run(Run(linktype, memoryview(b"".join(packets)), places, 0, 0), 0):
+        if isinstance(one, int):
+            careful += 1
+            found += feed(flows, linktype, packets[one], one)
+        else:
             found.append(one)
-            continue
-        careful += 1
-        segment, place = parse(101, packets[one]), fast_tcp_segment(101, packets[one])
-        assert segment is not None
-        assert place is not None
-        found += flows.feed(segment, one, (), one)
-        flows.learn(place, segment)
     return found + list(flows.end()), len(packets) - careful
 
 
-@given(STEPS)
-def test_any_packets(steps: list[tuple[bool, int, int, int]]) -> None:
-    packets = [ip_packet(segment) for segment in segments(steps)]
-    assert fast(packets)[0] == carefully(packets)
+def one_by_one(packets: list[bytes], linktype: int, flows: Reassembler) -> tuple[list[Event], int]:
+    """The events, and how many packets took the fast path."""
+    found: list[Event] = []
+    careful = 0
+    for number, packet in enumerate(packets):
+        place = fast_tcp_segment(linktype, packet)
+        lane = None if place is None else flows.lane_of(place.key)
+        events: tuple[Data, ...] | None = None
+        if place is not None and lane is not None:
+            events = lane[0].take_fast(*lane[1:], place, memoryview(packet), number, number)
+        careful += events is None
+        found += feed(flows, linktype, packet, number) if events is None else events
+    return found + list(flows.end()), len(packets) - careful
 
 
-def test_packets_in_order_take_the_fast_path() -> None:
-    packets = [
-        ip_packet(segment) for segment in segments([(True, 2, 0, ACK), (False, 3, 0, ACK)] * 9)
-    ]
-    assert fast(packets)[1] > len(packets) // 2
+@given(STEPS, st.sampled_from(list(LINKS)), st.booleans(), st.sampled_from([0, 1 << 20]))
+def test_any_packets(
+    steps: list[tuple[bool, int, int, int, int]], link: str, six: bool, patience: int
+) -> None:
+    packets = packets_of(segments(steps), link, six, 0.1)
+    expected = carefully(packets, LINKS[link][0], Reassembler(patience=patience))[0]
+    for fast in (in_a_run, one_by_one):
+        assert fast(packets, LINKS[link][0], Reassembler(patience=patience))[0] == expected
+
+
+@pytest.mark.parametrize("fast", [in_a_run, one_by_one])
+@pytest.mark.parametrize("link", ["raw", "ethernet", "cooked"])
+@pytest.mark.parametrize("six", [False, True])
+def test_packets_in_order_take_the_fast_path(fast: Any, link: str, six: bool) -> None:
+    packets = packets_of(segments(TALK), link, six, 0)
+    events, count = fast(packets, LINKS[link][0], Reassembler())
+    assert count == len(TALK)
+    assert [event.data for event in events if isinstance(event, Data)] == [b"xx", b"xxx"] * 9
+
+
+@pytest.mark.parametrize("fast", [in_a_run, one_by_one])
+def test_of_what_is_unusual_nothing_takes_it(fast: Any) -> None:
+    packets = packets_of(segments(TALK), "ethernet", False, 1)
+    assert fast(packets, 1, Reassembler())[1] == 0
+    packets = packets_of(segments(TALK), "vlan", False, 0)
+    assert fast(packets, 1, Reassembler())[1] == 0

@@ -34,6 +34,16 @@ def test_datagrams_do_not_mix() -> None:
     assert (fragments.given_up, fragments.kept) == (1, 2)
 
 
+def test_nothing_counts_that_is_over() -> None:
+    fragments = Fragments()
+    for _ in range(2):
+        for key in range(300):
+            assert fragments.add(key, 8, False, bytes(50_000)) is None
+        assert fragments.add(0, 0, True, bytes(8)) == bytes(50_008)
+        fragments.end()
+    assert fragments.given_up == 2 * 299
+
+
 def test_none_is_longer_than_ip_allows() -> None:
     fragments = Fragments()
     assert fragments.add("a", 65_528, False, bytes(8)) is None

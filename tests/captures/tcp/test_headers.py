@@ -51,11 +51,13 @@ def test_padding_behind_the_packet_is_no_payload() -> None:
 
 def test_offloaded_packets_have_no_length() -> None:
     assert parsed(PLAIN[:2] + b"\0\0" + PLAIN[4:]).payload == b"data"
+    assert parsed(PLAIN_SIX[:4] + b"\0\0" + PLAIN_SIX[6:]).payload == b"data"
 
 
 def test_extension_headers_are_stepped_over() -> None:
     extended = PLAIN_SIX[:6] + b"\0" + PLAIN_SIX[7:40]  # hop-by-hop, then destination options
-    extended += bytes([60, 0]) + bytes(6) + bytes([6, 1]) + bytes(14) + PLAIN_SIX[40:]
+    extended += bytes([60, 0]) + bytes(6) + bytes([51, 1]) + bytes(14)
+    extended += bytes([6, 4]) + bytes(22) + PLAIN_SIX[40:]  # authentication counts words of 4 bytes
     length = struct.pack(">H", len(extended) - 40)
     assert parsed(extended[:4] + length + extended[6:]) == parsed(PLAIN_SIX)
 
@@ -82,6 +84,10 @@ def test_ip_and_tcp_options_are_stepped_over() -> None:
 )
 def test_what_is_no_whole_segment(data: bytes) -> None:
     assert parse(101, data) is None
+
+
+def test_another_protocol_than_ip_is_no_segment() -> None:
+    assert parse(1, bytes(12) + b"\x08\x06" + PLAIN) is None
 
 
 @given(st.sampled_from([0, 1, 101, 113, 276, 999]), st.binary(max_size=90))

@@ -261,11 +261,7 @@ def test_what_is_no_tcp_is_counted() -> None:
         packets.tcp_segment(1, arp),
         packets.tcp_segment(101, udp),
         packets.tcp_segment(101, b""),
-    ] == [
-        None,
-        None,
-        None,
-    ]
+    ] == [None, None, None]
     assert (packets.foreign, packets.unread) == (3, {})
 
 

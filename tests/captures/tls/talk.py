@@ -54,10 +54,7 @@ class Ends:
         to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
         from_client, from_server = ssl.MemoryBIO(), ssl.MemoryBIO()
         client = self.client.wrap_bio(
-            to_client,
-            from_client,
-            server_hostname=HOST,
-            session=self.session if resume else None,
+            to_client, from_client, server_hostname=HOST, session=self.session if resume else None
         )
         server = self.server.wrap_bio(to_server, from_server, server_side=True)
         wire: list[Said] = []

@@ -74,8 +74,7 @@ steps = st.lists(
 @settings(max_examples=50)
 @given(steps)
 def test_what_is_written_is_read_back(
-    tmp_path: Path,
-    raw: list[tuple[int, bool, Direction, int, list[tuple[float, dict[str, Any]]]]],
+    tmp_path: Path, raw: list[tuple[int, bool, Direction, int, list[tuple[float, dict[str, Any]]]]]
 ) -> None:
     path = tmp_path / "f"
     expected: dict[tuple[int, str, str], Heard] = {}

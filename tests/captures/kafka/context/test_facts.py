@@ -42,11 +42,7 @@ def test_what_was_not_seen_is_null_or_incomplete() -> None:
     context = Context()
     for found in (fetch(5, 3), beat(4)):
         context.learn(found)
-    assert facts(fetch(5, 3), context)["session"] == {
-        "id": 5,
-        "partitions": {},
-        "complete": False,
-    }
+    assert facts(fetch(5, 3), context)["session"] == {"id": 5, "partitions": {}, "complete": False}
     member = facts(beat(4), context)["member"]
     assert (member["subscribed"], member["assigned"]) == (None, None)
 

@@ -36,12 +36,7 @@ def beat(
             "subscribed_topic_names": subscribed,
             **more,
         },
-        {
-            "member_id": "m",
-            "member_epoch": max(epoch, 1),
-            "error_code": error,
-            "assignment": where,
-        },
+        {"member_id": "m", "member_epoch": max(epoch, 1), "error_code": error, "assignment": where},
     )
 
 

@@ -100,10 +100,7 @@ def test_a_large_one_is_found(size: int) -> None:
         FETCH,
         4,
         responses=[
-            {
-                "topic": "orders",
-                "partitions": [{"partition_index": 0, "records": bytes(size)}],
-            }
+            {"topic": "orders", "partitions": [{"partition_index": 0, "records": bytes(size)}]}
         ],
     )
     assert gist(inferred(b"x" * 1000 + large, 42, [(FETCH, 4)])) == [(FETCH, 4, 41)]
