@@ -29,8 +29,8 @@ STEPS = st.lists(
     ),
     max_size=40,
 )
-"""Of each packet: whether the client sends it, bytes, how far its number is beside what is due, flags, how far
-what it acknowledges is beside what came."""
+"""Of each packet: whether the client sends it, bytes, how far its number is from what is due, flags, how far
+what it acknowledges is from what came."""
 TALK = [(True, 2, 0, ACK, 0), (False, 3, 0, ACK, 0)] * 9
 
 
@@ -50,7 +50,7 @@ def packets_of(found: list[TcpSegment], link: str, six: bool, strange: float) ->
     for one in found:
         if six:
             ends = [(f"fe80::{host[-1]}", port) for host, port in (one.source, one.target)]
-            one = one._replace(source=ends[0], target=ends[1])  # noqa: PLW2901
+            one = one._replace(source=ends[0], target=ends[1])
         packet = wrapped(one, link, random)
         if not six and random.random() < strange:
             at = len(bytes.fromhex(LINKS[link][1]))

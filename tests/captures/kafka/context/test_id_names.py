@@ -152,8 +152,8 @@ def test_an_idempotent_producer_belongs_to_no_transaction() -> None:
     context = Context()
     context.learn(exchange("InitProducerId", 4, {"transactional_id": None}, {"producer_id": 7}))
     assert not context.producers
-    for records in (bytes(16) + b"\1" + bytes(60), batch(7)[:50]):  # of magic 1, and cut off
-        partitions = [{"records": records}]
+    for data in (bytes(16) + b"\1" + bytes(60), batch(7)[:50]):  # of magic 1, and cut off
+        partitions = [{"records": data}]
         topics = [{"name": "t", "partition_data": partitions}]
         context.learn(exchange("Produce", 3, {"transactional_id": "pay", "topic_data": topics}))
     assert not context.producers
