@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from barnabas import specs
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.embedded import hiding, inside
-from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.embedded import PLACES
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.registry import REGISTRY
+from tests.captures.kafka.context.exchanges import exchange
 
 SUBSCRIPTION = bytes.fromhex("0000 00000001 000174 ffffffff")
 ASSIGNMENT = bytes.fromhex("0000 00000001 000174 00000001 00000002 ffffffff")
 
-
 MINE = {"name": "range", "metadata": SUBSCRIPTION}
-
-
-def exchange(name: str, version: int, request: Any, response: Any) -> Exchange:
-    api = specs.api(name)
-    made = Exchange(0, 1, "", None, None, api.key, version, 1, 10)
-    made.request_body = api.request.codec(version).encode(request)
-    made.response_body = api.response.codec(version).encode(response)
-    return made
-
 
 JOIN = exchange(
     "JoinGroup",

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from barnabas.captures.kafka.errors import error_paths, first_error
-from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.registry import REGISTRY, api
-from tests import places
-
-GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
+from tests.captures.kafka.context.exchanges import golden
 
 
 def test_tagged_errors_count() -> None:
@@ -45,19 +40,14 @@ def test_golden_responses_give_the_error_that_their_bodies_show() -> None:
                 else:
                     yield from codes(inner)
 
-    with gzip.open(GOLDEN, "rt") as lines:
-        frames = [json.loads(text) for text in lines]
     seen = 0
-    for frame in frames:
-        if frame["direction"] != "response":
-            continue
-        body = bytes.fromhex(frame["hex"])
-        one = Exchange(
-            0, 1, "a:1", None, 1, frame["key"], frame["version"], 1, 10, response_body=body
-        )
-        assert one.response is not None
-        expected = next((code for code in codes(one.response) if code), 0)
-        assert first_error(frame["key"], frame["version"], body) == expected
-        assert first_error(frame["key"], frame["version"], body, one.response) == expected
-        seen += bool(expected)
+    for direction, one in golden():
+        if direction == "response":
+            body = one.response_body
+            assert body is not None
+            assert one.response is not None
+            expected = next((code for code in codes(one.response) if code), 0)
+            assert first_error(one.key, one.version, body) == expected
+            assert first_error(one.key, one.version, body, one.response) == expected
+            seen += bool(expected)
     assert seen > 1000

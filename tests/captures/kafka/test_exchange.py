@@ -13,10 +13,8 @@ from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.specs.registry import api
-from tests import places
 from tests.bodies import reassignments
-
-GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
+from tests.captures.kafka.context.exchanges import exchange
 
 
 def pending(correlation_id: int, *, opaque: bool = False) -> Pending:
@@ -30,52 +28,17 @@ def waiting(*correlation_ids: int) -> tuple[Pairing, list[Pending]]:
     return pairing, sent
 
 
-def exchange(name: str, version: int, **values: Any) -> Exchange:
-    declared = api(name)
-    bodies: dict[str, Any] = {
-        f"{direction}_body": declared.message(direction).codec(version).encode(values[direction])
-        for direction in ("request", "response")
-        if direction in values
-    }
-    return Exchange(
-        1_500_000_000_123_456_789,
-        7,
-        "10.0.0.1:5000",
-        "app",
-        2,
-        declared.key,
-        version,
-        9,
-        40,
-        **bodies,
-    )
-
-
-def test_responses_in_order_are_paired_first_in_first_out() -> None:
-    pairing, sent = waiting(1, 2, 3)
-    assert [pairing.answer(number) for number in (1, 2, 3)] == [(one, True) for one in sent]
-    assert not pairing.waiting
-
-
-def test_a_response_out_of_order_is_found_and_flagged() -> None:
-    pairing, sent = waiting(1, 2, 3)
-    assert pairing.answer(2) == (sent[1], False)
-    assert list(pairing.waiting) == [sent[0], sent[2]]
-    assert pairing.answer(1) == (sent[0], True)
-
-
 def test_a_response_to_nothing_takes_nothing() -> None:
     pairing, sent = waiting(1, 2)
     assert pairing.answer(9) == (None, False)
     assert pairing.answer(None) == (None, False)
     assert list(pairing.waiting) == sent
+    assert (pairing.unanswered(), pairing.unanswered()) == (sent, [])
 
 
 def test_the_same_correlation_id_twice_goes_to_the_older() -> None:
     pairing, sent = waiting(5, 5)
-    first, in_order = pairing.answer(5)
-    assert (first is sent[0], in_order) == (True, True)
-    assert pairing.answer(5)[0] is sent[1]
+    assert [pairing.answer(5), pairing.answer(5)] == [(one, True) for one in sent]
 
 
 def test_a_raw_token_is_answered_without_a_correlation_id() -> None:
@@ -92,12 +55,6 @@ def test_the_table_is_bounded() -> None:
     assert len(pairing.waiting) == 2
 
 
-def test_what_is_left_is_given_out_once() -> None:
-    pairing, sent = waiting(1, 2)
-    assert pairing.unanswered() == sent
-    assert pairing.unanswered() == []
-
-
 @given(st.permutations(range(8)))
 def test_every_request_is_answered_once_in_whatever_order(order: list[int]) -> None:
     pairing, sent = waiting(*range(8))
@@ -108,28 +65,26 @@ def test_every_request_is_answered_once_in_whatever_order(order: list[int]) -> N
 
 
 def test_a_row_has_the_columns_in_order_and_is_json() -> None:
-    one = exchange("Metadata", 1, request={"topics": [{"name": "orders"}]}, response={})
-    one.latency_ms, one.broker_ms, one.response_size, one.rules = 12.34567, 10.0, 30, ("slow",)
+    one = exchange("Metadata", 1, {"topics": [{"name": "orders"}]}, {})
+    one.ts, one.latency_ms, one.rules = 1_500_000_000_123_456_789, 12.34567, ("slow",)
     row = one.row()
     assert tuple(row) == tuple(name for name, _ in COLUMNS)
     assert json.loads(json.dumps(row)) == row
     assert row["ts"] == "2017-07-14T02:40:00.123456Z"
     assert (row["api"], row["latency_ms"], row["rules"]) == ("Metadata", 12.346, ["slow"])
-    assert row["request"] == {"topics": [{"name": "orders"}]}
-    assert row["error"] == ""
+    assert (row["request"], row["error"]) == ({"topics": [{"name": "orders"}]}, "")
 
 
 def test_bodies_are_decoded_once() -> None:
-    one = exchange("Heartbeat", 0, request={"group_id": "g"}, response={"error_code": 27})
+    one = exchange("Heartbeat", 0, {"group_id": "g"}, {"error_code": 27})
     assert one.request is one.request
-    assert one.response == {"error_code": 27}
-    assert one.undecodable == ""
+    assert (one.response, one.undecodable) == ({"error_code": 27}, "")
 
 
 def test_a_short_body_that_comes_again_is_the_same() -> None:
     def asked(group: str) -> Exchange:
         who = {"group_id": group, "member_id": "m", "generation_id": 1}
-        return exchange("Heartbeat", 4, request=who)
+        return exchange("Heartbeat", 4, who)
 
     one, other = asked("readers"), asked("writers")
     assert asked("readers").request is one.request is not None
@@ -141,87 +96,72 @@ def test_a_short_body_that_comes_again_is_the_same() -> None:
 
 
 def test_what_is_undecodable_says_why() -> None:
-    one = exchange("Heartbeat", 0, request={"group_id": "g"})
+    one = exchange("Heartbeat", 0, {"group_id": "g"})
+    assert one.error is None, "there is no response"
     one.response_body = b"\x00"
-    assert one.response is None
+    assert (one.response, one.error, one.row()["response"]) == (None, None, None)
     assert one.undecodable.startswith("response: error_code at byte 0: ")
-    assert one.error is None
-    assert one.row()["response"] is None
 
 
-@pytest.mark.parametrize(("key", "version"), [(999, 0), (3, 99), (-2, 0)])
-def test_an_unknown_api_or_version_is_undecodable(key: int, version: int) -> None:
-    one = Exchange(
-        0, 1, "a:1", None, None, key, version, 1, 10, request_body=b"", response_body=b""
-    )
-    assert one.api == ("Metadata" if key == 3 else f"key {key}")
+@pytest.mark.parametrize(
+    ("key", "version", "name"), [(999, 0, "key 999"), (3, 99, "Metadata"), (-2, 0, "key -2")]
+)
+def test_an_unknown_api_or_version_is_undecodable(key: int, version: int, name: str) -> None:
+    one = Exchange(0, 1, "a:1", None, None, key, version, 1, 10)
+    one.request_body = one.response_body = b""
+    assert (one.api, one.error, one.row()["request"]) == (name, None, None)
     assert one.undecodable
-    assert one.error is None
-    assert one.row()["request"] is None
-
-
-def test_without_a_response_the_error_is_not_known() -> None:
-    assert exchange("Produce", 3, request={}).error is None
 
 
 def test_a_raw_token_has_no_fields() -> None:
-    one = Exchange(
-        0, 1, "a:1", None, 1, SASL_TOKEN, 0, 0, 5, request_body=b"\0u\0p!", response_body=b""
-    )
+    one = Exchange(0, 1, "a:1", None, 1, SASL_TOKEN, 0, 0, 5)
+    one.request_body, one.response_body = b"\0u\0p!", b""
     assert (one.api, one.request, one.error, one.undecodable) == ("SASL token", None, None, "")
     assert "p!" not in json.dumps(one.row())
 
 
-def test_the_first_error_is_found_wherever_it_stands() -> None:
+@pytest.mark.parametrize("version", [3, 9, 12])
+def test_the_first_error_is_found_wherever_it_stands(version: int) -> None:
     partitions = [{"index": 0}, {"index": 1, "error_code": 6}, {"index": 2, "error_code": 3}]
     responses = [{"name": "a"}, {"name": "b", "partition_responses": partitions}]
-    body = {"responses": responses}
-    for version in (3, 9, 12):
-        found = exchange("Produce", version, response=body).error
-        assert found == "NOT_LEADER_OR_FOLLOWER"
+    found = exchange("Produce", version, None, {"responses": responses})
+    assert found.error == "NOT_LEADER_OR_FOLLOWER"
 
 
 def test_a_refused_api_versions_is_read_as_v0() -> None:
-    refused = (
-        api("ApiVersions")
-        .response.codec(0)
-        .encode({"error_code": 35, "api_keys": [{"api_key": 18, "max_version": 3}]})
-    )
-    one = Exchange(0, 1, "a:1", None, 1, 18, 4, 1, 10, response_body=refused)
-    assert one.error == "UNSUPPORTED_VERSION"
+    said: dict[str, Any] = {"api_key": 18, "min_version": 0, "max_version": 3}
+    one = exchange("ApiVersions", 0, None, {"error_code": 35, "api_keys": [said]})
+    for version in (4, 99):
+        one.version = version
+        assert one.error == "UNSUPPORTED_VERSION"
+    one.version = 4
     assert one.response is not None
-    assert one.response["api_keys"] == [{"api_key": 18, "min_version": 0, "max_version": 3}]
-    beyond = Exchange(0, 1, "a:1", None, 1, 18, 99, 1, 10, response_body=refused)
-    assert beyond.error == "UNSUPPORTED_VERSION"
+    assert one.response["api_keys"] == [said]
 
 
 def test_a_refusal_in_the_version_asked_for_is_read_as_that() -> None:
-    flexible = api("ApiVersions").response.codec(3).encode({"error_code": 35})
-    assert body_version(18, 3, "response", flexible) == 3
+    for version in (1, 3):
+        refused = api("ApiVersions").response.codec(version).encode({"error_code": 35})
+        assert body_version(18, version, "response", refused) == version
     assert body_version(18, 3, "request", b"") == 3
-    classic = api("ApiVersions").response.codec(1).encode({"error_code": 35})
-    assert body_version(18, 1, "response", classic) == 1
 
 
 def test_secrets_are_not_in_rows() -> None:
-    one = exchange("SaslAuthenticate", 1, request={"auth_bytes": b"\0user\0hunter2"}, response={})
+    one = exchange("SaslAuthenticate", 1, {"auth_bytes": b"\0user\0hunter2"}, {})
     row = one.row()
     assert row["request"] == {"auth_bytes": "<redacted 13 bytes>"}
     assert row["response"]["auth_bytes"] == "<redacted 0 bytes>"
     assert one.request == {"auth_bytes": b"\0user\0hunter2"}
 
 
-def test_a_row_says_which_body_was_too_large_to_decode() -> None:
-    one = exchange("AlterPartitionReassignments", 0, request={}, response={})
+def test_a_row_says_which_body_is_too_large_to_decode_or_left_out() -> None:
+    one = exchange("AlterPartitionReassignments", 0, {}, {})
     one.request_body = reassignments()
     row = one.row()
     assert (row["request"], row["too_large"]) == (None, ["request"])
     assert row["response"] is not None
     assert one.undecodable.startswith("request: too large to decode")
-
-
-def test_a_body_that_is_left_out_is_not_decoded() -> None:
-    one = exchange("Heartbeat", 0, request={"group_id": "g"}, response={"error_code": 27})
+    one = exchange("Heartbeat", 0, {"group_id": "g"}, {"error_code": 27})
     one.leave_out("response")
     row = one.row()
     assert (row["response"], row["error"], row["too_large"]) == (None, None, ["response"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
@@ -21,8 +20,8 @@ from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.registry import api
 from barnabas.specs.secrets import redact
-from tests.captures.test_samples import FOLDER
-from tests.places import GOLDEN
+from tests.captures.kafka.context.exchanges import golden
+from tests.places import SAMPLES
 
 
 def slowly(exchange: Exchange, context: Context) -> str:
@@ -37,7 +36,7 @@ def slowly(exchange: Exchange, context: Context) -> str:
 
 
 def test_it_is_the_line_of_decode() -> None:
-    path = FOLDER / "transactions.pcapng"
+    path = SAMPLES / "transactions.pcapng"
     capture = open_capture(path)
     lines = [json_line(each, capture.context) for each in capture.learn(capture.exchanges())]
     result = CliRunner().invoke(app, ["decode", "--json", "--bodies", "full", str(path)])
@@ -46,7 +45,7 @@ def test_it_is_the_line_of_decode() -> None:
     assert any('"inside":' in line for line in lines)
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.pcap*")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.pcap*")), ids=lambda path: path.name)
 def test_lines_of_samples_are_those_that_to_json_and_json_make(path: Path) -> None:
     capture = open_capture(path)
     for exchange in capture.learn(capture.exchanges(inferred=True)):
@@ -54,16 +53,13 @@ def test_lines_of_samples_are_those_that_to_json_and_json_make(path: Path) -> No
 
 
 def test_lines_of_golden_frames_are_those_that_to_json_and_json_make() -> None:
-    with gzip.open(GOLDEN / "golden-a.jsonl.gz", "rt") as file:
-        frames = [frame for frame in map(json.loads, file) if frame["key"] >= 0]
-    context, tagged = Context(), 0
-    for frame in frames:
-        exchange = Exchange(0, 1, "a:1", None, 1, frame["key"], frame["version"], 1, 10)
-        setattr(exchange, f"{frame['direction']}_body", bytes.fromhex(frame["hex"]))
+    context, tagged, count = Context(), 0, 0
+    for _, exchange in golden():
         line = json_line(exchange, context)
         assert line == slowly(exchange, context)
         tagged += '"_tags":' in line
-    assert len(frames) > 7000
+        count += 1
+    assert count > 7000
     assert tagged > 1000
 
 

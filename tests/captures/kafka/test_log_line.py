@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import uuid
 from dataclasses import replace
 from typing import Any
@@ -19,9 +17,8 @@ from barnabas.captures.kafka.wording import WIDTH, listed, pairs, ranges
 from barnabas.specs.codec import has_path
 from barnabas.specs.records import Record, build
 from barnabas.specs.registry import NAMES, api
-from tests import places
-
-GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
+from tests.bodies import reassignments
+from tests.captures.kafka.context.exchanges import Body, exchange, golden
 
 # magic 0, one record "v"
 MESSAGE = bytes.fromhex("00000000000000070000000f b8ba5f57 0000 ffffffff 0000000176")
@@ -32,17 +29,6 @@ COMPACTED = build([Record(100, 1, None, b"a"), Record(109, 1, None, b"b")])
 ID = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")
 MEMBER = f"app-{ID}"
 ASSIGNED = bytes.fromhex("0000 00000001 0006 6f7264657273 00000002 00000000 00000001 ffffffff")
-
-Body = dict[str, Any] | None
-
-
-def exchange(name: str, version: int, request: Body, response: Body = None) -> Exchange:
-    declared = api(name)
-    sent = None if request is None else declared.request.codec(version).encode(request)
-    came = None if response is None else declared.response.codec(version).encode(response)
-    return Exchange(
-        0, 1, "a:1", "app", 1, declared.key, version, 1, 10, request_body=sent, response_body=came
-    )
 
 
 def produced(*partitions: tuple[int, bytes | None], acks: int = -1, **topic: Any) -> Body:
@@ -68,370 +54,125 @@ def offsets(name: str = "orders", **values: int) -> dict[str, Any]:
 
 
 LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
-    (
-        "Produce",
-        3,
-        produced((0, MESSAGE * 2), (2, MESSAGE)),
-        None,
-        "orders[0,2] 3 records 81 B acks=all",
-    ),
-    (
-        "Produce",
-        3,
-        produced((0, ZIPPED + MESSAGE), acks=1),
-        None,
-        "orders[0] 2+ records 54 B acks=1",
-    ),
+    ("Produce", 3, produced((0, MESSAGE * 2), (2, MESSAGE)), None, "orders[0,2] 3 records 81 B acks=all"),
+    ("Produce", 3, produced((0, ZIPPED + MESSAGE), acks=1), None, "orders[0] 2+ records 54 B acks=1"),
     ("Produce", 9, produced((0, None), acks=0), None, "no records acks=0"),
-    (
-        "Produce",
-        3,
-        produced((1, MESSAGE * 200), acks=1),
-        None,
-        "orders[1] 200 records 5.3 KiB acks=1",
-    ),
+    ("Produce", 3, produced((1, MESSAGE * 200), acks=1), None, "orders[1] 200 records 5.3 KiB acks=1"),
     ("Fetch", 4, {}, fetched((0, MESSAGE), (1, None), (2, b"")), "orders[0→7] 1 record 27 B"),
-    (
-        "Fetch",
-        4,
-        asked((0, 105), (2, 7)),
-        fetched((0, COMPACTED), (2, MESSAGE + MESSAGE[:20])),
-        "orders[0=105→109,2=7→7] 3 records 124 B",
-    ),
+    ("Fetch", 4, asked((0, 105), (2, 7)), fetched((0, COMPACTED), (2, MESSAGE + MESSAGE[:20])),
+     "orders[0=105→109,2=7→7] 3 records 124 B"),
+    ("Fetch", 4, {"topics": [{"topic": name, "partitions": [{"partition": 0, "fetch_offset": at}]}
+     for name, at in (("orders", 5), ("clicks", 6))]}, fetched((0, MESSAGE)), "orders[0=5→7] 1 record 27 B"),
     ("Fetch", 0, asked((0, 5)), fetched((0, MESSAGE[:20])), "orders[0=5] 0 records 20 B"),
     ("Fetch", 4, asked((0, 110)), fetched((0, b"")), "orders[0=110] empty"),
     ("Fetch", 4, {}, fetched((0, b""), (1, None)), "empty"),
     ("Fetch", 12, {}, {"responses": []}, "empty"),
     ("Fetch", 13, {}, fetched((3, MESSAGE), topic_id=ID), "bR8MODqO[3→7] 1 record 27 B"),
-    (
-        "Fetch",
-        11,
-        asked(*((number, 10 * number) for number in range(4))),
-        None,
-        "orders[0=0,1=10,2=20,3=30]",
-    ),
-    (
-        "ListOffsets",
-        1,
-        {"topics": [{"name": "orders", "partitions": [{"partition_index": 0, "timestamp": -1}]}]},
-        {"topics": [{"name": "orders", "partitions": [{"partition_index": 0, "offset": 42}]}]},
-        "orders[0=42] latest",
-    ),
-    (
-        "ListOffsets",
-        0,
-        {"topics": [{"name": "orders", "partitions": [{"partition_index": 0, "timestamp": -2}]}]},
-        {"topics": [{"name": "orders", "partitions": [{"old_style_offsets": [7, 5]}]}]},
-        "orders[0=7,5] earliest",
-    ),
-    (
-        "ListOffsets",
-        5,
-        {"topics": [{"name": "orders", "partitions": [{"timestamp": 1_500_000_000_000}]}]},
-        None,
-        "orders[0] 2017-07-14T02:40:00Z",
-    ),
-    (
-        "Metadata",
-        1,
-        {"topics": None},
-        {"brokers": [{}] * 3, "topics": [{}]},
-        "all topics → 3 brokers, 1 topic",
-    ),
+    ("Fetch", 11, asked(*((number, 10 * number) for number in range(4))), None, "orders[0=0,1=10,2=20,3=30]"),
+    ("ListOffsets", 1, {"topics": [{"name": "orders",
+     "partitions": [{"partition_index": 0, "timestamp": -1}]}]},
+     {"topics": [{"name": "orders", "partitions": [{"partition_index": 0, "offset": 42}]}]},
+     "orders[0=42] latest"),
+    ("ListOffsets", 0, {"topics": [{"name": "orders",
+     "partitions": [{"partition_index": 0, "timestamp": -2}]}]},
+     {"topics": [{"name": "orders", "partitions": [{"old_style_offsets": [7, 5]}]}]},
+     "orders[0=7,5] earliest"),
+    ("ListOffsets", 5, {"topics": [{"name": "orders", "partitions": [{"timestamp": 1_500_000_000_000}]}]},
+     None, "orders[0] 2017-07-14T02:40:00Z"),
+    ("Metadata", 1, {"topics": None}, {"brokers": [{}] * 3, "topics": [{}]},
+     "all topics → 3 brokers, 1 topic"),
     ("Metadata", 9, {"topics": [{"name": "a"}, {"name": "b"}]}, None, "a b"),
     ("Metadata", 12, {"topics": [{"name": None, "topic_id": ID}]}, None, "bR8MODqO"),
     ("Metadata", 0, {"topics": []}, None, "all topics"),
     ("Metadata", 4, {"topics": []}, None, "no topics"),
     ("FindCoordinator", 0, {"key": "billing"}, {"node_id": 2}, "group billing → 2"),
     ("FindCoordinator", 2, {"key": "tx", "key_type": 1}, {"node_id": 1}, "transaction tx → 1"),
-    (
-        "FindCoordinator",
-        4,
-        {"coordinator_keys": ["a", "b"]},
-        {"coordinators": [{"key": "a", "node_id": 1}, {"key": "b", "node_id": 2}]},
-        "group a → 1 b → 2",
-    ),
-    (
-        "JoinGroup",
-        5,
-        {"group_id": "billing", "protocols": [{"name": "range"}, {"name": "sticky"}]},
-        None,
-        "billing new member range sticky",
-    ),
-    (
-        "JoinGroup",
-        5,
-        {"group_id": "billing", "member_id": MEMBER},
-        {
-            "generation_id": 3,
-            "protocol_name": "range",
-            "leader": MEMBER,
-            "member_id": MEMBER,
-            "members": [{}, {}],
-        },
-        "billing member 6d1f0c38 generation 3 range leader of 2 members",
-    ),
-    (
-        "JoinGroup",
-        9,
-        {"group_id": "billing"},
-        {"generation_id": 3, "protocol_name": "range", "leader": "x", "member_id": MEMBER},
-        "billing member 6d1f0c38 generation 3 range follower",
-    ),
-    (
-        "JoinGroup",
-        9,
-        {"group_id": "billing", "reason": "group is already rebalancing"},
-        {"generation_id": 3, "protocol_name": "range", "leader": "x", "member_id": MEMBER},
-        "billing member 6d1f0c38 generation 3 range follower (group is already rebalancing)",
-    ),
-    (
-        "JoinGroup",
-        9,
-        {"group_id": "b", "reason": f"need to re-join with the given member-id: {MEMBER}"},
-        {"generation_id": 3, "protocol_name": "range", "leader": "x", "member_id": MEMBER},
-        "b member 6d1f0c38 generation 3 range follower",
-    ),
-    (
-        "SyncGroup",
-        3,
-        {
-            "group_id": "billing",
-            "generation_id": 3,
-            "member_id": "0x7f",
-            "assignments": [{"member_id": "a"}, {"member_id": "b"}],
-        },
-        {"assignment": ASSIGNED},
-        "billing generation 3 member 0x7f leads 2 → orders[0,1]",
-    ),
-    (
-        "SyncGroup",
-        0,
-        {"group_id": "connect"},
-        {"assignment": b"\0\1x"},
-        "connect generation 0 new member → 3 B",
-    ),
-    (
-        "Heartbeat",
-        0,
-        {"group_id": "billing", "generation_id": 3, "member_id": MEMBER},
-        {},
-        "billing generation 3 member 6d1f0c38",
-    ),
+    ("FindCoordinator", 4, {"coordinator_keys": ["a", "b"]},
+     {"coordinators": [{"key": "a", "node_id": 1}, {"key": "b", "node_id": 2}]}, "group a → 1 b → 2"),
+    ("JoinGroup", 5, {"group_id": "billing", "protocols": [{"name": "range"}, {"name": "sticky"}]}, None,
+     "billing new member range sticky"),
+    ("JoinGroup", 5, {"group_id": "billing", "member_id": MEMBER},
+     {"generation_id": 3, "protocol_name": "range", "leader": MEMBER, "member_id": MEMBER,
+     "members": [{}, {}]}, "billing member 6d1f0c38 generation 3 range leader of 2 members"),
+    ("JoinGroup", 9, {"group_id": "billing"}, {"generation_id": 3, "protocol_name": "range", "leader": "x",
+     "member_id": MEMBER}, "billing member 6d1f0c38 generation 3 range follower"),
+    ("JoinGroup", 9, {"group_id": "billing", "reason": "group is already rebalancing"},
+     {"generation_id": 3, "protocol_name": "range", "leader": "x", "member_id": MEMBER},
+     "billing member 6d1f0c38 generation 3 range follower (group is already rebalancing)"),
+    ("JoinGroup", 9, {"group_id": "b", "reason": f"need to re-join with the given member-id: {MEMBER}"},
+     {"generation_id": 3, "protocol_name": "range", "leader": "x", "member_id": MEMBER},
+     "b member 6d1f0c38 generation 3 range follower"),
+    ("SyncGroup", 3, {"group_id": "billing", "generation_id": 3, "member_id": "0x7f",
+     "assignments": [{"member_id": "a"}, {"member_id": "b"}]}, {"assignment": ASSIGNED},
+     "billing generation 3 member 0x7f leads 2 → orders[0,1]"),
+    ("SyncGroup", 0, {"group_id": "connect"}, {"assignment": b"\0\1x"},
+     "connect generation 0 new member → 3 B"),
+    ("SyncGroup", 0, {"group_id": "billing", "generation_id": 3, "member_id": "0x7f"}, None,
+     "billing generation 3 member 0x7f"),
+    ("SyncGroup", 0, {"group_id": "g", "member_id": "m"}, {"assignment": b""}, "g generation 0 member m"),
+    ("Heartbeat", 0, {"group_id": "billing", "generation_id": 3, "member_id": MEMBER}, {},
+     "billing generation 3 member 6d1f0c38"),
     ("LeaveGroup", 1, {"group_id": "billing", "member_id": MEMBER}, {}, "billing member 6d1f0c38"),
-    (
-        "LeaveGroup",
-        3,
-        {"group_id": "g", "members": [{"member_id": MEMBER}, {"group_instance_id": "static-1"}]},
-        {},
-        "g member 6d1f0c38 static-1",
-    ),
-    (
-        "LeaveGroup",
-        5,
-        {
-            "group_id": "g",
-            "members": [
-                {"member_id": MEMBER, "reason": "consumer poll timeout has expired."},
-                {"member_id": "other", "reason": ""},
-                {"member_id": "same", "reason": "consumer poll timeout has expired."},
-            ],
-        },
-        {},
-        "g member 6d1f0c38 member other member same (consumer poll timeout has expired.)",
-    ),
-    (
-        "OffsetCommit",
-        2,
-        {"group_id": "g", "topics": [offsets(p0=120, p1=80)]},
-        {},
-        "g orders[0=120,1=80]",
-    ),
-    (
-        "OffsetFetch",
-        1,
-        {"group_id": "g", "topics": [{"name": "orders", "partition_indexes": [0, 1]}]},
-        {"topics": [offsets(p0=120, p1=-1)]},
-        "g orders[0=120,1=-]",
-    ),
+    ("LeaveGroup", 3, {"group_id": "g", "members": [{"member_id": MEMBER},
+     {"group_instance_id": "static-1"}]}, {}, "g member 6d1f0c38 static-1"),
+    ("LeaveGroup", 5, {"group_id": "g", "members": [{"member_id": MEMBER,
+     "reason": "consumer poll timeout has expired."}, {"member_id": "other", "reason": ""},
+     {"member_id": "same", "reason": "consumer poll timeout has expired."}]}, {},
+     "g member 6d1f0c38 member other member same (consumer poll timeout has expired.)"),
+    ("OffsetCommit", 2, {"group_id": "g", "topics": [offsets(p0=120, p1=80)]}, {}, "g orders[0=120,1=80]"),
+    ("OffsetFetch", 1, {"group_id": "g", "topics": [{"name": "orders", "partition_indexes": [0, 1]}]},
+     {"topics": [offsets(p0=120, p1=-1)]}, "g orders[0=120,1=-]"),
     ("OffsetFetch", 2, {"group_id": "g", "topics": None}, None, "g all topics"),
-    (
-        "OffsetFetch",
-        8,
-        {"groups": [{"group_id": "g", "topics": [{"name": "a", "partition_indexes": [0, 1, 2]}]}]},
-        None,
-        "g a[0-2]",
-    ),
-    (
-        "OffsetFetch",
-        8,
-        {"groups": []},
-        {"groups": [{"group_id": "g", "topics": [offsets(p0=1)]}, {"group_id": "h"}]},
-        "g orders[0=1] h nothing committed",
-    ),
-    (
-        "ApiVersions",
-        3,
-        {"client_software_name": "librdkafka", "client_software_version": "2.16.0"},
-        {"api_keys": [{}] * 24},
-        "librdkafka 2.16.0 → 24 APIs",
-    ),
+    ("OffsetFetch", 8, {"groups": [{"group_id": "g",
+     "topics": [{"name": "a", "partition_indexes": [0, 1, 2]}]}]}, None, "g a[0-2]"),
+    ("OffsetFetch", 8, {"groups": []}, {"groups": [{"group_id": "g", "topics": [offsets(p0=1)]},
+     {"group_id": "h"}]}, "g orders[0=1] h nothing committed"),
+    ("ApiVersions", 3, {"client_software_name": "librdkafka", "client_software_version": "2.16.0"},
+     {"api_keys": [{}] * 24}, "librdkafka 2.16.0 → 24 APIs"),
     ("ApiVersions", 0, {}, {"api_keys": [{}]}, "→ 1 API"),
-    (
-        "CreateTopics",
-        5,
-        {
-            "topics": [
-                {"name": "orders", "num_partitions": 6, "replication_factor": 3},
-                {"name": "x", "num_partitions": -1},
-            ]
-        },
-        None,
-        "orders(6 partitions x 3) x",
-    ),
+    ("CreateTopics", 5, {"topics": [{"name": "orders", "num_partitions": 6, "replication_factor": 3},
+     {"name": "x", "num_partitions": -1}]}, None, "orders(6 partitions x 3) x"),
     ("DeleteTopics", 1, {"topic_names": ["orders", "x"]}, None, "orders x"),
-    (
-        "DeleteTopics",
-        6,
-        {"topics": [{"name": "orders"}, {"name": None, "topic_id": ID}]},
-        None,
-        "orders bR8MODqO",
-    ),
-    (
-        "InitProducerId",
-        2,
-        {"transactional_id": None},
-        {"producer_id": 4000},
-        "→ producer 4000 epoch 0",
-    ),
+    ("DeleteTopics", 6, {"topics": [{"name": "orders"}, {"name": None, "topic_id": ID}]}, None,
+     "orders bR8MODqO"),
+    ("InitProducerId", 2, {"transactional_id": None}, {"producer_id": 4000}, "→ producer 4000 epoch 0"),
     ("InitProducerId", 2, {"transactional_id": "tx"}, {"error_code": 16}, "tx"),
-    (
-        "AddPartitionsToTxn",
-        3,
-        {
-            "v3_and_below_transactional_id": "tx",
-            "v3_and_below_topics": [{"name": "a", "partitions": [0]}],
-        },
-        None,
-        "tx a[0]",
-    ),
-    (
-        "AddPartitionsToTxn",
-        4,
-        {
-            "transactions": [
-                {"transactional_id": "tx", "topics": [{"name": "a", "partitions": [0]}]}
-            ]
-        },
-        None,
-        "tx a[0]",
-    ),
+    ("AddPartitionsToTxn", 3, {"v3_and_below_transactional_id": "tx",
+     "v3_and_below_topics": [{"name": "a", "partitions": [0]}]}, None, "tx a[0]"),
+    ("AddPartitionsToTxn", 4, {"transactions": [{"transactional_id": "tx",
+     "topics": [{"name": "a", "partitions": [0]}]}]}, None, "tx a[0]"),
     ("AddOffsetsToTxn", 3, {"transactional_id": "tx", "group_id": "g"}, None, "tx g"),
     ("EndTxn", 3, {"transactional_id": "tx", "committed": True}, {}, "tx commit"),
-    (
-        "TxnOffsetCommit",
-        2,
-        {"transactional_id": "tx", "group_id": "g", "topics": [offsets(p0=1)]},
-        {},
-        "tx g orders[0=1]",
-    ),
+    ("EndTxn", 3, None, {}, ""),
+    ("TxnOffsetCommit", 2, {"transactional_id": "tx", "group_id": "g", "topics": [offsets(p0=1)]}, {},
+     "tx g orders[0=1]"),
     ("SaslHandshake", 1, {"mechanism": "PLAIN"}, {"mechanisms": ["PLAIN"]}, "PLAIN"),
-    (
-        "SaslHandshake",
-        1,
-        {"mechanism": "PLAIN"},
-        {"error_code": 33, "mechanisms": ["GSSAPI", "SCRAM-SHA-256"]},
-        "PLAIN → GSSAPI SCRAM-SHA-256",
-    ),
+    ("SaslHandshake", 1, {"mechanism": "PLAIN"}, {"error_code": 33,
+     "mechanisms": ["GSSAPI", "SCRAM-SHA-256"]}, "PLAIN → GSSAPI SCRAM-SHA-256"),
     ("SaslAuthenticate", 1, {"auth_bytes": b"\0u\0hunter2"}, {}, "10 bytes → 0 bytes"),
-    (
-        "DescribeCluster",
-        0,
-        {},
-        {"controller_id": 2, "brokers": [{}] * 3},
-        "→ 3 brokers, controller 2",
-    ),
-    (
-        "DescribeCluster",
-        1,
-        {},
-        {"endpoint_type": 2, "brokers": [{}]},
-        "→ 1 controller, controller -1",
-    ),
-    (
-        "DescribeGroups",
-        0,
-        {},
-        {"groups": [{"group_id": "g", "group_state": "Stable"}]},
-        "g (Stable)",
-    ),
+    ("DescribeCluster", 0, {}, {"controller_id": 2, "brokers": [{}] * 3}, "→ 3 brokers, controller 2"),
+    ("DescribeCluster", 1, {}, {"endpoint_type": 2, "brokers": [{}]}, "→ 1 controller, controller -1"),
+    ("DescribeGroups", 0, {}, {"groups": [{"group_id": "g", "group_state": "Stable"}]}, "g (Stable)"),
     ("ListGroups", 0, {}, {"groups": [{}, {}]}, "→ 2 groups"),
-    (
-        "ConsumerGroupHeartbeat",
-        0,
-        {"group_id": "g", "member_id": "m", "member_epoch": 3},
-        {
-            "member_id": "m",
-            "member_epoch": 4,
-            "assignment": {"topic_partitions": [{"topic_id": ID, "partitions": [0, 1, 2]}]},
-        },
-        "g epoch 4 member m → bR8MODqO[0-2]",
-    ),
-    (
-        "ConsumerGroupHeartbeat",
-        1,
-        {"group_id": "g", "member_id": "m", "member_epoch": 0},
-        {"member_id": "m", "member_epoch": 5},
-        "g joins, epoch 5 member m",
-    ),
-    (
-        "ConsumerGroupHeartbeat",
-        1,
-        {"group_id": "g", "member_id": "m", "member_epoch": -1},
-        {"member_id": "m", "member_epoch": -1},
-        "g leaves member m",
-    ),
-    (
-        "StreamsGroupHeartbeat",
-        0,
-        {"group_id": "g", "member_id": "m", "member_epoch": 3},
-        {"member_epoch": 4, "active_tasks": [{"subtopology_id": "0", "partitions": [0, 1]}]},
-        "g epoch 4 member m → 0[0,1]",
-    ),
-    (
-        "WriteTxnMarkers",
-        0,
-        {"markers": [{"producer_id": 7, "topics": [{"name": "t", "partition_indexes": [1]}]}]},
-        {},
-        "producer 7 abort t[1]",
-    ),
-    (
-        "ShareFetch",
-        1,
-        {
-            "group_id": "g",
-            "member_id": "m",
-            "topics": [{"topic_id": ID, "partitions": [{"partition_index": 3}]}],
-        },
-        None,
-        "g member m bR8MODqO[3]",
-    ),
-    (
-        "ShareFetch",
-        1,
-        {"group_id": "g", "member_id": "m"},
-        fetched((3, MESSAGE), topic_id=ID),
-        "g member m → bR8MODqO[3] 1 record 27 B",
-    ),
-    (
-        "CreatePartitions",
-        0,
-        {"topics": [{}, {}], "timeout_ms": 500},
-        None,
-        "topics=2 timeout_ms=500",
-    ),
+    ("ConsumerGroupHeartbeat", 0, {"group_id": "g", "member_id": "m", "member_epoch": 3},
+     {"member_id": "m", "member_epoch": 4, "assignment": {"topic_partitions": [{"topic_id": ID,
+     "partitions": [0, 1, 2]}]}}, "g epoch 4 member m → bR8MODqO[0-2]"),
+    ("ConsumerGroupHeartbeat", 1, {"group_id": "g", "member_id": "m", "member_epoch": 0},
+     {"member_id": "m", "member_epoch": 5}, "g joins, epoch 5 member m"),
+    ("ConsumerGroupHeartbeat", 1, {"group_id": "g", "member_id": "m", "member_epoch": -1},
+     {"member_id": "m", "member_epoch": -1}, "g leaves member m"),
+    ("StreamsGroupHeartbeat", 0, {"group_id": "g", "member_id": "m", "member_epoch": 3},
+     {"member_epoch": 4, "active_tasks": [{"subtopology_id": "0", "partitions": [0, 1]}]},
+     "g epoch 4 member m → 0[0,1]"),
+    ("WriteTxnMarkers", 0, {"markers": [{"producer_id": 7,
+     "topics": [{"name": "t", "partition_indexes": [1]}]}]}, {}, "producer 7 abort t[1]"),
+    ("ShareFetch", 1, {"group_id": "g", "member_id": "m",
+     "topics": [{"topic_id": ID, "partitions": [{"partition_index": 3}]}]}, None, "g member m bR8MODqO[3]"),
+    ("ShareFetch", 1, {"group_id": "g", "member_id": "m"}, fetched((3, MESSAGE), topic_id=ID),
+     "g member m → bR8MODqO[3] 1 record 27 B"),
+    ("CreatePartitions", 0, {"topics": [{}, {}], "timeout_ms": 500}, None, "topics=2 timeout_ms=500"),
     ("RenewDelegationToken", 1, {"hmac": b"hunter2"}, None, "hmac=7 B renew_period_ms=0"),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "version", "request_", "response", "expected"), LINES)
@@ -454,45 +195,29 @@ def test_the_table_names_only_fields_that_some_version_has() -> None:
                 assert any(has_path(layout, path) for layout in layouts), f"{message.name} {path}"
 
 
-def golden() -> list[dict[str, Any]]:
-    with gzip.open(GOLDEN, "rt") as lines:
-        frames = [json.loads(text) for text in lines]
-    return [frame for frame in frames if frame["direction"] in ("request", "response")]
-
-
-def test_everything_that_apache_kafka_writes_has_words() -> None:
-    seen = set()
-    for frame in golden():
-        body: dict[str, Any] = {f"{frame['direction']}_body": bytes.fromhex(frame["hex"])}
-        one = Exchange(0, 1, "a:1", None, 1, frame["key"], frame["version"], 1, 10, **body)
-        text = details(one)
-        assert len(text) <= WIDTH
-        assert text.isprintable()
-        assert "undecodable" not in text
-        seen.add(frame["key"])
-    assert len(seen) == len(NAMES)
-
-
-def test_requests_and_responses_together_have_words_too() -> None:
-    bodies: dict[tuple[int, int], dict[str, list[bytes]]] = {}
-    for frame in golden():
-        by = bodies.setdefault((frame["key"], frame["version"]), {"request": [], "response": []})
-        by[frame["direction"]].append(bytes.fromhex(frame["hex"]))
+def test_all_that_apache_kafka_writes_has_words() -> None:
+    """Requests and responses, each alone and both together, decoded or not."""
+    bodies: dict[tuple[int, int], dict[str, list[bytes | None]]] = {}
+    for direction, one in golden():
+        by = bodies.setdefault((one.key, one.version), {"request": [], "response": []})
+        by[direction].append(one.body(direction))
+    assert len({key for key, _ in bodies}) == len(NAMES)
     for (key, version), by in bodies.items():
-        for sent, came in zip(by["request"], reversed(by["response"]), strict=True):
-            one = Exchange(
-                0, 1, "a:1", None, 1, key, version, 1, 10, request_body=sent, response_body=came
-            )
+        pairs = list(zip(by["request"], reversed(by["response"]), strict=True))
+        for sent, came in [
+            *pairs,
+            *((one, None) for one, _ in pairs),
+            *((None, one) for _, one in pairs),
+        ]:
+            one = Exchange(0, 1, "a:1", None, 1, key, version, 1, 10)
+            one.request_body, one.response_body = sent, came
             text = details(one)
             assert len(text) <= WIDTH
-            assert details(decoded(one)) == text
-
-
-def decoded(exchange: Exchange) -> Exchange:
-    """The same, once somebody has asked for its bodies."""
-    again = replace(exchange)
-    assert (again.request, again.response) != (None, None)
-    return again
+            assert text.isprintable()
+            assert "undecodable" not in text
+            decoded = replace(one)
+            assert (decoded.request, decoded.response) != (None, None)
+            assert details(decoded) == text
 
 
 @given(st.sampled_from(sorted(DETAILS)), st.data())
@@ -536,6 +261,9 @@ def test_undecodable_bodies_and_unknown_versions_say_so() -> None:
     assert details(one) == "no such version"
     one.key = 999
     assert details(one) == ""
+    large = exchange("AlterPartitionReassignments", 0, None, {})
+    large.request_body = reassignments()
+    assert details(large) == "too large to decode: it would take more than 64 MiB of memory"
 
 
 def test_raw_tokens_show_their_size_alone() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import replace
 
@@ -14,12 +13,10 @@ from barnabas.captures.kafka.context.id_names import (
     ids_without_names,
     places_without_names,
 )
-from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.jsonform import uuid_text
-from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, metadata
+from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, golden, metadata
 from tests.captures.kafka.context.test_members import beat
 from tests.captures.kafka.context.test_sessions import fetch
-from tests.places import GOLDEN
 
 
 def test_a_session_with_names_where_they_are_known() -> None:
@@ -57,19 +54,13 @@ def test_facts_are_json() -> None:
 
 def test_ids_without_names_are_the_same_of_a_body_that_is_decoded() -> None:
     some = set()
-    with gzip.open(GOLDEN / "golden-a.jsonl.gz", "rt") as file:
-        for frame in map(json.loads, file):
-            key, version = frame["key"], frame["version"]
-            if key < 0:
-                continue
-            one = Exchange(0, 1, "", None, None, key, version, 0, 0)
-            setattr(one, f"{frame['direction']}_body", bytes.fromhex(frame["hex"]))
-            for kind in (TOPIC, PRODUCER):
-                found = list(ids_without_names(one, kind))
-                if found:
-                    assert places_without_names(key, version, frame["direction"], kind)
-                    some.add(kind)
-                decoded = replace(one)
-                assert decoded.undecodable == "" or not found
-                assert list(ids_without_names(decoded, kind)) == found
+    for direction, one in golden():
+        for kind in (TOPIC, PRODUCER):
+            found = list(ids_without_names(one, kind))
+            if found:
+                assert places_without_names(one.key, one.version, direction, kind)
+                some.add(kind)
+            decoded = replace(one)
+            assert decoded.undecodable == "" or not found
+            assert list(ids_without_names(decoded, kind)) == found
     assert some == {TOPIC, PRODUCER}

@@ -96,37 +96,17 @@ def batch(producer: int) -> bytes:
     "teacher",
     [
         exchange("InitProducerId", 4, {"transactional_id": "pay"}, {"producer_id": 7}),
-        exchange(
-            "AddPartitionsToTxn",
-            3,
-            {"v3_and_below_transactional_id": "pay", "v3_and_below_producer_id": 7},
-        ),
-        exchange(
-            "AddPartitionsToTxn",
-            4,
-            {"transactions": [{"transactional_id": "pay", "producer_id": 7}]},
-        ),
+        exchange("AddPartitionsToTxn", 3, {"v3_and_below_transactional_id": "pay",
+         "v3_and_below_producer_id": 7}),
+        exchange("AddPartitionsToTxn", 4, {"transactions": [{"transactional_id": "pay", "producer_id": 7}]}),
         exchange("AddOffsetsToTxn", 0, {"transactional_id": "pay", "producer_id": 7}),
         exchange("TxnOffsetCommit", 3, {"transactional_id": "pay", "producer_id": 7}),
         exchange("EndTxn", 1, {"transactional_id": "pay", "producer_id": 7}),
-        exchange(
-            "EndTxn", 5, {"transactional_id": "pay", "producer_id": 6}, {"producer_id": 7}
-        ),
-        exchange(
-            "DescribeTransactions",
-            0,
-            {},
-            {"transaction_states": [{"transactional_id": "pay", "producer_id": 7}]},
-        ),
-        exchange(
-            "Produce",
-            9,
-            {
-                "transactional_id": "pay",
-                "acks": -1,
-                "topic_data": [{"name": "t", "partition_data": [{"records": batch(7)}]}],
-            },
-        ),
+        exchange("EndTxn", 5, {"transactional_id": "pay", "producer_id": 6}, {"producer_id": 7}),
+        exchange("DescribeTransactions", 0, {}, {"transaction_states": [{"transactional_id": "pay",
+         "producer_id": 7}]}),
+        exchange("Produce", 9, {"transactional_id": "pay", "acks": -1,
+         "topic_data": [{"name": "t", "partition_data": [{"records": batch(7)}]}]}),
     ],
 )  # fmt: skip
 def test_a_marker_is_said_to_be_of_its_transaction(teacher: Exchange) -> None:

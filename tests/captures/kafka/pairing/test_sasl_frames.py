@@ -152,15 +152,11 @@ def test_a_filter_asks_for_the_user() -> None:
     ("mechanism", "tokens", "words"),
     [
         ("PLAIN", PLAIN, ["PLAIN alice → authenticated"]),
-        (
-            "SCRAM-SHA-256",
-            SCRAM,
-            ["SCRAM-SHA-256 alice → challenge", "SCRAM-SHA-256 alice → authenticated"],
-        ),
+        ("SCRAM-SHA-256", SCRAM, ["SCRAM-SHA-256 alice → challenge", "SCRAM-SHA-256 alice → authenticated"]),
         ("OAUTHBEARER", [(OAUTH, b"")], ["OAUTHBEARER alice → authenticated"]),
         ("GSSAPI", [(b"\x60\x82alice", b"\x60")], ["GSSAPI → token"]),
     ],
-)
+)  # fmt: skip
 def test_words_are_those_of_the_proxy(
     version: int, mechanism: str, tokens: list[tuple[bytes, bytes]], words: list[str]
 ) -> None:
