@@ -10,6 +10,7 @@ import pytest
 
 from tests.captures.traffic import (
     NOW,
+    capture,
     exchanges,
     gist,
     ip_packet,
@@ -18,7 +19,6 @@ from tests.captures.traffic import (
     segments,
     talk,
     tshark,
-    write_pcap,
 )
 
 
@@ -81,7 +81,7 @@ def mixed(path: Path) -> Path:
 
 
 def test_a_file_with_everything(tmp_path: Path) -> None:
-    raw = write_pcap(tmp_path / "raw", map(ip_packet, segments(talk(), itertools.repeat(100))))
+    raw = capture(tmp_path / "raw", segments(talk(), itertools.repeat(100)))
     assert gist(exchanges(mixed(tmp_path / "f"))) == gist(exchanges(raw))
 
 

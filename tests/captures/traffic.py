@@ -157,6 +157,11 @@ def write_pcap(
     return path
 
 
+def capture(path: Path, found: Iterable[TcpSegment]) -> Path:
+    """A capture of TCP segments, each in an IP packet."""
+    return write_pcap(path, map(ip_packet, found))
+
+
 def exchanges(*paths: Path) -> list[Exchange]:
     """The exchanges of captures, by connection and correlation id."""
     found = Conversations().exchanges(CaptureReader(*paths))

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from barnabas.captures.host_port import Endpoint
@@ -20,8 +20,7 @@ from barnabas.captures.tcp.bytes_needed import NEVER_SAID, BytesNeeded, Needs, s
 from barnabas.captures.tcp.events import Chunk, Event, Opened
 from barnabas.captures.tcp.flow import GRACE
 from barnabas.captures.tcp.headers import TcpSegment
-from tests.captures.test_others import QUICK, capture
-from tests.captures.traffic import CLIENT, gist, segments, talk
+from tests.captures.traffic import CLIENT, capture, gist, segments, talk
 
 
 def unheard(events: Iterable[Event]) -> Iterator[Event]:
@@ -30,7 +29,7 @@ def unheard(events: Iterable[Event]) -> Iterator[Event]:
         yield event._replace(needs=NEVER_SAID) if isinstance(event, Opened) else event
 
 
-@QUICK
+@settings(max_examples=60)
 @given(
     sizes=st.lists(st.integers(1, 60), min_size=1, max_size=20),
     late=st.integers(0, 3),

@@ -25,7 +25,7 @@ STEPS = st.lists(
         st.integers(0, 4),
         st.sampled_from([0] * 12 + [-3, 2, 5]),
         st.sampled_from([ACK | PSH] * 12 + [ACK | FIN, ACK | RST, SYN, PSH]),
-        st.sampled_from([0] * 12 + [-2, 2]),
+        st.sampled_from([0] * 12 + [-2, 1, 2]),
     ),
     max_size=40,
 )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from barnabas.captures.tcp.fast_headers import fast_tcp_segment
 from barnabas.captures.tcp.headers import TcpSegment, parse
 from barnabas.captures.writing.flow_headers import FlowHeaders
 
@@ -23,7 +24,7 @@ def parsed(data: bytes, linktype: int = 101) -> TcpSegment:
 
 PLAIN = FlowHeaders(*FOUR, 7).request.header(4) + b"data"
 PLAIN_SIX = FlowHeaders(*SIX, 7).request.header(4) + b"data"
-SUM = slice(10, 12)
+ETHERNET = bytes(12) + b"\x08\x00"
 
 
 @pytest.mark.parametrize(
@@ -90,14 +91,21 @@ def test_another_protocol_than_ip_is_no_segment() -> None:
     assert parse(1, bytes(12) + b"\x08\x06" + PLAIN) is None
 
 
-@given(st.sampled_from([0, 1, 101, 113, 276, 999]), st.binary(max_size=90))
-def test_anything_is_a_segment_or_none(linktype: int, data: bytes) -> None:
-    parse(linktype, data)
-
-
-@given(st.sampled_from([PLAIN, PLAIN_SIX]), st.integers(0, 70), st.integers(0, 70))
-def test_a_segment_that_was_cut_off(data: bytes, end: int, at: int) -> None:
-    changed = bytearray(data[:end])
-    if at < len(changed):
-        changed[at] ^= 0xFF
-    parse(101, bytes(changed))
+@given(
+    st.sampled_from([0, 1, 9, 12, 101, 108, 113, 228, 276, 999]),
+    st.binary(max_size=120)
+    | st.builds(
+        lambda data, at, value, cut: (data[:at] + bytes([value]) + data[at + 1 :])[:cut],
+        st.sampled_from([link + data for link in (b"", ETHERNET) for data in (PLAIN, PLAIN_SIX)]),
+        st.integers(0, 80),
+        st.integers(0, 255),
+        st.integers(0, 200),
+    ),
+)
+def test_of_anything_the_fast_way_finds_the_same_or_nothing(linktype: int, data: bytes) -> None:
+    found, segment = fast_tcp_segment(linktype, data), parse(linktype, data)
+    if found is not None:
+        assert segment is not None
+        key, *rest, start, end = found
+        assert key.endswith(segment.source[1].to_bytes(2) + segment.target[1].to_bytes(2))
+        assert (*rest, data[start:end], 0) == segment[2:]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,140 +45,69 @@ def behind(layers: Callable[[Any], Any]) -> Callable[[bytes], list[bytes]]:
     """Each packet behind other headers, which scapy makes; they get the IP layer."""
 
     def wrap(data: bytes) -> list[bytes]:
-        from scapy.layers.inet import IP
-        from scapy.layers.inet6 import IPv6
-
-        inner = IP(data) if data[0] >> 4 == 4 else IPv6(data)
+        inner = scapy().IP(data) if data[0] >> 4 == 4 else scapy().IPv6(data)
         found = layers(inner)
         return [bytes(packet) for packet in (found if isinstance(found, list) else [found])]
 
     return wrap
 
 
+@cache
+def scapy() -> Any:
+    """Its layers, which take long to import."""
+    from scapy.contrib import mpls
+    from scapy.layers import inet, inet6, l2, ppp, vxlan
+
+    return SimpleNamespace(
+        **{k: v for one in (l2, inet, inet6, mpls, ppp, vxlan) for k, v in vars(one).items()}
+    )
+
+
+MAC = {"src": "02:00:00:00:00:01"}
+BETWEEN = {"src": "192.0.2.1", "dst": "192.0.2.2"}
+NAMES = itertools.count(1)
+
+
 def ether(inner: Any) -> Any:
-    from scapy.layers.l2 import Ether
-
-    return Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / inner
-
-
-def vlans(inner: Any) -> Any:
-    from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
-
-    return Ether(src="02:00:00:00:00:01") / Dot1AD(vlan=5) / Dot1Q(vlan=7) / inner
-
-
-def vlan(inner: Any) -> Any:
-    from scapy.layers.l2 import Dot1Q, Ether
-
-    return Ether(src="02:00:00:00:00:01") / Dot1Q(vlan=7) / inner
-
-
-def padded(inner: Any) -> Any:
-    return ether(inner) / (b"\0" * 20)
-
-
-def cooked(inner: Any) -> Any:
-    from scapy.layers.l2 import CookedLinux
-
-    return CookedLinux() / inner
-
-
-def cooked2(inner: Any) -> Any:
-    from scapy.layers.l2 import CookedLinuxV2
-
-    return CookedLinuxV2() / inner
-
-
-def null(inner: Any) -> Any:
-    from scapy.layers.l2 import Loopback
-
-    return Loopback(type=2 if inner.version == 4 else 30) / inner
+    return scapy().Ether(**MAC, dst="02:00:00:00:00:02") / inner
 
 
 def options(inner: Any) -> Any:
-    from scapy.layers.inet import IPOption_NOP, IPOption_Timestamp
-
-    inner.options = [IPOption_Timestamp(), IPOption_NOP()]
+    inner.options = [scapy().IPOption_Timestamp(), scapy().IPOption_NOP()]
     inner.ihl = inner.len = None
     return inner
 
 
 def pieces(inner: Any) -> list[Any]:
     """IPv4 fragments, each packet's in reverse."""
-    inner.flags = 0
-    inner.id = next(NAMES) & 0xFFFF
+    inner.flags, inner.id = 0, next(NAMES) & 0xFFFF
     inner.len = inner.chksum = None
-    return fragments_of(inner)[::-1]
-
-
-def fragments_of(inner: Any) -> list[Any]:
-    from scapy.layers.inet import fragment
-
-    return list(fragment(inner, 48))
+    return list(scapy().fragment(inner, 48))[::-1]
 
 
 def pieces6(inner: Any) -> list[Any]:
-    from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment
-
-    whole = bytes(inner.payload)
-    name = next(NAMES)
-    steps = range(0, len(whole), 48)
+    whole, name, s = bytes(inner.payload), next(NAMES), scapy()
+    ip, last = s.IPv6(src=inner.src, dst=inner.dst), (len(whole) - 1) // 48
     return [
-        IPv6(src=inner.src, dst=inner.dst)
-        / IPv6ExtHdrFragment(nh=6, id=name, offset=at // 8, m=at != steps[-1])
-        / whole[at : at + 48]
-        for at in steps
+        ip / s.IPv6ExtHdrFragment(nh=6, id=name, offset=6 * at, m=at < last) / whole[48 * at :][:48]
+        for at in range(last + 1)
     ]
 
 
-NAMES = itertools.count(1)
-
-
 def extensions(inner: Any) -> Any:
-    from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop, IPv6ExtHdrRouting
-
-    return (
-        IPv6(src=inner.src, dst=inner.dst)
-        / IPv6ExtHdrHopByHop()
-        / IPv6ExtHdrRouting(segleft=0)
-        / IPv6ExtHdrDestOpt()
-        / inner.payload
-    )
+    s = scapy()
+    headers = s.IPv6ExtHdrHopByHop() / s.IPv6ExtHdrRouting(segleft=0) / s.IPv6ExtHdrDestOpt()
+    return s.IPv6(src=inner.src, dst=inner.dst) / headers / inner.payload
 
 
-def pppoe(inner: Any) -> Any:
-    from scapy.layers.l2 import Ether
-    from scapy.layers.ppp import PPP, PPPoE
-
-    return Ether(src="02:00:00:00:00:01", type=0x8864) / PPPoE(sessionid=3) / PPP() / inner
-
-
-def mpls(inner: Any) -> Any:
-    from scapy.contrib.mpls import MPLS
-    from scapy.layers.l2 import Ether
-
-    return Ether(src="02:00:00:00:00:01", type=0x8847) / MPLS(label=17, s=1) / inner
-
-
-def gre(inner: Any) -> Any:
-    from scapy.layers.inet import IP
-    from scapy.layers.l2 import GRE
-
-    return ether(IP(src="192.0.2.1", dst="192.0.2.2") / GRE() / inner)
+def null(inner: Any) -> Any:
+    return scapy().Loopback(type=2 if inner.version == 4 else 30) / inner
 
 
 def vxlan(inner: Any) -> Any:
-    from scapy.layers.inet import IP, UDP
-    from scapy.layers.vxlan import VXLAN
-
-    outer = IP(src="192.0.2.1", dst="192.0.2.2") / UDP(sport=5000, dport=4789) / VXLAN(vni=9)
+    s = scapy()
+    outer = s.IP(**BETWEEN) / s.UDP(sport=5000, dport=4789) / s.VXLAN(vni=9)
     return ether(outer / ether(inner))
-
-
-def ppp(inner: Any) -> Any:
-    from scapy.layers.ppp import HDLC, PPP
-
-    return HDLC() / PPP() / inner
 
 
 def same(inner: Any) -> Any:
@@ -186,11 +117,12 @@ def same(inner: Any) -> Any:
 WRAPPINGS: list[tuple[str, int, Callable[[Any], Any], tuple[Endpoint, Endpoint]]] = [
     ("ethernet", 1, ether, FOUR),
     ("ethernet of IPv6", 1, ether, SIX),
-    ("padded", 1, padded, FOUR),
-    ("vlan", 1, vlan, FOUR),
-    ("vlan in vlan", 1, vlans, SIX),
-    ("cooked", 113, cooked, FOUR),
-    ("cooked v2", 276, cooked2, FOUR),
+    ("padded", 1, lambda ip: ether(ip) / (b"\0" * 20), FOUR),
+    ("vlan", 1, lambda ip: scapy().Ether(**MAC) / scapy().Dot1Q(vlan=7) / ip, FOUR),
+    ("vlan in vlan", 1,
+     lambda ip: scapy().Ether(**MAC) / scapy().Dot1AD(vlan=5) / scapy().Dot1Q(vlan=7) / ip, SIX),
+    ("cooked", 113, lambda ip: scapy().CookedLinux() / ip, FOUR),
+    ("cooked v2", 276, lambda ip: scapy().CookedLinuxV2() / ip, FOUR),
     ("null", 0, null, FOUR),
     ("null of IPv6", 0, null, SIX),
     ("raw", 101, same, FOUR),
@@ -201,12 +133,18 @@ WRAPPINGS: list[tuple[str, int, Callable[[Any], Any], tuple[Endpoint, Endpoint]]
     ("extension headers", 101, extensions, SIX),
     ("fragments", 101, pieces, FOUR),
     ("fragments of IPv6", 101, pieces6, SIX),
-    ("pppoe", 1, pppoe, FOUR),
-    ("mpls", 1, mpls, FOUR),
-    ("gre", 1, gre, FOUR),
+    ("pppoe", 1,
+     lambda ip: scapy().Ether(**MAC, type=0x8864) / scapy().PPPoE(sessionid=3) / scapy().PPP() / ip, FOUR),
+    ("mpls", 1, lambda ip: scapy().Ether(**MAC, type=0x8847) / scapy().MPLS(label=17, s=1) / ip, FOUR),
+    ("gre", 1, lambda ip: ether(scapy().IP(**BETWEEN) / scapy().GRE() / ip), FOUR),
     ("vxlan", 1, vxlan, SIX),
-    ("ppp", 9, ppp, FOUR),
-]
+    ("ppp", 9, lambda ip: scapy().HDLC() / scapy().PPP() / ip, FOUR),
+]  # fmt: skip
+EVERY = pytest.mark.parametrize(
+    ("linktype", "layers", "ends"),
+    [row[1:] for row in WRAPPINGS],
+    ids=[row[0] for row in WRAPPINGS],
+)
 
 
 def wrapped(path: Path, linktype: int, layers: Any, ends: tuple[Endpoint, Endpoint]) -> Path:
@@ -214,11 +152,7 @@ def wrapped(path: Path, linktype: int, layers: Any, ends: tuple[Endpoint, Endpoi
     return write_pcap(path, [found for data in plain(ends) for found in wrap(data)], linktype)
 
 
-@pytest.mark.parametrize(
-    ("linktype", "layers", "ends"),
-    [what[1:] for what in WRAPPINGS],
-    ids=[what[0] for what in WRAPPINGS],
-)
+@EVERY
 def test_every_wrapping(
     tmp_path: Path, linktype: int, layers: Any, ends: tuple[Endpoint, Endpoint]
 ) -> None:
@@ -231,11 +165,7 @@ def test_every_wrapping(
 
 
 @pytest.mark.needs_tshark
-@pytest.mark.parametrize(
-    ("linktype", "layers", "ends"),
-    [what[1:] for what in WRAPPINGS],
-    ids=[what[0] for what in WRAPPINGS],
-)
+@EVERY
 def test_tshark_reads_the_same(
     tmp_path: Path, linktype: int, layers: Any, ends: tuple[Endpoint, Endpoint]
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import struct
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,7 +15,6 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.framing.protocol_detection import ProtocolDetection
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.captures.tcp.headers import TcpSegment
 from barnabas.captures.tls.connection import DAMAGED, NO_KEYS, NOT_WHOLE
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
@@ -24,6 +22,7 @@ from tests.captures.tls.talk import Ends
 from tests.captures.traffic import (
     CLIENT,
     Said,
+    capture,
     exchanges,
     gist,
     ip_packet,
@@ -32,19 +31,13 @@ from tests.captures.traffic import (
     segments,
     talk,
     tshark,
-    write_pcap,
 )
 
 DATA = Path(__file__).parent / "data"
 SAMPLES = ("TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256")
 
 
-def every(size: int) -> Iterator[int]:
-    return itertools.repeat(size)
-
-
-def capture(path: Path, found: list[TcpSegment]) -> Path:
-    return write_pcap(path, map(ip_packet, found))
+every = itertools.repeat
 
 
 def read(reader: CaptureReader) -> list[Any]:

@@ -82,10 +82,16 @@ HOSTILE = [
     compiled("AVRO", '{"type":"array","items":"null"}', {}),
     compiled("AVRO", '{"type":"record","name":"A","fields":[{"name":"a","type":"A"}]}', {}),
     compiled("AVRO", '{"type":"map","values":{"type":"array","items":["null","long"]}}', {}),
-    compiled("AVRO",
-     '{"type":"record","name":"A","fields":[{"name":"a","type":["null","A",' '{"type":"array","items":"A"}]},{"name":"b","type":{"type":"fixed","name":"F","size":0}}]}', {}),
-    compiled("PROTOBUF", 'syntax="proto3"; message A { repeated A a = 1; map<int32, A> b = 2; }', {}),
-]  # fmt: skip
+    compiled(
+        "AVRO",
+        '{"type":"record","name":"A","fields":[{"name":"a","type":["null","A",'
+        '{"type":"array","items":"A"}]},{"name":"b","type":{"type":"fixed","name":"F","size":0}}]}',
+        {},
+    ),
+    compiled(
+        "PROTOBUF", 'syntax="proto3"; message A { repeated A a = 1; map<int32, A> b = 2; }', {}
+    ),
+]
 BOMBS = [
     bytes.fromhex("feffffffff1f"),  # 2^31 - 1 of them
     bytes.fromhex("01feffffffff1f00"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,17 +12,10 @@ from barnabas.captures.kafka.framing.protocol_detection import HELD, HELD_IN_ALL
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
 from barnabas.captures.tcp.headers import TcpSegment
-from tests.captures.traffic import Said, exchanges, ip_packet, request, segments, talk, write_pcap
+from tests.captures.traffic import Said, capture, exchanges, request, segments, talk
 
 WHOLE = 1 << 20
-
-
-def every(size: int) -> Iterator[int]:
-    return itertools.repeat(size)
-
-
-def capture(path: Path, found: list[TcpSegment]) -> Path:
-    return write_pcap(path, map(ip_packet, found))
+every = itertools.repeat
 
 
 def test_other_protocols_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -51,8 +51,14 @@ def closed() -> Event:
     return Closed(4, 99 * MS, False)
 
 
+def read(*events: Event, strays: bool = False) -> tuple[list[Exchange], Conversations]:
+    """The exchanges of a connection, and what was counted."""
+    conversations = Conversations(strays=strays)
+    return list(conversations.exchanges([opened(), *events, closed()])), conversations
+
+
 def exchanges(*events: Event) -> list[Exchange]:
-    return list(Conversations().exchanges(iter((opened(), *events, closed()))))
+    return read(*events)[0]
 
 
 def test_what_is_under_way_is_told_as_it_stands() -> None:
@@ -115,20 +121,12 @@ def test_a_withheld_response_of_an_earlier_version_whose_correlation_id_is_hidde
     """It stands in the capture as asterisks, all but its size: it answers what waited first."""
     never = {"frame": 1, "left": "never", "note": WITHHELD_UNNAMED}
     starred = response(8)[:4] + b"*" * (len(response(8)) - 4)
-    conversations = Conversations(strays=True)
-    found = list(
-        conversations.exchanges(
-            iter(
-                (
-                    opened(),
-                    arrived("request", 1, request(7) + request(8)),
-                    arrived("response", 3, response(7)),
-                    arrived("response", 4, b"", never),
-                    arrived("response", 4, starred + starred),
-                    closed(),
-                )
-            )
-        )
+    found, conversations = read(
+        arrived("request", 1, request(7) + request(8)),
+        arrived("response", 3, response(7)),
+        arrived("response", 4, b"", never),
+        arrived("response", 4, starred + starred),
+        strays=True,
     )
     assert facts(found) == [
         ("Metadata", 7, 2.0, 2.0, (), ""),
@@ -237,18 +235,15 @@ def test_no_response_is_expected_or_none_came() -> None:
 
 
 def test_a_gap_costs_what_is_missing_and_what_was_begun() -> None:
-    conversations = Conversations()
-    events = (
-        opened(),
+    found, conversations = read(
         arrived("request", 1, request(5) + request(6) + request(7)[:10]),
         Lost(4, "arrived", "request", 2 * MS, 50),
         arrived("request", 3, b"the end of something" + request(8) + request(9)),
         arrived("response", 4, response(5)[:5]),
         Lost(4, "arrived", "response", 4 * MS, 50),
         arrived("response", 5, response(6)[-3:] + response(8) + response(9)),
-        closed(),
     )
-    assert facts(conversations.exchanges(iter(events))) == [
+    assert facts(found) == [
         ("Metadata", 5, None, None, (), NOT_CAPTURED),
         ("Metadata", 6, None, None, (), NOT_CAPTURED),
         ("Metadata", 8, 2.0, 2.0, (), ""),
@@ -261,31 +256,25 @@ def test_a_gap_costs_what_is_missing_and_what_was_begun() -> None:
 
 
 def test_unknown_apis_and_stray_responses_are_counted() -> None:
-    conversations = Conversations()
-    frame = struct.pack(">ihhihB", 11, 999, 0, 7, 1, 65)
-    events = (
-        opened(),
-        arrived("request", 1, frame),
+    (found,), conversations = read(
+        arrived("request", 1, struct.pack(">ihhihB", 11, 999, 0, 7, 1, 65)),
         arrived("response", 2, struct.pack(">ii", 4, 7)),
         arrived("response", 3, struct.pack(">ii", 4, 8)),
-        closed(),
     )
-    (found,) = conversations.exchanges(iter(events))
     assert (found.api, found.latency_ms) == ("key 999", 1.0)
     assert conversations.undecoded == 2
 
 
 def test_a_stray_is_given_where_no_request_can_have_asked_for_it() -> None:
-    conversations = Conversations(strays=True)
-    events = (
+    found, conversations = read(
         arrived("response", 1, response(1)),  # its request may be older than the capture
         arrived("request", 2, request(7)),
         arrived("response", 3, response(7)),
         arrived("response", 4, response(8)),
         Lost(4, "arrived", "request", 5 * MS, 9),
         arrived("response", 6, response(9)),
+        strays=True,
     )
-    found = list(conversations.exchanges([opened(), *events, closed()]))
     assert [(one.correlation_id, one.key) for one in found] == [(7, 3), (8, STRAY)]
     assert conversations.undecoded == 3
 
@@ -298,15 +287,13 @@ def test_requests_of_a_segment_that_is_not_here_are_answered() -> None:
     assert (conversations.earlier, conversations.undecoded) == (1, 0)
 
 
-def test_where_one_place_is_known_that_a_request_passed_it_was_sent_when_it_came() -> None:
-    asked, answered = arrived("request", 1, request(7)), arrived("response", 4, response(7))
-    sent = {
-        proxied: next(
-            iter(Conversations().exchanges([Opened(4, 0, "c:1", "s:2", said), asked, answered]))
-        ).sent
-        for proxied, said in ((True, {"broker": 2}), (False, {}))
-    }
-    assert sent == {True: MS, False: None}
+@pytest.mark.parametrize(("said", "sent"), [({"broker": 2}, MS), ({}, None)])
+def test_a_request_was_sent_when_it_came_where_two_places_are_known(
+    said: dict[str, Any], sent: int | None
+) -> None:
+    talk = arrived("request", 1, request(7)), arrived("response", 4, response(7))
+    (found,) = Conversations().exchanges([Opened(4, 0, "c:1", "s:2", said), *talk])
+    assert found.sent == sent
 
 
 def test_the_first_frame_of_a_connection_may_be_a_token_of_gssapi() -> None:
@@ -331,10 +318,9 @@ def test_without_a_header_it_is_a_token_only_where_one_may_come() -> None:
     short = b"\0\0\0\1?"
     handshake, token = request(1, 17, 0, mechanism="GSSAPI"), b"\0\0\0\2\5\4"
     for said, first in (("unreadable", b""), ("SASL token", handshake)):
-        conversations = Conversations()
         asked = arrived("request", 0, first + (token if first else short) + request(2))
         answers = arrived("response", 1, (response(1, 17, 0) if first else b"") + response(2))
-        found = list(conversations.exchanges([opened(), asked, answers, closed()]))
+        found, conversations = read(asked, answers)
         assert [(x.api, x.note) for x in found[-2:]] == [(said, "no response"), ("Metadata", "")]
         assert conversations.undecoded == (not first)
 
@@ -386,15 +372,14 @@ def test_requests_that_nobody_answers_are_given_up_one_day(monkeypatch: pytest.M
     monkeypatch.setattr(conversation, "LIMIT", 3)
     asked = [arrived("request", at, request(at)) for at in range(6)]
     late = [arrived("response", 9, response(at)) for at in (1, 4)]
-    conversations = Conversations(strays=True)
-    found = list(conversations.exchanges([opened(), *asked, *late, closed()]))
+    found, _ = read(*asked, *late, strays=True)
     assert [(one.correlation_id, one.note, one.latency_ms) for one in found] == [
         *((at, TOO_MANY, None) for at in (0, 1, 2)),
         (4, "", 5.0),  # and the answer to one of those is no stray
         *((at, NO_RESPONSE, None) for at in (3, 5)),
     ]
     monkeypatch.setattr(conversation, "WAITING", len(request(0)))
-    found = list(Conversations().exchanges([opened(), *asked[:3], closed()]))
+    found = exchanges(*asked[:3])
     assert [one.note for one in found] == [TOO_MANY] * 2 + [NO_RESPONSE]
 
 
