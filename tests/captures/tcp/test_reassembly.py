@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.files.pcapng import Run
-from barnabas.captures.tcp import reassembly
-from barnabas.captures.tcp.fast_headers import FastTcpSegment, fast_tcp_segment
 from barnabas.captures.tcp.flow import GRACE
 from barnabas.captures.tcp.half import Data, Gap
-from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, Captured, TcpSegment
-from barnabas.captures.tcp.initial_sequence import WAIT_NS
+from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, TcpSegment
 from barnabas.captures.tcp.reassembly import Closed, Event, Opened, Reassembler
-from tests.captures.traffic import ip_packet
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
 
@@ -69,54 +62,80 @@ def test_a_conversation() -> None:
     ]
 
 
-def usual_of(segment: TcpSegment) -> FastTcpSegment:
-    """Where the packet that a segment comes in has what."""
-    found = fast_tcp_segment(101, ip_packet(segment))
-    assert found is not None
-    return found
+H = handshake()
+END, RESET = FIN | ACK, RST | ACK
 
 
-def skimmed(flows: Reassembler, segments: list[TcpSegment]) -> list[Data | int]:
-    """What packets bring whose times count from 1 and numbers from 4."""
-    packets = [ip_packet(segment) for segment in segments]
-    ends = list(itertools.accumulate(map(len, packets), initial=0))
-    places = [(at + 1, *place) for at, place in enumerate(itertools.pairwise(ends))]
-    return list(flows.run(Run(101, memoryview(b"".join(packets)), places, 0, 0), 4))
+def words(events: Iterable[Event]) -> str:
+    """Events in short: > is of the client, < of the server."""
+    said = []
+    for event in events:
+        match event:
+            case Opened():
+                said.append(f"{event.flow} opened{'' if event.handshake else ' midway'}")
+            case Data() | Gap():
+                what = event.data.decode() if isinstance(event, Data) else f"{event.size} missing"
+                said.append(f"{'>' if event.direction == 'request' else '<'} {what}")
+            case Closed():
+                who = f" by {event.by}" if event.by else ""
+                said.append(f"{event.flow} {'reset' if event.reset else 'closed'}{who}")
+    return ", ".join(said)
 
 
-def test_what_is_not_yet_demanded_is_gathered() -> None:
-    flows = Reassembler()
-    opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
-    assert isinstance(opened, Opened)
-    opened.needs["request"].bytes = 5
-    pieces = [there(101, b"ab", ack=501), there(103, b"c", ack=501), there(104, b"defg", ack=501)]
-    assert skimmed(flows, pieces) == [0, 1, 2]  # nobody knows whose they are
-    flows.learn(usual_of(pieces[0]), pieces[0])
-    assert skimmed(flows, pieces) == [Data(1, "request", 3, b"abcdefg", (), 6)]
-    assert opened.needs["request"].bytes == 0
+@pytest.mark.parametrize(
+    ("segments", "found"),
+    [
+        ([*H, back(501, b"answer", ack=104), there(101, b"ask")], "1 opened, > ask, < answer"),
+        ([*H, back(501, b"answer", ack=104)], "1 opened, > 3 missing, < answer"),
+        ([*H, back(499, b"..ab", ack=111), back(501, b"ab", ack=101)], "1 opened, < ab, > 10 missing"),
+        ([*H, there(101, b"a"), *H, there(102, b"b")], "1 opened, > a, > b"),
+        ([*H, there(101, b"a"), there(105, b"z"), *handshake(9000), there(9001, b"b")],
+         "1 opened, > a, > 3 missing, > z, 1 closed, 2 opened, > b"),
+        ([*H, there(101, b"a"), back(501, flags=RESET), there(102)], "1 opened, > a, 1 reset by response"),
+        ([*H, there(103, flags=RESET), there(101, b"ab")], "1 opened, > ab, 1 reset by request"),
+        ([*H, there(103, b"cd"), back(501, flags=RESET), there(101, b"ab")],
+         "1 opened, > ab, > cd, 1 reset by response"),
+        ([*H, there(101, b"a"), back(501, flags=RESET), there(101, b"a"), *H[:2]],
+         "1 opened, > a, 1 reset by response"),
+        ([*H, there(101, b"a"), back(501, flags=RESET), there(102, b"b")],
+         "1 opened, > a, 1 reset by response, 2 opened midway, > b"),
+        ([*H, back(501, flags=END), there(103, flags=END), there(101, b"ab")],
+         "1 opened, > ab, 1 closed by response"),
+        ([*H, back(501, flags=END), there(101, b"a"), there(101, b"a", flags=END)],
+         "1 opened, > a, 1 closed by response"),
+        ([back(900, b"answer", ack=300), there(300, b"ask", ack=906), there(303, b"more", ack=906)],
+         "1 opened midway, < answer, > ask, > more"),
+        ([there(103, b"cd"), there(101, b"ab"), *H], "1 opened, > ab, > cd"),
+        ([there(100, b"a"), there(101, flags=RESET), there(5000, b"b")],
+         "1 opened midway, > a, 1 reset by request, 2 opened midway, > b"),
+        ([there(2**31, b"old"), *H, there(101, b"new")], "1 opened midway, > old, 1 closed, 2 opened, > new"),
+        ([there(2, b"c"), there(0, b"a"), there(1, b"b"), there(2**32 - 1, b"_")],
+         "1 opened midway, > _, > a, > b, > c"),
+        ([back(2, b"c"), back(0, b"a"), back(1, b"b"), back(2**32 - 1, b"_")],
+         "1 opened midway, < _, < a, < b, < c"),
+    ],
+    ids=["an answer waits for what its sender had received", "its request was not captured", "overlapping",
+         "a syn again", "ports again", "a reset", "a reset waits for what is before it",
+         "and for what is before the other side's", "what is over comes again", "more of what is over",
+         "a fin waits", "a fin with a repetition", "midway", "a handshake behind what follows",
+         "over before the beginning is known", "a syn far from what was held back", "the lowest is first",
+         "the server's, too"],
+)  # fmt: skip
+def test_what_segments_bring(segments: list[TcpSegment], found: str) -> None:
+    assert words(run(segments)) == found
 
 
-def test_what_was_gathered_comes_before_anything_unusual() -> None:
-    flows = Reassembler()
-    opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
-    assert isinstance(opened, Opened)
-    opened.needs["request"].bytes = 5
-    flows.learn(usual_of(there(101)), there(101))
-    assert not skimmed(flows, [there(101, b"ab", ack=501), there(103, b"c", ack=501)])
-    assert list(flows.feed(there(104, b"d", flags=FIN | ACK, ack=501), 9, (), 6)) == [
-        Data(1, "request", 2, b"abc", (), 5),
-        Data(1, "request", 9, b"d", (), 6),
-    ]
+def test_before_the_end_nothing_is_given_up_but_what_means_nothing() -> None:
+    far = back(501, b"x", ack=101 + (1 << 29))  # no number of this conversation
+    assert words(run([*H, far], end=False)) == "1 opened, < x"
+    assert words(run([*H, back(501, b"x", ack=111)], end=False)) == "1 opened"
+    early = [back(503, b"cd", ack=103), there(101, b"ab"), back(501, b"ab", ack=103), *H[::-1]]
+    assert words(run(early, end=False)) == "1 opened, > ab, < ab, < cd"
 
 
-def test_what_was_gathered_is_there_at_the_end() -> None:
-    flows = Reassembler()
-    opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
-    assert isinstance(opened, Opened)
-    opened.needs["request"].bytes = 5
-    flows.learn(usual_of(there(101)), there(101))
-    assert not skimmed(flows, [there(101, b"ab", ack=501)])
-    assert list(flows.end()) == [Data(1, "request", 1, b"ab", (), 4)]
+def test_without_patience_a_gap_is_known_at_once() -> None:
+    found = run([*H, there(111, b"x"), back(501, b"y")], patience=0, end=False)
+    assert words(found) == "1 opened, > 10 missing, > x, < y"
 
 
 @given(
@@ -156,12 +175,6 @@ def test_what_is_missing_is_counted(sizes: list[int], missing: set[int], patienc
     assert stream(run(segments, patience=patience)) == kept
 
 
-def test_without_patience_a_gap_is_known_at_once() -> None:
-    segments = [*handshake(), there(111, b"x"), back(501, b"y")]
-    kinds = [type(event) for event in run(segments, patience=0, end=False)]
-    assert kinds == [Opened, Gap, Data, Data]
-
-
 def test_bytes_that_wait_are_bounded() -> None:
     flows = Reassembler(patience=100)
     for segment in handshake():
@@ -186,227 +199,6 @@ def test_what_the_receiver_has_seen_was_not_captured() -> None:
     segments += [back(501 + n, b"y", ack=111) for n in range(GRACE)]
     assert stream(run(segments[:-1], end=False)) == b""
     assert stream(run(segments, end=False)) == b"?" * 10 + b"later"
-
-
-def test_an_answer_waits_for_what_its_sender_had_received() -> None:
-    answer, ask = back(501, b"answer", ack=104), there(101, b"ask")
-    asked = Data(1, "request", 4, b"ask", ())
-    assert run([*handshake(), answer, ask])[1:] == [asked, Data(1, "response", 3, b"answer", ())]
-    lost = Gap(1, "request", 3, 3)
-    assert run([*handshake(), answer])[1:] == [lost, Data(1, "response", 3, b"answer", ())]
-    unseen = back(501, b"x", ack=101 + (1 << 29))  # no number of this conversation
-    assert stream(run([*handshake(), unseen], end=False), "response") == b"x"
-    overlapping = [back(499, b"..ab", ack=111), back(501, b"ab", ack=101)]
-    assert stream(run([*handshake(), *overlapping], end=False), "response") == b"ab"
-
-
-def test_a_capture_that_begins_in_the_middle() -> None:
-    segments = [back(900, b"answer", ack=300), there(300, b"ask", ack=906)]
-    events = run([*segments, there(303, b"ask", ack=906)])
-    assert events[0] == Opened(1, 0, CLIENT, SERVER, (), handshake=False)
-    assert (stream(events), stream(events, "response")) == (b"askask", b"answer")
-
-
-def test_a_handshake_of_which_only_the_answer_was_captured() -> None:
-    segment = TcpSegment(("10.0.0.2", 65000), ("10.0.0.1", 80), 500, 0, SYN | ACK, b"")
-    opened = Opened(1, 0, segment.target, segment.source, (), handshake=False)
-    assert run([segment]) == [opened]
-    asked = TcpSegment(segment.target, segment.source, 1, 501, ACK, b"ask")
-    assert run([asked, segment])[0] == opened._replace(ts_ns=1)
-
-
-def test_without_a_handshake_the_lower_port_is_the_servers_or_that_of_who_is_asked() -> None:
-    for source, target, client in ((5, 9, 9), (9, 5, 9), (9, 9, 9)):
-        segment = TcpSegment(("10.0.0.1", source), ("10.0.0.2", target), 1, 1, ACK, b"x")
-        (opened, _) = run([segment])
-        assert isinstance(opened, Opened)
-        assert opened.client == (segment.target if source < target else segment.source)
-        assert opened.client[1] == client
-
-
-def test_a_repeated_syn_changes_nothing() -> None:
-    events = run([*handshake(), there(101, b"a"), *handshake(), there(102, b"b")])
-    assert stream(events) == b"ab"
-    assert sum(isinstance(event, Opened) for event in events) == 1
-
-
-def test_ports_are_used_again() -> None:
-    first = [*handshake(), there(101, b"a"), there(105, b"z")]
-    events = run([*first, *handshake(9000), there(9001, b"b")])
-    assert events == [
-        Opened(1, 0, CLIENT, SERVER, ()),
-        Data(1, "request", 3, b"a", ()),
-        Gap(1, "request", 4, 3),
-        Data(1, "request", 4, b"z", ()),
-        Closed(1, 5, False),
-        Opened(2, 5, CLIENT, SERVER, ()),
-        Data(2, "request", 8, b"b", ()),
-    ]
-
-
-def test_a_reset_closes() -> None:
-    events = run([*handshake(), there(101, b"a"), back(501, flags=RST | ACK), there(102)])
-    assert events[2:] == [Closed(1, 4, True, "response")]
-
-
-def test_what_comes_again_of_a_conversation_that_is_over_opens_none() -> None:
-    over = [*handshake(), there(101, b"a"), back(501, flags=RST | ACK)]
-    again = [there(101, b"a"), there(100, flags=SYN), back(500, flags=SYN | ACK)]
-    assert run([*over, *again]) == run(over)
-    assert stream(run([*over, there(102, b"b")])) == b"ab"
-
-
-def test_of_many_that_are_over_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reassembly, "_ENDED", 2)
-    flows = Reassembler()
-
-    def told(port: int, seq: int, flags: int = ACK) -> list[Event]:
-        segment = TcpSegment(("10.0.0.1", port), SERVER, seq, 0, flags, b"x")
-        return list(flows.feed(segment, 0))
-
-    for port, seq in ((1, 100), (2, 100), (1, 5000), (3, 100)):
-        told(port, seq, SYN)
-        told(port, seq + 2, RST | ACK)
-        list(flows.end())
-    assert [*told(1, 5001), *flows.end()] == []
-
-
-def test_a_reset_closes_when_nothing_waits_any_more() -> None:
-    segments = [*handshake(), there(103, b"cd"), back(501, flags=RST | ACK), there(101, b"ab")]
-    events = run(segments)
-    assert (stream(events), events[-1]) == (b"abcd", Closed(1, 5, True, "response"))
-
-
-def test_ports_are_used_again_before_the_beginning_is_known() -> None:
-    events = run([there(100, b"a"), there(101, flags=RST | ACK), there(5000, b"b")])
-    assert [event.flow for event in events if isinstance(event, Opened)] == [1, 2]
-
-
-def test_a_conversation_goes_on_of_which_the_beginning_is_elsewhere() -> None:
-    flows = Reassembler()
-    first = Captured(there(0), 5, ("said",), 1)
-    assert flows.followed(first.tcp) is None
-    opened = Opened(1, 5, CLIENT, SERVER, ("said",), handshake=False)
-    assert list(flows.resume(first, (101, 501), again=False)) == [opened]
-    assert flows.followed(back(501)) == 1
-    assert list(flows.feed(there(101, b"ab", ack=501), 6)) == [Data(1, "request", 6, b"ab", ())]
-    renewed = list(flows.resume(first, (901, 501), again=True))
-    assert renewed == [Closed(1, 5, False), opened._replace(flow=2)]
-
-
-def test_a_reset_waits_for_what_comes_before_it() -> None:
-    segments = [*handshake(), there(103, flags=RST | ACK), there(101, b"ab")]
-    assert run(segments)[1:] == [Data(1, "request", 4, b"ab", ()), Closed(1, 4, True, "request")]
-
-
-def test_a_handshake_may_stand_behind_what_follows_it() -> None:
-    first, *rest = handshake()
-    segments = [there(103, b"cd"), there(101, b"ab"), first, *rest]
-    assert stream(run(segments)) == b"abcd"
-
-
-def test_an_answer_before_the_handshake_keeps_what_came_first() -> None:
-    segments = [back(503, b"cd", ack=103), there(101, b"ab"), back(501, b"ab", ack=103)]
-    events = run([*segments, *reversed(handshake())], end=False)
-    assert (stream(events), stream(events, "response")) == (b"ab", b"abcd")
-
-
-def test_a_beginning_is_waited_for_by_segments_and_by_time() -> None:
-    middle = [there(300 + n, b"x") for n in range(GRACE)]
-    assert run(middle[:-1], end=False) == []
-    assert stream(run(middle, end=False)) == b"x" * GRACE
-    flows = Reassembler()
-    assert list(flows.feed(middle[0], 0)) == []
-    assert stream(flows.feed(middle[1], WAIT_NS)) == b"xx"
-
-
-@pytest.mark.parametrize(("send", "direction"), [(there, "request"), (back, "response")])
-def test_the_lowest_number_is_the_beginning(send: Any, direction: str) -> None:
-    segments = [send(2, b"c"), send(0, b"a"), send(1, b"b"), send(2**32 - 1, b"_")]
-    assert stream(run(segments), direction) == b"_abc"
-
-
-def test_a_syn_far_from_what_was_held_back_opens_another() -> None:
-    events = run([there(2**31, b"old"), *handshake(), there(101, b"new")])
-    opened = [event.handshake for event in events if isinstance(event, Opened)]
-    assert (opened, stream(events)) == ([False, True], b"oldnew")
-
-
-def test_what_is_held_back_is_bounded() -> None:
-    flows = Reassembler()
-    payload = bytes(reassembly.PATIENCE // 2)
-    opened = [
-        (n, event.client[0])
-        for n in range(130)
-        for event in flows.feed(TcpSegment((f"10.0.0.{n}", 50000), SERVER, 0, 0, ACK, payload), 0)
-        if isinstance(event, Opened)
-    ]
-    assert 128 * len(payload) == reassembly.HELD_IN_ALL
-    assert opened == [(128, "10.0.0.0"), (129, "10.0.0.1")]
-
-
-def test_a_fin_waits_for_what_comes_before_it() -> None:
-    segments = [
-        *handshake(),
-        back(501, flags=FIN | ACK),
-        there(103, flags=FIN | ACK),
-        there(101, b"ab"),
-    ]
-    data, closed = Data(1, "request", 5, b"ab", ()), Closed(1, 5, False, "response")
-    assert run(segments)[1:] == [data, closed]
-
-
-def test_a_fin_may_come_with_a_repetition() -> None:
-    segments = [*handshake(), back(501, flags=FIN | ACK), there(101, b"a")]
-    closed = Closed(1, 5, False, "response")
-    assert run([*segments, there(101, b"a", flags=FIN | ACK)])[-1] == closed
-
-
-def test_comments_stay_where_they_were() -> None:
-    flows = Reassembler()
-    found: list[Event] = []
-    for segment, comments in [
-        (there(100, flags=SYN), ("syn",)),
-        (back(500, flags=SYN | ACK), ()),
-        (there(104, b"", flags=ACK), ("empty",)),
-        (there(104, b"de"), ("last",)),
-        (there(101, b"abc"), ("first", "second")),
-        (there(101, b"abc"), ("again",)),
-    ]:
-        found += flows.feed(segment, 0, comments)
-    assert found == [
-        Opened(1, 0, CLIENT, SERVER, ("syn",)),
-        Data(1, "request", 0, b"abc", ("first", "second")),
-        Data(1, "request", 0, b"", ("empty",)),
-        Data(1, "request", 0, b"de", ("last",)),
-    ]
-
-
-def opened_from(client: tuple[str, int]) -> list[TcpSegment]:
-    syn = TcpSegment(client, SERVER, 0, 0, SYN, b"")
-    return [syn, TcpSegment(SERVER, client, 0, 1, SYN | ACK, b"")]
-
-
-def test_conversations_without_an_answer_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reassembly, "FLOWS", 100)
-    flows = Reassembler()
-    opened = [
-        event.flow for n in range(103) for event in flows.feed(opened_from(("10.0.0.1", n))[0], n)
-    ]
-    assert opened == [1, 2, 3]
-
-
-def test_flows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reassembly, "FLOWS", 100)
-    flows = Reassembler()
-    events = [
-        event
-        for n in range(103)
-        for segment in opened_from(("10.0.0.1", n))
-        for event in flows.feed(segment, n)
-    ]
-    closed = [event for event in events if isinstance(event, Closed)]
-    assert closed == [Closed(n, 99 + n, False) for n in (1, 2, 3)]
 
 
 @given(
