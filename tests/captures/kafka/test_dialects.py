@@ -68,6 +68,7 @@ def test_a_dialect_with_kafkas_headers_is_told_by_key_and_version() -> None:
     beat, metadata = own_key(dialect(spoken), dialect(spoken).api("Heartbeat")), key_of("Metadata")
     assert [(one.key, one.correlation_id) for one in found] == [(beat, 1), (metadata, 3)]
     assert undecoded == 1
+    assert details(found[0]) == "g generation 0 consumer c"
 
 
 def test_a_request_that_can_not_be_read_waits_for_nothing() -> None:

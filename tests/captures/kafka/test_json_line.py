@@ -15,12 +15,14 @@ from barnabas.captures.kafka.context.facts import facts
 from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.json_line import json_line
+from barnabas.captures.values.value import Values
 from barnabas.cli.app import app
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.jsonform import to_json
+from barnabas.specs.records import Record, build
 from barnabas.specs.registry import api
 from barnabas.specs.secrets import redact
-from tests.captures.kafka.context.exchanges import golden
+from tests.captures.kafka.context.exchanges import exchange, golden
 from tests.places import SAMPLES
 
 
@@ -48,19 +50,31 @@ def test_it_is_the_line_of_decode() -> None:
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.pcap*")), ids=lambda path: path.name)
 def test_lines_of_samples_are_those_that_to_json_and_json_make(path: Path) -> None:
     capture = open_capture(path)
-    for exchange in capture.learn(capture.exchanges(inferred=True)):
-        assert json_line(exchange, capture.context) == slowly(exchange, capture.context)
+    for one in capture.learn(capture.exchanges(inferred=True)):
+        assert json_line(one, capture.context) == slowly(one, capture.context)
 
 
 def test_lines_of_golden_frames_are_those_that_to_json_and_json_make() -> None:
     context, tagged, count = Context(), 0, 0
-    for _, exchange in golden():
-        line = json_line(exchange, context)
-        assert line == slowly(exchange, context)
+    for _, one in golden():
+        line = json_line(one, context)
+        assert line == slowly(one, context)
         tagged += '"_tags":' in line
         count += 1
     assert count > 7000
     assert tagged > 1000
+
+
+def test_records_are_decoded_if_it_is_asked_for() -> None:
+    records = build([Record(0, 1, b"k", b'{"a":1}')])
+    topics = [{"name": "t", "partition_data": [{"index": 0, "records": records}]}]
+    produced = exchange("Produce", 9, {"topic_data": topics})
+    ((where, found),) = json.loads(json_line(produced, Context(), values=Values()))["records"][
+        "request"
+    ].items()
+    assert where == "topic_data[0].partition_data[0].records"
+    assert '"a": 1' in json.dumps(found)
+    assert "records" not in json.loads(json_line(produced, Context()))
 
 
 def test_tags_are_looked_for_only_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,6 +171,7 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
     ("ShareFetch", 1, {"group_id": "g", "member_id": "m"}, fetched((3, MESSAGE), topic_id=ID),
      "g member m → bR8MODqO[3] 1 record 27 B"),
     ("CreatePartitions", 0, {"topics": [{}, {}], "timeout_ms": 500}, None, "topics=2 timeout_ms=500"),
+    ("StopReplica", 0, {"controller_id": -1, "controller_epoch": 5}, None, "controller_epoch=5"),
     ("RenewDelegationToken", 1, {"hmac": b"hunter2"}, None, "hmac=7 B renew_period_ms=0"),
 )  # fmt: skip
 

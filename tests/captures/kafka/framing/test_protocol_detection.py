@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.framing import protocol_detection
 from barnabas.captures.kafka.framing.protocol_detection import HELD, HELD_IN_ALL, ProtocolDetection
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tcp.headers import TcpSegment
+from barnabas.specs.frames import DIRECTIONS
 from tests.captures.traffic import Said, capture, exchanges, request, segments, talk
 
 WHOLE = 1 << 20
@@ -70,6 +72,7 @@ def test_tls_is_known_in_the_middle_too(tmp_path: Path) -> None:
         (request(1, 18, 3), True),
         (bytes.fromhex("00000080 60") + bytes(127), True),  # a GSSAPI token, as 0.9 sends it
         (request(1, 18, 0)[:6] + b"\1\0" + bytes(8), False),
+        (request(1, 18, 0)[:6] + b"\0\x64" + request(1, 18, 0)[8:], False),
         (b"\x7f\0\0\0" + bytes(20), False),
         (b"\0\0\0\x20\0\3\0\1\0\0\0\1\x40\0" + bytes(30), False),
         (bytes.fromhex("02010000 0000 0023 6e6f6465 0a73") + b"ervice", False),  # of 33 MB
@@ -86,6 +89,27 @@ def test_how_a_stream_begins(first: bytes, speaks: bool) -> None:
     recognition.end()
     assert bool(found) == speaks
     assert bool(recognition.left_out) != speaks
+
+
+def test_of_a_conversation_that_began_before_an_unknown_number_of_bytes_is_missing() -> None:
+    recognition = ProtocolDetection(renumbers=False)
+    begun = Opened(7, 3, "a:1", "b:2", {}, whole=False)
+    asked = Chunk(7, "arrived", "request", 4, request(1, 18, 3), ())
+    found = [event for one in (begun, asked) for event in recognition.feed(one)]
+    lost = [Lost(7, "arrived", way, 3, 0) for way in DIRECTIONS]
+    assert found == [begun, *lost, asked]
+
+
+def test_what_was_passed_on_counts_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol_detection, "HELD_IN_ALL", 100)
+    recognition = ProtocolDetection()
+    list(recognition.feed(Opened(0, 0, "a:1", "b:2", {})))
+    list(recognition.feed(Chunk(0, "arrived", "request", 0, request(1, 18, 3)[:9], ())))
+    for number in range(1, 20):
+        list(recognition.feed(Opened(number, 0, "a:1", "b:2", {})))
+        found = recognition.feed(Chunk(number, "arrived", "request", 0, request(1, 18, 3), ()))
+        assert len(list(found)) == 2
+    assert not recognition.left_out
 
 
 @pytest.mark.parametrize("ends", [True, False])

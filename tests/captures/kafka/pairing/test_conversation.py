@@ -213,6 +213,7 @@ def test_what_no_proxy_says_of_a_frame_that_never_left_is_passed_over(number: An
     found = exchanges(
         arrived("request", 1, request(7), {"frame": 0, "left": "later"}),
         left("response", 1, response(6), frame=number),
+        arrived("response", 1, b"", {"frame": number, "note": "x"}),
         left("request", 2, b"", frame=number, left="never", note=["x"]),
         left("response", 2, b"", frame=number, left="never"),
         left("request", 3, request(7), frame=0),
@@ -328,18 +329,22 @@ def test_without_a_header_it_is_a_token_only_where_one_may_come() -> None:
 def test_frame_by_frame() -> None:
     events = (
         opened(),
-        arrived("request", 1, request(7), {"frame": 0, "left": "later"}),
+        arrived("request", 1, request(-7), {"frame": 0, "left": "later"}),
         left("request", 2, b"", frame=0, note="never"),
-        left("request", 3, request(7), frame=0),
+        left("request", 3, request(-7), frame=0),
         Lost(4, "left", "response", 3, 9),
-        arrived("response", 4, response(7)),
+        arrived("response", 4, response(-7)),
     )
-    found = [(f.flow, f.direction, f.api, f.version, f.facts) for f in frames(iter(events))]
-    assert found == [
-        ("arrived", "request", "Metadata", 1, {"frame": 0, "left": "later"}),
-        ("left", "request", "Metadata", 1, {"frame": 0}),
-        ("arrived", "response", "Metadata", 1, {}),
+    found = list(frames(events))
+    assert [(one.flow, one.direction, one.facts) for one in found] == [
+        ("arrived", "request", {"frame": 0, "left": "later"}),
+        ("left", "request", {"frame": 0}),
+        ("arrived", "response", {}),
     ]
+    what = {"api": "Metadata", "key": 3, "version": 1, "correlation_id": -7, "client_id": "me"}
+    where = {"connection": 4, "flow": "arrived", "direction": "response", "packet": 0}
+    when = {"ts": "1970-01-01T00:00:00.004000Z", "size": len(response(7)) - 4, "facts": {}}
+    assert found[2].row() == what | where | when
 
 
 def test_of_many_requests_the_latest_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
