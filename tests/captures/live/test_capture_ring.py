@@ -22,6 +22,7 @@ from barnabas.captures.live.writer import RingWriter
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Lost, Note, Opened
 from barnabas.captures.writing.block_sink import Behind
+from barnabas.captures.writing.flow_writer import FlowWriter
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
 from tests.captures.live.forked import forked, over
@@ -91,15 +92,20 @@ def test_it_reads_as_that_of_one_writer(tmp_path: Path, rotation: Rotation | Non
         assert not any(gap.bytes for gap in gaps), "no bytes are missing"
 
 
+def begun(path: Path, size: int = 1 << 16, **options: Any) -> tuple[Ring, CapturePump, FlowWriter]:
+    """A ring, what writes a capture from it, and a connection that writes to it."""
+    capture = CaptureWriter(path, **({"limit": None, "meta": {}} | options))
+    ring = Ring(size)
+    pump = CapturePump(ring, capture)
+    return ring, pump, RingWriter(CaptureRingSink(ring)).open(1, CLIENT, LISTENER, NOW, {})
+
+
 def _write_in(ring: Ring, connections: range) -> None:
     write(RingWriter(CaptureRingSink(ring)), connections)
 
 
 def test_what_finds_no_room_is_a_gap_that_is_counted_once(tmp_path: Path) -> None:
-    capture = CaptureWriter(tmp_path / "f", limit=None, meta={})
-    ring = Ring(4096)
-    pump = CapturePump(ring, capture)
-    flow = RingWriter(CaptureRingSink(ring)).open(1, ("10.0.0.1", 1), LISTENER, NOW, {})
+    _, pump, flow = begun(tmp_path / "f", 4096)
     flow.arrived("request", b"abc", NOW)
     flow.arrived("request", bytes(5000), NOW)
     flow.arrived("request", b"def", NOW)
@@ -123,10 +129,7 @@ def test_what_finds_no_room_is_a_gap_that_is_counted_once(tmp_path: Path) -> Non
 
 
 def test_a_capture_that_stops_counts_what_comes_later(tmp_path: Path) -> None:
-    capture = CaptureWriter(tmp_path / "f", limit=2000, meta={})
-    ring = Ring(1 << 16)
-    pump = CapturePump(ring, capture)
-    flow = RingWriter(CaptureRingSink(ring)).open(1, CLIENT, LISTENER, NOW, {})
+    ring, pump, flow = begun(tmp_path / "f", limit=2000)
     pump.start()
     _wait_until(lambda: not ring.waiting)
     for size in (3000, 10):
@@ -145,10 +148,7 @@ def test_a_capture_that_stops_counts_what_comes_later(tmp_path: Path) -> None:
 
 
 def test_a_capture_takes_what_fits_of_what_came_together(tmp_path: Path) -> None:
-    capture = CaptureWriter(tmp_path / "f", limit=2000, meta={})
-    ring = Ring(1 << 16)
-    pump = CapturePump(ring, capture)
-    flow = RingWriter(CaptureRingSink(ring)).open(1, CLIENT, LISTENER, NOW, {})
+    _, pump, flow = begun(tmp_path / "f", limit=2000)
     for _ in range(20):
         flow.arrived("request", bytes(100), NOW)
     pump.start()
@@ -160,12 +160,6 @@ def test_a_capture_takes_what_fits_of_what_came_together(tmp_path: Path) -> None
     assert pump.stats.lost_packets == 20 - len(read) < 15
 
 
-def test_who_never_began_can_be_closed(tmp_path: Path) -> None:
-    pump = CapturePump(Ring(1 << 16), CaptureWriter(tmp_path / "f", limit=None, meta={}))
-    pump.close()
-    assert pump.stats.stopped is None
-
-
 def test_what_the_disk_did_not_take_in_time_may_have_named_a_flow(tmp_path: Path) -> None:
     sinks = list[Choosy]()
 
@@ -173,11 +167,8 @@ def test_what_the_disk_did_not_take_in_time_may_have_named_a_flow(tmp_path: Path
         sinks.append(Choosy(*args, **options))
         return sinks[-1]
 
-    capture = CaptureWriter(tmp_path / "f", limit=None, meta={}, sink=make)
+    _, pump, flow = begun(tmp_path / "f", sink=make)
     [sink] = sinks
-    ring = Ring(1 << 16)
-    pump = CapturePump(ring, capture)
-    flow = RingWriter(CaptureRingSink(ring)).open(7, CLIENT, LISTENER, NOW, {})
     flow.arrived("request", b"abc", NOW)
     sink.refuse = True
     assert not flow.behind
@@ -188,16 +179,15 @@ def test_what_the_disk_did_not_take_in_time_may_have_named_a_flow(tmp_path: Path
     pump.close()
     events = list(CaptureReader(tmp_path / "f"))
     chunks = [event for event in events if isinstance(event, Chunk)]
-    assert [(chunk.connection, chunk.data) for chunk in chunks] == [(7, b"def")]
+    assert [(chunk.connection, chunk.data) for chunk in chunks] == [(1, b"def")]
     assert (pump.stats.lost_packets, pump.stats.lost_bytes) == (5, 3)
 
 
 def test_what_was_put_is_written_though_the_pump_was_never_started(tmp_path: Path) -> None:
-    ring = Ring(1 << 16)
-    pump = CapturePump(ring, CaptureWriter(tmp_path / "f", limit=None, meta={}))
-    flow = RingWriter(CaptureRingSink(ring)).open(1, CLIENT, LISTENER, NOW, {})
+    _, pump, flow = begun(tmp_path / "f")
     flow.arrived("request", b"abc", NOW)
     pump.close()
+    assert pump.stats.stopped is None
     assert [type(event) for event in CaptureReader(tmp_path / "f")] == [Opened, Chunk]
 
 

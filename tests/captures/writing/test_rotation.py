@@ -66,9 +66,7 @@ def rotated(source: Path, folder: Path, points: set[int]) -> int:
 
     reader = CaptureReader(source)
     meta = {**reader.meta}
-    with CaptureWriter(
-        folder, limit=None, meta=meta, rotation=Rotation(age=0), capture=NAMED
-    ) as writer:
+    with writing(folder, meta=meta) as writer:
         rewrite(reader, events(reader, writer), survey, Hiding(masking, clean=True), writer)
     assert writer.stats.stopped is None
     assert not writer.stats.lost_packets
@@ -104,12 +102,19 @@ def test_a_segment_at_every_event(name: str, tmp_path: Path) -> None:
     )
 
 
+def writing(
+    folder: Path, *, capture: str = NAMED, meta: dict[str, Any] | None = None, **rotation: Any
+) -> CaptureWriter:
+    """A capture in segments; without more said, each look begins another."""
+    turns = Rotation(**(rotation if "size" in rotation else {"age": 0} | rotation))
+    return CaptureWriter(folder, limit=None, meta=meta or {}, rotation=turns, capture=capture)
+
+
 def segments(
     folder: Path, contents: list[bytes], *, keep: int | None = None, capture: str = NAMED
 ) -> list[Path]:
     """A connection whose requests are these, each in a segment of its own."""
-    rotation = Rotation(age=0, keep=keep)
-    with CaptureWriter(folder, limit=None, meta={}, rotation=rotation, capture=capture) as writer:
+    with writing(folder, keep=keep, capture=capture) as writer:
         flow = begin(writer)
         for data in contents:
             flow.arrived("request", data, NOW)
@@ -171,9 +176,7 @@ def test_segments_that_make_room_while_their_folder_is_read_cost_themselves_only
 
 def test_ports_that_another_connection_uses_behind_a_missing_segment(tmp_path: Path) -> None:
     folder = tmp_path / "f"
-    with CaptureWriter(
-        folder, limit=None, meta={}, rotation=Rotation(age=0), capture=NAMED
-    ) as writer:
+    with writing(folder) as writer:
         for number, data in ((1, b"one"), (2, b"two")):
             flow = writer.open(number, CLIENT, LISTENER, NOW, {})
             flow.arrived("request", data, NOW)
@@ -200,9 +203,7 @@ def test_two_captures_in_one_folder_follow_each_other(tmp_path: Path) -> None:
 
 def test_a_segment_ends_where_its_size_is_reached(tmp_path: Path) -> None:
     folder = tmp_path / "f"
-    with CaptureWriter(
-        folder, limit=None, meta={}, rotation=Rotation(size=5000), capture="5f"
-    ) as it:
+    with writing(folder, size=5000) as it:
         flow = begin(it)
         for _ in range(10):
             flow.arrived("request", bytes(1000), NOW)
@@ -215,7 +216,7 @@ def test_a_segment_ends_where_its_size_is_reached(tmp_path: Path) -> None:
 
 def test_a_segment_ends_when_it_is_old_and_not_empty(tmp_path: Path) -> None:
     folder, old = tmp_path / "f", 1000
-    with CaptureWriter(folder, limit=None, meta={}, rotation=Rotation(age=old), capture="5f") as it:
+    with writing(folder, age=old) as it:
         it.look(NOW)
         it.look(NOW + old)
         assert len(list(folder.iterdir())) == 1  # there is nothing in it
@@ -241,13 +242,7 @@ def test_the_latest_segments_are_kept(tmp_path: Path) -> None:
 
 def test_the_scenario_of_a_segment_is_the_one_that_holds(tmp_path: Path) -> None:
     folder, listener = tmp_path / "f", {"barnabas": "listener", "port": 1}
-    with CaptureWriter(
-        folder,
-        limit=None,
-        meta={"scenario": "first", "began": 1},
-        rotation=Rotation(age=0),
-        capture="5f",
-    ) as writer:
+    with writing(folder, meta={"scenario": "first", "began": 1}) as writer:
         writer.note(NOW, listener)
         writer.note(NOW + 1, {"barnabas": "scenario", "by": "me", "scenario": "second", "seed": 3})
         writer.look(NOW)
@@ -267,7 +262,7 @@ def test_the_scenario_of_a_segment_is_the_one_that_holds(tmp_path: Path) -> None
 
 def test_what_is_written_is_called_part(tmp_path: Path) -> None:
     folder = tmp_path / "f"
-    with CaptureWriter(folder, limit=None, meta={}, rotation=Rotation(age=0), capture="5f") as it:
+    with writing(folder) as it:
         begin(it).arrived("request", b"abc", NOW)
         [part] = folder.iterdir()
         assert part.name.endswith("-000001.pcapng.part")
@@ -278,9 +273,9 @@ def test_what_is_written_is_called_part(tmp_path: Path) -> None:
 
 
 def test_only_one_writes_to_a_folder(tmp_path: Path) -> None:
-    with CaptureWriter(tmp_path, limit=None, meta={}, rotation=Rotation(age=0), capture="5f"):
+    with writing(tmp_path, capture="5f"):
         with pytest.raises(OSError, match="another proxy is writing there") as found:
-            CaptureWriter(tmp_path, limit=None, meta={}, rotation=Rotation(age=0), capture="60")
+            writing(tmp_path, capture="60")
         assert found.value.errno == errno.EBUSY
         assert len(list(tmp_path.iterdir())) == 1
 

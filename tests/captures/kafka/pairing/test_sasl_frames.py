@@ -64,17 +64,24 @@ class Talk:
 
 @pytest.mark.parametrize("version", [0, 1])
 @pytest.mark.parametrize(
-    ("mechanism", "tokens", "user"),
+    ("mechanism", "tokens", "user", "words"),
     [
-        ("PLAIN", PLAIN, "alice"),
-        ("SCRAM-SHA-256", SCRAM, "alice"),
-        ("OAUTHBEARER", [(OAUTH, b"")], "alice"),
-        ("OAUTHBEARER", [(b"n,,\x01auth=Bearer opaque\x01\x01", b"")], None),
-        ("GSSAPI", [(b"\x60\x82alice", b"\x60"), (b"\x60", b"")], None),
+        ("PLAIN", PLAIN, "alice", ["PLAIN alice → authenticated"]),
+        ("SCRAM-SHA-256", SCRAM, "alice",
+         ["SCRAM-SHA-256 alice → challenge", "SCRAM-SHA-256 alice → authenticated"]),
+        ("OAUTHBEARER", [(OAUTH, b"")], "alice", ["OAUTHBEARER alice → authenticated"]),
+        ("OAUTHBEARER", [(b"n,,\x01auth=Bearer opaque\x01\x01", b"")], None,
+         ["OAUTHBEARER → authenticated"]),
+        ("GSSAPI", [(b"\x60\x82alice", b"\x60"), (b"\x60", b"")], None,
+         ["GSSAPI → token", "GSSAPI → token"]),
     ],
-)
-def test_who_is_authenticated(
-    version: int, mechanism: str, tokens: list[tuple[bytes, bytes]], user: str | None
+)  # fmt: skip
+def test_who_is_authenticated_in_the_words_of_the_proxy(
+    version: int,
+    mechanism: str,
+    tokens: list[tuple[bytes, bytes]],
+    user: str | None,
+    words: list[str],
 ) -> None:
     talk = Talk()
     talk.work(2)
@@ -82,6 +89,12 @@ def test_who_is_authenticated(
     talk.work()
     assert talk.users() == [None, None, user, user, user]
     assert set(talk.users("SaslAuthenticate")) <= {None}, "nobody yet, when they came"
+    actor = Stage(observed=True).actor()
+    for event in talk.events[1:]:
+        assert isinstance(event, Chunk)
+        actor.feed(event.direction, event.data)
+    said = [one.sasl for one in talk.exchanges() if one.sasl]
+    assert said == [one.sasl for one in actor.done if one.sasl] == words
 
 
 def test_nobody_is_while_a_challenge_is_not_met() -> None:
@@ -145,29 +158,6 @@ def test_a_filter_asks_for_the_user() -> None:
     rows = [one.row() for one in talk.exchanges()]
     assert rows[-1]["user"] == "alice"
     assert "hunter2" not in str(rows)
-
-
-@pytest.mark.parametrize("version", [0, 1])
-@pytest.mark.parametrize(
-    ("mechanism", "tokens", "words"),
-    [
-        ("PLAIN", PLAIN, ["PLAIN alice → authenticated"]),
-        ("SCRAM-SHA-256", SCRAM, ["SCRAM-SHA-256 alice → challenge", "SCRAM-SHA-256 alice → authenticated"]),
-        ("OAUTHBEARER", [(OAUTH, b"")], ["OAUTHBEARER alice → authenticated"]),
-        ("GSSAPI", [(b"\x60\x82alice", b"\x60")], ["GSSAPI → token"]),
-    ],
-)  # fmt: skip
-def test_words_are_those_of_the_proxy(
-    version: int, mechanism: str, tokens: list[tuple[bytes, bytes]], words: list[str]
-) -> None:
-    talk = Talk()
-    talk.authenticate(mechanism, tokens, version)
-    actor = Stage(observed=True).actor()
-    for event in talk.events[1:]:
-        assert isinstance(event, Chunk)
-        actor.feed(event.direction, event.data)
-    found = [one.sasl for one in talk.exchanges()]
-    assert found == [one.sasl for one in actor.done] == ["", *words]
 
 
 def test_words_of_sessions_and_refusals() -> None:
