@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import ssl
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 
@@ -43,6 +43,7 @@ SPOKEN: dict[Direction, bytes] = {
     "response": b"fine" + b"x" * 20_000,
 }
 BOTH: tuple[Direction, Direction] = ("request", "response")
+NOTHING = dict.fromkeys(BOTH, b"")
 
 
 def read(found: Connection, wire: Iterable[Said]) -> dict[Direction, bytes]:
@@ -87,25 +88,19 @@ def test_a_server_that_asks_for_another_hello(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "suite"), SUITES[:2])
-def test_without_its_keys(version: ssl.TLSVersion, suite: str, tmp_path: Path) -> None:
+def test_keys_of_none_of_others_or_wrong_ones(
+    version: ssl.TLSVersion, suite: str, tmp_path: Path
+) -> None:
     wire = Ends(tmp_path / "keys", version, suite).wire(TALK)
     Ends(tmp_path / "others", version, suite).wire(TALK)
-    for keys in (KeyLog(), keys_in(tmp_path / "others")):
-        found = Connection(keys)
-        assert read(found, wire) == dict.fromkeys(BOTH, b"")
-        assert not found.read
-        assert found.trouble == NO_KEYS
-
-
-@pytest.mark.parametrize(("version", "suite"), SUITES[:2])
-def test_keys_that_are_wrong(version: ssl.TLSVersion, suite: str, tmp_path: Path) -> None:
-    wire = Ends(tmp_path / "keys", version, suite).wire(TALK)
     lines = [line.rsplit(b" ", 1) for line in (tmp_path / "keys").read_bytes().splitlines()]
     wrong = b"\n".join(b" ".join([*line[:-1], line[-1][::-1]]) for line in lines)
-    found = Connection(KeyLog(wrong))
-    assert read(found, wire) == dict.fromkeys(BOTH, b"")
-    assert not found.read
-    assert found.trouble == OTHER_KEYS
+    keys = {NO_KEYS: [KeyLog(), keys_in(tmp_path / "others")], OTHER_KEYS: [KeyLog(wrong)]}
+    for trouble, logs in keys.items():
+        for log in logs:
+            found = Connection(log)
+            assert read(found, wire) == NOTHING
+            assert (found.read, found.trouble) == (False, trouble)
 
 
 def test_keys_that_never_fit_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,37 +113,28 @@ def test_keys_that_never_fit_are_given_up(tmp_path: Path, monkeypatch: pytest.Mo
     assert found.trouble == OTHER_KEYS
 
 
+def compressed(hello: bytes) -> bytes:
+    at = 5 + 38 + 1 + hello[5 + 38] + 2
+    return hello[:at] + b"\1" + hello[at + 1 :]
+
+
 @pytest.mark.parametrize(
-    ("version", "suite", "said"),
+    ("suite", "change", "said"),
     [
-        (ssl.TLSVersion.TLSv1_2, "ECDHE-ECDSA-AES256-SHA", "cipher suite 0xc00a (only AES-GCM"),
-        (ssl.TLSVersion.TLSv1_2, "ECDHE-ECDSA-AES128-SHA256", "cipher suite 0xc023 (only AES-GCM"),
+        ("ECDHE-ECDSA-AES256-SHA", bytes, "cipher suite 0xc00a (only AES-GCM"),
+        ("ECDHE-ECDSA-AES128-SHA256", bytes, "cipher suite 0xc023 (only AES-GCM"),
+        (SUITES[1][1], compressed, "cipher suite 0xc02b"),
+        (SUITES[1][1], lambda hello: hello.replace(b"\3\3", b"\3\2", 2), "older than TLS 1.2"),
     ],
+    ids=["CBC", "CBC of SHA-256", "compression", "version"],
 )
-def test_suites_that_are_not_read(
-    version: ssl.TLSVersion, suite: str, said: str, tmp_path: Path
+def test_what_is_not_read(
+    suite: str, change: Callable[[bytes], bytes], said: str, tmp_path: Path
 ) -> None:
-    wire = Ends(tmp_path / "keys", version, suite).wire(TALK)
+    hello, answer, *wire = Ends(tmp_path / "keys", ssl.TLSVersion.TLSv1_2, suite).wire(TALK)
     found = Connection(keys_in(tmp_path / "keys"))
-    assert read(found, wire) == dict.fromkeys(BOTH, b"")
+    assert read(found, [hello, ("response", change(answer[1])), *wire]) == NOTHING
     assert found.trouble.startswith(said)
-
-
-def test_compression_is_not_read(tmp_path: Path) -> None:
-    wire = Ends(tmp_path / "keys", *SUITES[1]).wire(TALK)
-    hello = bytearray(wire[1][1])
-    hello[5 + 38 + 1 + hello[5 + 38] + 2] = 1
-    found = Connection(keys_in(tmp_path / "keys"))
-    assert read(found, [wire[0], ("response", bytes(hello)), *wire[2:]]) == dict.fromkeys(BOTH, b"")
-    assert found.trouble.startswith("cipher suite 0xc02b")
-
-
-def test_versions_that_are_not_read(tmp_path: Path) -> None:
-    wire = Ends(tmp_path / "keys", *SUITES[1]).wire(TALK)
-    older = [(wire[0]), ("response", wire[1][1].replace(b"\3\3", b"\3\2", 2)), *wire[2:]]
-    found = Connection(keys_in(tmp_path / "keys"))
-    assert read(found, older) == dict.fromkeys(BOTH, b"")
-    assert found.trouble == "older than TLS 1.2"
 
 
 @pytest.mark.parametrize(("version", "suite"), SUITES)
@@ -218,9 +204,9 @@ def test_a_gap_in_the_handshake(tmp_path: Path) -> None:
     for gap in BOTH:
         found = Connection(keys_in(tmp_path / "keys"))
         if gap == "response":
-            assert read(found, wire[:1]) == dict.fromkeys(BOTH, b"")
+            assert read(found, wire[:1]) == NOTHING
         found.lose(gap, 100)
-        assert read(found, wire[1:]) == dict.fromkeys(BOTH, b"")
+        assert read(found, wire[1:]) == NOTHING
         assert found.trouble == NOT_WHOLE
 
 
@@ -231,7 +217,7 @@ def test_a_gap_in_what_is_encrypted_of_the_handshake_costs_nothing(tmp_path: Pat
     first = 5 + int.from_bytes(flight[3:5])
     found = Connection(keys_in(tmp_path / "keys"))
     cut: list[Said] = [wire[0], ("response", flight[: first + 40])]
-    assert read(found, cut) == dict.fromkeys(BOTH, b"")
+    assert read(found, cut) == NOTHING
     found.lose("response", len(flight) - first - 40)
     assert read(found, wire[2:]) == SPOKEN
     assert not found.trouble
@@ -353,5 +339,5 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delitem(sys.modules, "barnabas.captures.tls.protection", raising=False)
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
     found = Connection(keys_in(tmp_path / "keys"))
-    assert read(found, wire) == dict.fromkeys(BOTH, b"")
+    assert read(found, wire) == NOTHING
     assert found.trouble == NO_CRYPTOGRAPHY

@@ -283,9 +283,11 @@ def test_all_else_is_let_through() -> None:
         assert fed(*events) == (list(events), Seen())
 
 
+HELLO = b"\x16\3\1\0\5\1\0\0\1\0"
+
+
 def test_a_hello_in_pieces() -> None:
-    hello = b"\x16\3\1\0\5\1\0\0\1\0"
-    pieces = [chunk(bytes([byte])) for byte in hello]
+    pieces = [chunk(bytes([byte])) for byte in HELLO]
     found, seen = fed(OPENED, *pieces, Closed(3, 7, False))
     assert found == [OPENED, Closed(3, 7, False)]
     assert dict(seen.unread) == {NOT_WHOLE: 1}
@@ -293,16 +295,15 @@ def test_a_hello_in_pieces() -> None:
 
 def test_a_hello_is_the_beginning_whoever_spoke_first() -> None:
     late = OPENED._replace(whole=False)
-    hello = chunk(b"\x16\3\1\0\5\1\0\0\1\0")
+    hello = chunk(HELLO)
     assert fed(late, hello)[0] == [OPENED]
     turned = OPENED._replace(client=OPENED.server, server=OPENED.client)
     assert fed(late, hello._replace(direction="response"))[0] == [turned]
 
 
 def test_remarks_on_packets_stay() -> None:
-    hello = b"\x16\3\1\0\5\1\0\0\1\0"
     remark = ({"text": "look here"},)
-    found, _ = fed(OPENED, chunk(hello, comments=remark))
+    found, _ = fed(OPENED, chunk(HELLO, comments=remark))
     assert found == [OPENED, chunk(b"", comments=remark)]
 
 
@@ -316,7 +317,7 @@ def test_no_more_than_some_chunks_wait_for_a_first_byte() -> None:
 def test_nothing_is_kept_of_those_that_ended() -> None:
     decryption = Decryption(KeyLog(), Seen(), ProtocolDetection().left_out)
     for number in range(50):
-        for event in (OPENED, chunk(b"\x16\3\1\0\5\1\0\0\1\0"), Closed(3, 7, False)):
+        for event in (OPENED, chunk(HELLO), Closed(3, 7, False)):
             list(decryption.feed(event._replace(connection=number)))
     assert not decryption._open
     assert decryption.lets_through(chunk(b"x"))
