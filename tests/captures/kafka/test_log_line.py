@@ -113,6 +113,7 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
     ("Heartbeat", 0, {"group_id": "billing", "generation_id": 3, "member_id": MEMBER}, {},
      "billing generation 3 member 6d1f0c38"),
     ("LeaveGroup", 1, {"group_id": "billing", "member_id": MEMBER}, {}, "billing member 6d1f0c38"),
+    ("LeaveGroup", 1, {"group_id": "g", "member_id": "one-of-mine"}, {}, "g member one-of-mine"),
     ("LeaveGroup", 3, {"group_id": "g", "members": [{"member_id": MEMBER},
      {"group_instance_id": "static-1"}]}, {}, "g member 6d1f0c38 static-1"),
     ("LeaveGroup", 5, {"group_id": "g", "members": [{"member_id": MEMBER,
@@ -136,6 +137,7 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
     ("DeleteTopics", 6, {"topics": [{"name": "orders"}, {"name": None, "topic_id": ID}]}, None,
      "orders bR8MODqO"),
     ("InitProducerId", 2, {"transactional_id": None}, {"producer_id": 4000}, "→ producer 4000 epoch 0"),
+    ("InitProducerId", 2, {"transactional_id": None}, {"producer_id": 0}, "→ producer 0 epoch 0"),
     ("InitProducerId", 2, {"transactional_id": "tx"}, {"error_code": 16}, "tx"),
     ("AddPartitionsToTxn", 3, {"v3_and_below_transactional_id": "tx",
      "v3_and_below_topics": [{"name": "a", "partitions": [0]}]}, None, "tx a[0]"),
@@ -143,6 +145,7 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
      "topics": [{"name": "a", "partitions": [0]}]}]}, None, "tx a[0]"),
     ("AddOffsetsToTxn", 3, {"transactional_id": "tx", "group_id": "g"}, None, "tx g"),
     ("EndTxn", 3, {"transactional_id": "tx", "committed": True}, {}, "tx commit"),
+    ("EndTxn", 3, {"transactional_id": "tx", "committed": False}, {}, "tx abort"),
     ("EndTxn", 3, None, {}, ""),
     ("TxnOffsetCommit", 2, {"transactional_id": "tx", "group_id": "g", "topics": [offsets(p0=1)]}, {},
      "tx g orders[0=1]"),
@@ -248,6 +251,9 @@ def test_long_lists_are_cut_and_counted() -> None:
     assert text.startswith("topic-0 topic-1 ")
     assert text.endswith(" ... +494 topics")
     assert len(text) <= WIDTH
+    many = [{"transactional_id": f"transaction-{number}"} for number in range(100)]
+    text = details(exchange("AddPartitionsToTxn", 4, {"transactions": many}))
+    assert text.endswith(" transactions")
 
 
 def test_escape_sequences_in_names_are_not_printed() -> None:

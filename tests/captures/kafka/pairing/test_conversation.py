@@ -126,6 +126,7 @@ def test_a_withheld_response_of_an_earlier_version_whose_correlation_id_is_hidde
         arrived("response", 3, response(7)),
         arrived("response", 4, b"", never),
         arrived("response", 4, starred + starred),
+        arrived("response", 5, starred, never | {"frame": 3}),
         strays=True,
     )
     assert facts(found) == [
@@ -147,6 +148,14 @@ def test_responses_that_waited_when_the_connection_was_closed_are_all_told() -> 
         (7, WITHHELD_UNNAMED),
         (8, WITHHELD_UNNAMED),
     ]
+
+
+def test_a_broker_begins_when_it_has_sent_what_came_before() -> None:
+    (found,) = exchanges(
+        arrived("request", 1, request(7)),
+        arrived("response", 6, response(7), {"frame": 0, "begun": 2 * MS}),
+    )
+    assert facts([found]) == [("Metadata", 7, 5.0, 4.0, (), "")]
 
 
 def test_the_packets_that_ended_a_request_and_its_response() -> None:
@@ -272,12 +281,14 @@ def test_a_stray_is_given_where_no_request_can_have_asked_for_it() -> None:
         arrived("request", 2, request(7)),
         arrived("response", 3, response(7)),
         arrived("response", 4, response(8)),
+        arrived("response", 4, response(8), {"frame": 3, "left": "never", "note": "gone"}),
         Lost(4, "arrived", "request", 5 * MS, 9),
         arrived("response", 6, response(9)),
         strays=True,
     )
-    assert [(one.correlation_id, one.key) for one in found] == [(7, 3), (8, STRAY)]
-    assert conversations.undecoded == 3
+    strays = [(one.correlation_id, one.key, one.latency_ms, one.note) for one in found[1:]]
+    assert strays == [(8, STRAY, 0.0, ""), (8, STRAY, None, "gone")]
+    assert conversations.undecoded == 4
 
 
 def test_requests_of_a_segment_that_is_not_here_are_answered() -> None:

@@ -132,6 +132,7 @@ def test_what_is_usual_needs_no_care(monkeypatch: pytest.MonkeyPatch) -> None:
     exchanges, _ = found(events, careful=False)
     assert len(exchanges) > 100
     assert 0 < len(looked) < 20
+    assert exchanges == found(events, careful=True)[0]
 
 
 def test_what_a_frame_needs_is_demanded() -> None:

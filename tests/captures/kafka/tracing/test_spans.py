@@ -112,6 +112,7 @@ def test_what_is_said_of_an_exchange() -> None:
     assert (broker.start, broker.end) == (START + 2 * MS, START + 6 * MS)
     assert broker.parent == span.context
     assert broker.context.trace_id == span.context.trace_id
+    assert 0 < broker.context.span_id < 1 << 64
 
 
 def test_the_broker_begins_when_it_has_answered_what_came_before() -> None:
