@@ -57,6 +57,5 @@ def test_nodes_of_two_clusters_are_not_mixed() -> None:
     known = context(told([(1, "10.0.0.1", 9092)]), told([(1, "10.5.0.1", 9092)], cluster="d"))
     assert known.brokers.node(asked("10.0.0.1:9092")) is None
     old = told([(1, "10.0.0.1", 9092)], version=1)
-    assert (
-        context(old, told([(1, "10.0.0.1", 9092)]), old).brokers.node(asked("10.0.0.1:9092")) == 1
-    )
+    known = context(old, told([(1, "10.0.0.1", 9092)]), old)
+    assert known.brokers.node(asked("10.0.0.1:9092")) == 1

@@ -159,14 +159,8 @@ def share(epoch: int, of: Partitions | None = None, gone: Partitions | None = No
         for topic, numbers in (of or {}).items()
     ]
     left = [{"topic_id": topic, "partitions": numbers} for topic, numbers in (gone or {}).items()]
-    request = {
-        "group_id": "g",
-        "member_id": "m",
-        "share_session_epoch": epoch,
-        "topics": found,
-        "forgotten_topics_data": left,
-    }
-    return exchange("ShareFetch", 1, request, {})
+    who = {"group_id": "g", "member_id": "m", "share_session_epoch": epoch}
+    return exchange("ShareFetch", 1, who | {"topics": found, "forgotten_topics_data": left}, {})
 
 
 def test_share_sessions_go_by_group_and_member() -> None:
@@ -195,13 +189,9 @@ def test_share_sessions_go_by_group_and_member() -> None:
 def test_an_acknowledgement_may_end_a_share_session() -> None:
     context = Context()
     context.learn(share(0, {ORDERS: [0]}))
-    context.learn(
-        exchange(
-            "ShareAcknowledge", 1, {"group_id": "g", "member_id": "m", "share_session_epoch": 1}, {}
-        )
-    )
     who = {"group_id": "g", "member_id": "m", "share_session_epoch": 1}
     for nothing in (
+        exchange("ShareAcknowledge", 1, who, {}),
         exchange("ShareFetch", 1, who),
         exchange("ShareFetch", 1, None, {}),
         exchange("ShareFetch", 1, who | {"topics": [{"topic_id": CLICKS}]}, {"error_code": 29}),

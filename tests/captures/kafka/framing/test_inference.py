@@ -17,16 +17,7 @@ from barnabas.captures.kafka.framing.inference import Inferred, inferred
 from barnabas.captures.kafka.framing.stream_framing import Framing
 from barnabas.captures.reader import CaptureReader
 from barnabas.specs.keys import FETCH, HEARTBEAT, JOIN_GROUP, METADATA
-from tests.captures.traffic import (
-    BROKER,
-    NOW,
-    Said,
-    ip_packet,
-    request,
-    response,
-    segments,
-    write_pcap,
-)
+from tests.captures.traffic import BROKER, NOW, Said, capture, request, response, segments
 
 FETCHED = response(
     41,
@@ -95,14 +86,8 @@ def test_any_bytes_give_frames_that_stand_there(before: bytes, body: bytes, afte
 
 @pytest.mark.parametrize("size", [300, 700_000])
 def test_a_large_one_is_found(size: int) -> None:
-    large = response(
-        41,
-        FETCH,
-        4,
-        responses=[
-            {"topic": "orders", "partitions": [{"partition_index": 0, "records": bytes(size)}]}
-        ],
-    )
+    partitions = [{"partition_index": 0, "records": bytes(size)}]
+    large = response(41, FETCH, 4, responses=[{"topic": "orders", "partitions": partitions}])
     assert gist(inferred(b"x" * 1000 + large, 42, [(FETCH, 4)])) == [(FETCH, 4, 41)]
 
 
@@ -122,7 +107,7 @@ def begun_in_the_middle(path: Path, sizes: int) -> Path:
     asked = sum(len(data) for _, data in said[:2])
     first = next(at for at, one in enumerate(whole) if one.source == BROKER and one.payload)
     assert sum(len(one.payload) for one in whole[:first]) == asked
-    return write_pcap(path, map(ip_packet, whole[first:]))
+    return capture(path, whole[first:])
 
 
 @pytest.mark.parametrize("sizes", [1448, 30, 7, 1])
