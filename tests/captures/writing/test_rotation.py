@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import errno
-import os
 import random
 import subprocess
 import sys
-import threading
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -25,14 +23,12 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.captures.writing.block_sink import Stats
 from barnabas.captures.writing.flow_headers import HANDSHAKE
 from barnabas.captures.writing.masking import Masking
-from barnabas.captures.writing.rotation import Rotation, Segments
-from barnabas.captures.writing.sink import Sink
+from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
 from tests.captures.writing.disk import await_until
-from tests.captures.writing.test_writer import CLIENT, LISTENER, NOW, Full, begin, heard
+from tests.captures.writing.test_writer import CLIENT, LISTENER, NOW, begin, heard
 from tests.places import ROOT
 
 SAMPLES = ROOT / "captures" / "samples"
@@ -306,98 +302,3 @@ def test_what_a_killed_writer_left_gets_its_name_and_stays(tmp_path: Path) -> No
 def test_an_empty_folder_is_no_capture(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no capture"):
         CaptureReader(tmp_path)
-
-
-# the next file is never in the way
-
-
-class Gate:
-    """A disk on which the second file takes its time."""
-
-    def __init__(self, full: bool = False) -> None:
-        self.made = 0
-        self.full = full
-        self.open = threading.Event()
-
-    def create(self, path: Path) -> int:
-        self.made += 1
-        if self.made == 2:
-            assert self.open.wait(30)
-            if self.full:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-
-
-def gated(folder: Path, gate: Gate, **options: int) -> Segments:
-    def sink(path: Path, head: bytes, **given: Any) -> Sink:
-        return Sink(path, head, **{**given, **options, "create": gate.create})
-
-    return Segments(folder, lambda number: b"%d:" % number, Rotation(size=4), sink=sink)
-
-
-def nothing(stats: Stats) -> bytes:
-    return b""
-
-
-def contents(folder: Path) -> list[bytes]:
-    return [path.read_bytes() for path in sorted(folder.iterdir())]
-
-
-def test_blocks_wait_in_memory_until_the_next_file_is_there(tmp_path: Path) -> None:
-    gate = Gate()
-    sink = gated(tmp_path, gate)
-    for data in (b"abcd", b"efg", b"h", b"ij"):
-        assert sink.put([data], 1, len(data))
-    assert sink.segment == 3
-    gate.open.set()
-    sink.close(nothing)
-    assert contents(tmp_path) == [b"1:abcd", b"2:efgh", b"3:ij"]
-    assert sink.stats.packets == 4
-
-
-def test_what_does_not_fit_into_the_queue_is_lost_and_counted(tmp_path: Path) -> None:
-    gate = Gate()
-    sink = gated(tmp_path, gate, queue=9)
-    assert sink.put([b"abcd"], 1, 4)
-    assert sink.put([b"efg"], 1, 3)
-    assert not sink.put([b"12345"], 1, 5)
-    gate.open.set()
-    sink.close(nothing)
-    assert contents(tmp_path) == [b"1:abcd", b"2:efg"]
-    assert (sink.stats.lost_packets, sink.stats.lost_bytes) == (1, 5)
-
-
-def test_a_file_that_can_not_be_made_ends_the_capture(tmp_path: Path) -> None:
-    gate = Gate(full=True)
-    sink = gated(tmp_path, gate)
-    assert sink.put([b"abcd"], 1, 4)
-    assert sink.put([b"ef"], 1, 2)
-    gate.open.set()
-    sink.close(nothing)
-    assert contents(tmp_path) == [b"1:abcd"]
-    assert sink.stats.stopped == os.strerror(errno.ENOSPC)
-    assert sink.stats.lost_bytes == 2
-
-
-def test_a_disk_that_is_full_in_a_later_segment_leaves_whole_blocks(tmp_path: Path) -> None:
-    def sink(path: Path, head: bytes, **given: Any) -> Sink:
-        return Sink(path, head, **given, writev=Full(13).writev)
-
-    written = Segments(tmp_path, lambda number: b"%d:" % number, Rotation(size=4), sink=sink)
-    taken = [written.put([data], 1, len(data)) for data in (b"abcd", b"efg")]
-    taken.append(written.put([b"hijk"], 1, 4))
-    written.close(nothing)
-    assert taken == [True, True, True]
-    assert contents(tmp_path) == [b"1:abcd", b"2:efg"]
-    assert written.stats.stopped == os.strerror(errno.ENOSPC)
-    assert (written.stats.bytes, written.stats.lost_bytes) == (11, 4)
-
-
-@pytest.mark.parametrize(("limit", "size"), [(13, 12), (14, 14), (17, 14)])
-def test_the_limit_is_that_of_all_segments(tmp_path: Path, limit: int, size: int) -> None:
-    sink = Segments(tmp_path, lambda number: b"12", Rotation(size=4), limit=limit)
-    taken = [sink.put([b"abcd"], 1, 4) for _ in range(3)]
-    sink.close(nothing)
-    assert taken == [True, True, False]
-    assert sum(map(len, contents(tmp_path))) == size
-    assert sink.stats.stopped == "it reached its size limit"

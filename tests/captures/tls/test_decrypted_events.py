@@ -1,0 +1,78 @@
+"""What becomes of events that are TLS, and of all others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from barnabas.captures.kafka.framing.protocol_detection import ProtocolDetection
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.tls.connection import NOT_WHOLE
+from barnabas.captures.tls.decryption import Decryption, Seen
+from barnabas.captures.tls.keylog import KeyLog
+
+OPENED = Opened(3, 5, "10.0.0.1:5000", "10.0.0.2:9092", {})
+
+
+def chunk(data: bytes, ts_ns: int = 6, **more: Any) -> Chunk:
+    return Chunk(3, "arrived", "request", ts_ns, data, ())._replace(**more)
+
+
+def fed(*events: Event) -> tuple[list[Event], Seen]:
+    seen = Seen()
+    decryption = Decryption(KeyLog(), seen, ProtocolDetection().left_out)
+    found = [one for event in events for one in decryption.feed(event)]
+    return [*found, *decryption.end()], seen
+
+
+def test_all_else_is_let_through() -> None:
+    answer = chunk(b"\x16\3\1\0\5\1", direction="response")
+    for events in (
+        (OPENED, chunk(b"\0\0"), chunk(b"\0\x10more"), Closed(3, 7, False)),
+        (OPENED, chunk(b"\x16"), chunk(b"\3\1\0\5"), chunk(b"\2"), Closed(3, 7, False)),
+        (OPENED, chunk(b"\x16\3"), Closed(3, 7, False)),
+        (OPENED, chunk(b"\x16\3")),
+        (OPENED, Lost(3, "arrived", "request", 6, 9), chunk(b"\x16\3\1\0\5\1\0\0\1\0")),
+        (OPENED, answer, chunk(b"\0\0\0\x10")),
+        (OPENED,),
+    ):
+        assert fed(*events) == (list(events), Seen())
+
+
+HELLO = b"\x16\3\1\0\5\1\0\0\1\0"
+
+
+def test_a_hello_in_pieces() -> None:
+    pieces = [chunk(bytes([byte])) for byte in HELLO]
+    found, seen = fed(OPENED, *pieces, Closed(3, 7, False))
+    assert found == [OPENED, Closed(3, 7, False)]
+    assert dict(seen.unread) == {NOT_WHOLE: 1}
+
+
+def test_a_hello_is_the_beginning_whoever_spoke_first() -> None:
+    late = OPENED._replace(whole=False)
+    hello = chunk(HELLO)
+    assert fed(late, hello)[0] == [OPENED]
+    turned = OPENED._replace(client=OPENED.server, server=OPENED.client)
+    assert fed(late, hello._replace(direction="response"))[0] == [turned]
+
+
+def test_remarks_on_packets_stay() -> None:
+    remark = ({"text": "look here"},)
+    found, _ = fed(OPENED, chunk(HELLO, comments=remark))
+    assert found == [OPENED, chunk(b"", comments=remark)]
+
+
+def test_no_more_than_some_chunks_wait_for_a_first_byte() -> None:
+    decryption = Decryption(KeyLog(), Seen(), ProtocolDetection().left_out)
+    remarks = [chunk(b"", comments=({"text": "odd"},))] * 20
+    events: list[Event] = [OPENED, *remarks]
+    assert [one for event in events for one in decryption.feed(event)] == events
+
+
+def test_nothing_is_kept_of_those_that_ended() -> None:
+    decryption = Decryption(KeyLog(), Seen(), ProtocolDetection().left_out)
+    for number in range(50):
+        for event in (OPENED, chunk(HELLO), Closed(3, 7, False)):
+            list(decryption.feed(event._replace(connection=number)))
+    assert not decryption._open
+    assert decryption.lets_through(chunk(b"x"))
