@@ -36,22 +36,8 @@ from tests.captures.traffic import NOW, ip_packet, segments, talk, write_pcap
 from tests.places import SAMPLES
 
 EXTREMES: Final[tuple[int, ...]] = (
-    0,
-    1,
-    3,
-    4,
-    7,
-    8,
-    11,
-    12,
-    13,
-    255,
-    2**15,
-    2**16 - 1,
-    2**26,
-    2**31 - 1,
-    2**31,
-    2**32 - 1,
+    *(0, 1, 3, 4, 7, 8, 11, 12, 13, 255),
+    *(2**15, 2**16 - 1, 2**26, 2**31 - 1, 2**31, 2**32 - 1),
 )
 """Numbers that lengths, counts and offsets are set to."""
 

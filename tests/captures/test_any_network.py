@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any, NamedTuple
 
 import pytest
 import zstandard
@@ -24,6 +25,7 @@ from barnabas.captures.tcp.headers import TcpSegment
 from tests.captures.network import (
     ENDINGS,
     LINKS,
+    Conversation,
     Habits,
     as_pcap,
     as_pcapng,
@@ -52,6 +54,25 @@ SIZES = st.lists(
     st.integers(1, 9) | st.integers(30, 200) | st.just(1448), min_size=1, max_size=8
 ).filter(lambda sizes: sum(sizes) >= 60 * len(sizes))
 ISNS = st.integers(0, 2**32 - 1) | st.integers(2**32 - 600, 2**32 - 1)
+
+
+class Network(NamedTuple):
+    """How conversations are sent."""
+
+    isn: int
+    sizes: list[int]
+    habits: Habits
+    ending: str
+    seed: int
+
+    def sent(self, count: int, **talks: Any) -> tuple[list[Conversation], list[TcpSegment], Random]:
+        """So many conversations, their segments as they were sent, and what chance decides next."""
+        found, random = conversations(count, self.isn, **talks), Random(self.seed)
+        each = [sent(one, self.sizes, random, self.habits, self.ending) for one in found]
+        return found, interleaved(each, random), random
+
+
+NETWORKS = st.builds(Network, ISNS, SIZES, HABITS, st.sampled_from(ENDINGS), st.integers(0, 2**32))
 
 
 def found(*paths: Path) -> list[Exchange]:
@@ -87,32 +108,17 @@ def links(segments: list[TcpSegment], link: str, random: Random) -> list[tuple[s
 
 @QUICK
 @given(
-    count=st.integers(1, 3),
-    isn=ISNS,
-    six=st.booleans(),
-    sizes=SIZES,
-    habits=HABITS,
-    ending=st.sampled_from(ENDINGS),
-    late=st.sampled_from([0, 0, 3, 30]),
-    kind=st.sampled_from(["pcapng<", "pcapng>", *LINKS]),
-    seed=st.integers(0, 2**32),
+    NETWORKS,
+    st.integers(1, 3),
+    st.booleans(),
+    st.sampled_from([0, 0, 3, 30]),
+    st.sampled_from(["pcapng<", "pcapng>", *LINKS]),
 )
 def test_any_segmentation_order_repetition_and_overlap(
-    tmp_path: Path,
-    count: int,
-    isn: int,
-    six: bool,
-    sizes: list[int],
-    habits: Habits,
-    ending: str,
-    late: int,
-    kind: str,
-    seed: int,
+    tmp_path: Path, network: Network, count: int, six: bool, late: int, kind: str
 ) -> None:
-    talks = conversations(count, isn, six=six)
-    random = Random(seed)
-    each = [sent(one, sizes, random, habits, ending) for one in talks]
-    segments = moved(interleaved(each, random), late, random)
+    talks, segments, random = network.sent(count, six=six)
+    segments = moved(segments, late, random)
     if kind in LINKS:
         packets = with_noise((data for _, data in links(segments, kind, random)), kind, random)
         path = as_pcap(tmp_path / "f", packets, kind, random.choice("<>"), random.choice((1, 1000)))
@@ -125,32 +131,22 @@ def test_any_segmentation_order_repetition_and_overlap(
 
 @QUICK
 @given(
-    isn=ISNS,
-    sizes=SIZES,
-    habits=HABITS,
-    ending=st.sampled_from(ENDINGS),
-    late=st.sampled_from([0, 20]),
-    pcapng=st.booleans(),
-    pack=st.sampled_from([bytes, bytes, gzip.compress, zstandard.ZstdCompressor().compress]),
-    share=st.floats(0, 1),
-    seed=st.integers(0, 2**32),
+    NETWORKS,
+    st.sampled_from([0, 20]),
+    st.booleans(),
+    st.sampled_from([bytes, bytes, gzip.compress, zstandard.ZstdCompressor().compress]),
+    st.floats(0, 1),
 )
 def test_an_end_that_is_cut_off_takes_nothing_with_it(
     tmp_path: Path,
-    isn: int,
-    sizes: list[int],
-    habits: Habits,
-    ending: str,
+    network: Network,
     late: int,
     pcapng: bool,
     pack: Callable[[bytes], bytes],
     share: float,
-    seed: int,
 ) -> None:
     """At any byte; what is left is put into a whole file for the oracle."""
-    talks = conversations(2, isn)
-    random = Random(seed)
-    segments = interleaved([sent(one, sizes, random, habits, ending) for one in talks], random)
+    talks, segments, random = network.sent(2)
     packets = links(moved(segments, late, random), "raw", random)
 
     def written(count: int) -> Path:
@@ -161,11 +157,10 @@ def test_an_end_that_is_cut_off_takes_nothing_with_it(
     lengths = [written(count).stat().st_size for count in range(len(packets) + 1)]
     whole = written(len(packets)).read_bytes()
     end = lengths[0] + round((len(whole) - lengths[0]) * share)
-    packed = pack(whole[:end])
     count = bisect.bisect_right(lengths, end) - 1
     seen = expected(written(count), talks)
     path = tmp_path / "cut"
-    path.write_bytes(packed)
+    path.write_bytes(pack(whole[:end]))
     agree(path, found(path), seen)
     reader = CaptureReader(path)
     list(reader)
@@ -173,30 +168,13 @@ def test_an_end_that_is_cut_off_takes_nothing_with_it(
 
 
 @QUICK
-@given(
-    isn=ISNS,
-    sizes=SIZES,
-    chatter=st.sampled_from([0.0, 0.5]),
-    ending=st.sampled_from(ENDINGS),
-    begin=st.floats(0, 1),
-    missing=st.sampled_from([0.0, 0.0, 0.05, 0.2]),
-    seed=st.integers(0, 2**32),
-)
+@given(NETWORKS, st.floats(0, 1), st.sampled_from([0.0, 0.0, 0.05, 0.2]))
 def test_what_is_missing_takes_nothing_with_it(
-    tmp_path: Path,
-    isn: int,
-    sizes: list[int],
-    chatter: float,
-    ending: str,
-    begin: float,
-    missing: float,
-    seed: int,
+    tmp_path: Path, network: Network, begin: float, missing: float
 ) -> None:
     """A beginning, and packets in between."""
-    talks = conversations(2, isn, rounds=4)
-    random = Random(seed)
-    habits = Habits(chatter=chatter)
-    segments = interleaved([sent(one, sizes, random, habits, ending) for one in talks], random)
+    network = network._replace(habits=Habits(chatter=network.habits.chatter))
+    talks, segments, random = network.sent(2, rounds=4)
     kept = [one for one in segments[round(len(segments) * begin) :] if random.random() >= missing]
     path = as_pcapng(tmp_path / "f", links(kept, "all", random))
     agree(path, found(path), expected(path, talks))
@@ -214,40 +192,27 @@ def opening(segments: list[TcpSegment]) -> list[bool]:
 
 
 @QUICK
-@given(
-    isn=ISNS,
-    sizes=SIZES,
-    ending=st.sampled_from(ENDINGS),
-    skew_ms=st.sampled_from([0, 3, -3, 20, -20, 5000, -5000]),
-    missing=st.booleans(),
-    seed=st.integers(0, 2**32),
-)
+@given(NETWORKS, st.sampled_from([0, 3, -3, 20, -20, 5000, -5000]), st.booleans())
 def test_captures_at_both_ends_give_each_exchange_once(
-    tmp_path: Path, isn: int, sizes: list[int], ending: str, skew_ms: int, missing: bool, seed: int
+    tmp_path: Path, network: Network, skew_ms: int, missing: bool
 ) -> None:
     """By other links, by clocks that differ. If these differ by little, each may miss what the other has,
     but for handshakes and resets."""
-    talks = conversations(2, isn)
-    random = Random(seed)
-    habits = Habits(repeat=0.1, chatter=0.2)
-    segments = interleaved([sent(one, sizes, random, habits, ending) for one in talks], random)
+    network = network._replace(habits=Habits(repeat=0.1, chatter=0.2))
+    talks, segments, random = network.sent(2)
     one, two = links(segments, "ethernet", random), links(segments, "vlan", random)
     if missing and abs(skew_ms) <= 20:
         gone = [random.choice((0, 0, 0, 1, 2)) for _ in segments]
-        gone = [which * (not at) for which, at in zip(gone, opening(segments), strict=True)]
-        one = [
-            data if which != 1 else ("ethernet", b"") for data, which in zip(one, gone, strict=True)
-        ]
-        two = [data if which != 2 else ("vlan", b"") for data, which in zip(two, gone, strict=True)]
-    lead = [b""] * 20
-    near = as_pcap(tmp_path / "near", lead + [data for _, data in one], "ethernet", "<", 1)
+        for at, first in enumerate(opening(segments)):
+            if gone[at] and not first:
+                side, link = (one, "ethernet") if gone[at] == 1 else (two, "vlan")
+                side[at] = link, b""
+    near = as_pcap(tmp_path / "near", [b""] * 20 + [data for _, data in one], "ethernet", "<", 1)
     far = as_pcapng(tmp_path / "far", two, skew_ms=20 + skew_ms)
-    expected_names = [
-        (seen.client, seen.correlation_id, seen.response)
-        for seen in expected(as_pcapng(tmp_path / "f", links(segments, "raw", random)), talks)
-    ]
+    whole = as_pcapng(tmp_path / "f", links(segments, "raw", random))
+    seen = [(x.client, x.correlation_id, x.response is not None) for x in expected(whole, talks)]
     for files in ((near, far), (far, near)):
         exchanges = found(*files)
         assert [
             (x.client_address, x.correlation_id, x.response_body is not None) for x in exchanges
-        ] == [(client, number, response is not None) for client, number, response in expected_names]
+        ] == seen
