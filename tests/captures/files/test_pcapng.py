@@ -195,29 +195,3 @@ def test_a_length_that_lies_allocates_nothing(tmp_path: Path) -> None:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak < 1 << 20
-
-
-WHOLE = (
-    HEAD
-    + b"".join(packet(1, b"head", b"payload", comment_option("comment")))
-    + statistics(1, "note", 1)
-    + foreign(">", options=bytes.fromhex("000900018a000000 000e0008 0000000000000001"))
-    + enhanced(">", 7, b"data")
-    + block(">", 3, bytes(8))
-    + block(">", 0xA, struct.pack(">II", 0x544C534B, 6) + b"# keys\0\0")
-)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(0, 255)), max_size=4),
-    st.integers(0, len(WHOLE)),
-)
-def test_nothing_else_is_raised(changes: list[tuple[int, int]], end: int) -> None:
-    data = bytearray(WHOLE)
-    for at, value in changes:
-        data[at] = value
-    try:
-        found = blocks(bytes(data[:end]))
-    except CaptureError:
-        return
-    assert found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from barnabas.captures.tls import keylog
 from barnabas.captures.tls.keylog import CLIENT, MASTER, SERVER, KeyLog
 
@@ -46,14 +48,9 @@ def test_more_is_added() -> None:
     assert len(other) == 1
 
 
-def test_the_oldest_go_first() -> None:
+def test_the_oldest_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keylog, "LIMIT", 3)
     log = KeyLog()
-    for number in range(keylog.LIMIT + 2):
-        if number % 4096 == 0:
-            lines = []
-        lines.append(f"CLIENT_RANDOM {number:064x} {number:096x}")
-        if number % 4096 == 4095 or number == keylog.LIMIT + 1:
-            log.add("\n".join(lines).encode())
-    assert len(log) == keylog.LIMIT
-    known = [log.secret(MASTER, number.to_bytes(32)) for number in (0, 1, 2, keylog.LIMIT + 1)]
-    assert [secret is not None for secret in known] == [False, False, True, True]
+    log.add("\n".join(f"CLIENT_RANDOM {at:064x} {at:096x}" for at in range(5)).encode())
+    known = [log.secret(MASTER, at.to_bytes(32)) is not None for at in range(5)]
+    assert known == [False, False, True, True, True]

@@ -11,28 +11,8 @@ def record(body: bytes, kind: int = 23) -> bytes:
     return bytes([kind, 3, 3]) + len(body).to_bytes(2) + body
 
 
-STREAM = record(b"hello", 22) + record(b"") + record(bytes(16640)) + record(b"end", 21)
-
-
 def drained(records: Records) -> list[Record]:
     return list(iter(records.next, None))
-
-
-@pytest.mark.parametrize("size", [1, 2, 7, 1000, 20000])
-def test_any_cut_gives_the_same_records(size: int) -> None:
-    records = Records()
-    found = []
-    for at in range(0, len(STREAM), size):
-        records.feed(STREAM[at : at + size])
-        found += drained(records)
-    assert [(one.kind, one.body) for one in found] == [
-        (22, b"hello"),
-        (23, b""),
-        (23, bytes(16640)),
-        (21, b"end"),
-    ]
-    assert found[0].header == b"\x16\3\3\0\5"
-    assert not records.broken
 
 
 @pytest.mark.parametrize("wrong", [b"\0\0\0\x14\0", b"\x17\2\3\0\1", b"\x17\3\3\x48\1", b"GET /"])
