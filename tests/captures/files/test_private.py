@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from barnabas.captures.files import private
-from barnabas.captures.writing.sink import Sink
 
 
 def mode(path: Path) -> int:
@@ -53,13 +52,6 @@ def test_a_file_is_its_owners_before_its_first_byte(
     os.close(file)
     assert path.read_bytes() == b"secret"
     assert all(mode(one) == 0o600 for one in tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("there", FILES.values(), ids=FILES)
-def test_the_file_of_a_capture_is_its_owners(tmp_path: Path, there: Callable[[Path], Path]) -> None:
-    path = there(tmp_path / "file")
-    Sink(path, b"head").close(lambda stats: b"")
-    assert (mode(path), path.read_bytes()) == (0o600, b"head")
 
 
 def test_a_link_to_a_file_is_refused_and_the_file_stays(tmp_path: Path) -> None:

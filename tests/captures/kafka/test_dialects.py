@@ -12,7 +12,7 @@ from barnabas.captures.kafka.dialect_conversations import DialectConversations, 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
 from barnabas.captures.kafka.pairing.dialect_pairing import CorrelationPairing, pairing_of
-from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.dialect_frames import DialectFrame, encode_frame
 from barnabas.specs.dialects import dialect
 from barnabas.specs.dialects.keys import own_key
@@ -34,8 +34,9 @@ def exchanges(spoken: str, *frames: tuple[Direction, bytes]) -> tuple[list[Excha
         Chunk(1, "arrived", direction, at, data, ()) for at, (direction, data) in enumerate(frames)
     ]
     conversations = DialectConversations(dialect(spoken))
-    events = [Opened(1, 0, "c:1", "s:2", {}), Lost(9, "arrived", "request", 0, 5), *chunks]
-    return list(conversations.exchanges([*events, Closed(1, 99, False)])), conversations.undecoded
+    events: list[Event] = [Opened(1, 0, "c:1", "s:2", {}), Lost(9, "arrived", "request", 0, 5)]
+    found = list(conversations.exchanges([*events, *chunks, Closed(1, 99, False)]))
+    return found, conversations.undecoded
 
 
 def test_responses_are_paired_by_the_header_that_each_api_has() -> None:

@@ -70,13 +70,6 @@ def test_what_is_said_is_read(version: ssl.TLSVersion, suite: str, tmp_path: Pat
         assert not found.trouble
 
 
-def test_byte_by_byte(tmp_path: Path) -> None:
-    wire = Ends(tmp_path / "keys").wire(TALK[:2])
-    found = Connection(keys_in(tmp_path / "keys"))
-    single = [(direction, bytes([byte])) for direction, data in wire for byte in data]
-    assert read(found, single) == {"request": b"how are you?", "response": b"fine"}
-
-
 def test_a_server_that_asks_for_another_hello(tmp_path: Path) -> None:
     """The client offers a group that the server does not take (HelloRetryRequest)."""
     ends = Ends(tmp_path / "keys")

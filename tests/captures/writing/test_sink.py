@@ -209,6 +209,8 @@ def test_after_closing_all_is_lost(tmp_path: Path) -> None:
 def test_a_path_that_can_not_be_written(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         make(tmp_path, Disk())
+    with pytest.raises(FileNotFoundError):
+        make(tmp_path / "no" / "f", Disk())
     disk = Disk()
     disk.room = 2
     with pytest.raises(OSError, match="No space left"):

@@ -137,7 +137,8 @@ def test_what_the_linked_flow_says_of_itself(tmp_path: Path) -> None:
             flow.left("request", b"x", NOW, {})
         flow.upstream(LOCAL, BROKER, {"broker": 5})
         flow.left("request", b"x", NOW, {})
-        flow.close(NOW)
+        flow.close(NOW, reset=True)
+    assert list(CaptureReader(tmp_path / "f"))[-1] == Closed(3, NOW, True)
     with (tmp_path / "f").open("rb") as file:
         packets = [block for block in each(read_runs(file)) if isinstance(block, Packet)]
     assert packets[HANDSHAKE].comments == (
@@ -146,12 +147,6 @@ def test_what_the_linked_flow_says_of_itself(tmp_path: Path) -> None:
     segment = parse(101, packets[HANDSHAKE].data)
     assert segment is not None
     assert (segment.source, segment.target) == (LOCAL, BROKER)
-
-
-def test_a_reset(tmp_path: Path) -> None:
-    with CaptureWriter(tmp_path / "f", limit=None, meta={}) as capture:
-        begin(capture).close(NOW, reset=True)
-    assert list(CaptureReader(tmp_path / "f"))[-1] == Closed(1, NOW, True)
 
 
 def test_comments_of_any_kind_and_length(tmp_path: Path) -> None:
@@ -263,11 +258,6 @@ def test_a_loss_leaves_a_gap_and_the_flow_keeps_its_name(tmp_path: Path) -> None
         Lost(1, "arrived", "request", NOW, 4),
         Chunk(1, "arrived", "request", NOW, b"k", (), 11),
     ]
-
-
-def test_a_path_that_can_not_be_written(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        CaptureWriter(tmp_path / "no" / "f", limit=None, meta={})
 
 
 def test_a_connection_that_outlives_the_capture(tmp_path: Path) -> None:
