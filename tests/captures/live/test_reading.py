@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.live.reading import LiveReader, RingFile
 from barnabas.captures.live.ring import Ring
 from barnabas.captures.live.sink import RingSink
@@ -53,26 +52,29 @@ class Stream:
             self.flow.arrived(way, data, NOW + number)  # type: ignore[arg-type]
             frames[way] += 1
 
-    def read(self) -> list[Exchange]:
-        self.ring.close()
-        return list(LiveReader(RingFile(self.ring), self.notes.append))
+    def ask_until_some_is_lost(self, frames: dict[str, int]) -> int:
+        number = 0
+        while not self.writer.sink.stats.lost_packets:
+            number += 1
+            self.ask(number, frames)
+        return number
+
+    def take(self) -> bytes:
+        """What is in the ring."""
+        into = bytearray(4096)
+        return bytes(into[: self.ring.take(into)])
 
 
 def test_after_a_loss_it_goes_on_with_the_next_frame() -> None:
     stream, frames = Stream(4096), {"request": 0, "response": 0}
-    number = 0
-    while not stream.writer.sink.stats.lost_packets:
-        number += 1
-        stream.ask(number, frames)
-    into = bytearray(4096)
-    head = bytes(into[: stream.ring.take(into)])
+    number = stream.ask_until_some_is_lost(frames)
+    head = stream.take()
     for _ in range(3):
         number += 1
         stream.ask(number, frames)
     stream.writer.note(NOW, {"barnabas": "say", "text": "over"})
     stream.ring.close()
-    tail = bytes(into[: stream.ring.take(into)])
-    reader = LiveReader(io.BytesIO(head + tail), stream.notes.append)
+    reader = LiveReader(io.BytesIO(head + stream.take()), stream.notes.append)
     seen = [exchange.correlation_id for exchange in reader]
     assert reader.restarts == 1
     assert stream.notes == [{"barnabas": "say", "text": "over"}]
@@ -84,13 +86,9 @@ def test_after_a_loss_it_goes_on_with_the_next_frame() -> None:
 def test_a_frame_that_leaves_changed_is_shown_at_once_though_the_first_such_were_lost() -> None:
     stream, frames = Stream(4096), {"request": 0, "response": 0}
     stream.flow.upstream(("127.0.0.1", 1), ("127.0.0.1", 2))
-    number = 0
-    while not stream.writer.sink.stats.lost_packets:
-        number += 1
-        stream.ask(number, frames)
+    number = stream.ask_until_some_is_lost(frames)
     stream.flow.left("response", response(number, 3, 1), NOW, {"frame": frames["response"]})
-    into = bytearray(4096)
-    head = bytes(into[: stream.ring.take(into)])
+    head = stream.take()
     stream.ask(number + 1, frames)  # lost, and another segment begins
     changed = number + 2
     comment = {"frame": frames["response"], "edits": ["addresses"]}
@@ -102,9 +100,8 @@ def test_a_frame_that_leaves_changed_is_shown_at_once_though_the_first_such_were
     stream.flow.left("response", answer, NOW, comment)
     stream.writer.note(NOW, {"barnabas": "say", "text": "over"})
     stream.ring.close()
-    tail = bytes(into[: stream.ring.take(into)])
     shown: list[int | str] = []
-    reader = LiveReader(io.BytesIO(head + tail), lambda note: shown.append(note["text"]))
+    reader = LiveReader(io.BytesIO(head + stream.take()), lambda note: shown.append(note["text"]))
     for exchange in reader:
         shown.append(exchange.correlation_id)
     assert shown[-2:] == [changed, "over"]
