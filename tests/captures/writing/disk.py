@@ -35,7 +35,8 @@ def nothing(stats: Stats) -> bytes:
 class Disk:
     """A disk that is slow or full when told so."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path = Path()) -> None:
+        self.path = path
         self.now = 0
         self.room: int | None = None
         self.step: int | None = None
@@ -47,6 +48,15 @@ class Disk:
         self.wrote = threading.Semaphore(0)
         """Released whenever the thread has written."""
         self.threads: set[str] = set()
+
+    @property
+    def data(self) -> bytes:
+        """What is in its file."""
+        return self.path.read_bytes()
+
+    def sink(self, **options: Any) -> Sink:
+        """What writes to its file."""
+        return make(self.path, self, **options)
 
     def clock(self) -> int:
         return self.now
