@@ -10,6 +10,7 @@ import pytest
 
 from tests.captures.traffic import (
     NOW,
+    block,
     capture,
     exchanges,
     gist,
@@ -20,12 +21,6 @@ from tests.captures.traffic import (
     talk,
     tshark,
 )
-
-
-def block(order: str, kind: int, body: bytes) -> bytes:
-    body += bytes(-len(body) & 3)
-    length = struct.pack(order + "I", len(body) + 12)
-    return struct.pack(order + "I", kind) + length + body + length
 
 
 def section(order: str) -> bytes:

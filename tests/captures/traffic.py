@@ -157,6 +157,13 @@ def write_pcap(
     return path
 
 
+def block(order: str, kind: int, body: bytes) -> bytes:
+    """A block of a pcapng file."""
+    body += bytes(-len(body) & 3)
+    length = struct.pack(order + "I", len(body) + 12)
+    return struct.pack(order + "I", kind) + length + body + length
+
+
 def capture(path: Path, found: Iterable[TcpSegment]) -> Path:
     """A capture of TCP segments, each in an IP packet."""
     return write_pcap(path, map(ip_packet, found))

@@ -26,17 +26,13 @@ from barnabas.captures.files.pcapng import (
 )
 from barnabas.captures.files.pcapng_file import read_runs
 from barnabas.captures.writing.pcapng import comment_option, interface, packet, section, statistics
+from tests.captures.traffic import block
 
 HEAD = section('{"barnabas":1}', "barnabas 1") + interface(101)
 
 
 def blocks(data: bytes) -> list[Block]:
     return list(each(read_runs(io.BytesIO(data))))
-
-
-def block(order: str, kind: int, body: bytes) -> bytes:
-    length = struct.pack(order + "I", len(body) + 12)
-    return struct.pack(order + "I", kind) + length + body + length
 
 
 def foreign(order: str, *, linktype: int = 1, snaplen: int = 0, options: bytes = b"") -> bytes:

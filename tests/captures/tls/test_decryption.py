@@ -21,6 +21,7 @@ from tests.captures.tls.talk import Ends
 from tests.captures.traffic import (
     CLIENT,
     Said,
+    block,
     capture,
     exchanges,
     gist,
@@ -138,23 +139,17 @@ def test_tshark_reads_the_same(name: str) -> None:
 
 def test_keys_in_the_file(wire: list[Said], expected: list[Any], tmp_path: Path) -> None:
     """A pcapng with a Decryption Secrets Block, as Wireshark's editcap --inject-secrets writes it."""
-
-    def block(kind: int, body: bytes) -> bytes:
-        body += bytes(-len(body) % 4)
-        length = struct.pack("<I", len(body) + 12)
-        return struct.pack("<I", kind) + length + body + length
-
     log = (tmp_path / "keys").read_bytes()
     secrets = struct.pack("<II", 0x544C534B, len(log)) + log
     packets = [
-        block(6, struct.pack("<5I", 0, 0, at, len(data), len(data)) + data)
+        block("<", 6, struct.pack("<5I", 0, 0, at, len(data), len(data)) + data)
         for at, data in enumerate(map(ip_packet, segments(wire, every(100))))
     ]
-    head = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
-    head += block(1, struct.pack("<HHI", 101, 0, 0))
-    other = block(0xA, struct.pack("<II", 0x57474B4C, 4) + b"wire")  # WireGuard's
+    head = block("<", 0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    head += block("<", 1, struct.pack("<HHI", 101, 0, 0))
+    other = block("<", 0xA, struct.pack("<II", 0x57474B4C, 4) + b"wire")  # WireGuard's
     path = tmp_path / "f.pcapng"
-    path.write_bytes(head + other + block(0xA, secrets) + b"".join(packets))
+    path.write_bytes(head + other + block("<", 0xA, secrets) + b"".join(packets))
     assert gist(read(CaptureReader(path))) == expected
     path.write_bytes(head + other + b"".join(packets))
     reader = CaptureReader(path)

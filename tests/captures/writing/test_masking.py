@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.kafka.exchange import SASL_TOKEN
 from barnabas.captures.writing.masking import UNSOLICITED, Masking, record_sets
 from barnabas.specs import api
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.records import Record, build, read
 from barnabas.specs.secrets import SECRETS
+from tests.captures.kafka.context.exchanges import exchange
 from tests.proxy.playbook import raw, request, response
 from tests.specs.strategies import values as bodies
 
@@ -231,27 +232,12 @@ def test_every_secret_field(
     assert to_json(message.codec(version).decode(masked)) == to_json(expected)
 
 
-def exchange(**bodies: Any) -> Exchange:
-    return Exchange(
-        ts=0,
-        connection=1,
-        client_address="c",
-        client_id="me",
-        broker=1,
-        key=PRODUCE,
-        version=9,
-        correlation_id=7,
-        request_size=100,
-        **bodies,
-    )
-
-
 def test_exchanges_for_log_and_control() -> None:
     record_set = build([Record(0, 5, b"key", b"shown-to-nobody")])
     values = {
         "topic_data": [{"name": "t", "partition_data": [{"index": 0, "records": record_set}]}]
     }
-    given = exchange(request_body=api(PRODUCE).request.codec(9).encode(values))
+    given = exchange("Produce", 9, values)
     assert SECRET.exchange(given) is given
     row = PAYLOAD.exchange(given).row()
     assert list(row["payload"]["request"]) == ["topic_data[0].partition_data[0].records"]
