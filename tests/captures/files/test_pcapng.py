@@ -63,6 +63,14 @@ def test_a_packet_is_read_back(
     assert found == Packet(ts, 101, headers + payload, texts, len(HEAD))
 
 
+def test_a_packet_may_have_other_options_than_comments() -> None:
+    head = struct.pack("<5I", 0, 0, 7, 4, 4)
+    flags = struct.pack("<HHIHH", 2, 4, 1, 0, 0)
+    assert blocks(HEAD + block("<", 6, head + b"abcd" + flags))[2:] == [
+        Packet(7, 101, b"abcd", (), len(HEAD))
+    ]
+
+
 def test_the_payload_is_not_copied() -> None:
     payload = memoryview(bytearray(100))
     assert packet(0, b"", payload)[1] is payload

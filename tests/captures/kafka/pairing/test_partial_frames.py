@@ -110,11 +110,19 @@ def test_of_too_little_only_the_bytes_are_counted() -> None:
     [
         (struct.pack(">iB", 1, 0x60), b"\0\0\0\x09", ["response cut off: 4 of 13 bytes, then x"]),
         (struct.pack(">iB", 1, 0x60), b"\0\0\0\x09ab", ["response cut off: 6 of 13 bytes, then x"]),
+        (struct.pack(">iB", 1, 0x60) + b"\0\0\0\x09ab", b"", ["no response: x"]),
         (request(0), response(0)[:7], ["no response: x"]),
         (request(0), response(0)[:8], [f"response cut off: 8 of {len(response(0))} bytes, then x"]),
         (request(1) + struct.pack(">ihhih", 50, 999, 0, 2, 0), b"", ["no response: x"]),
     ],
-    ids=["token", "begun token", "no correlation id", "correlation id", "request of no API"],
+    ids=[
+        "token",
+        "begun token",
+        "asked by a token",
+        "no correlation id",
+        "correlation id",
+        "request of no API",
+    ],
 )
 def test_which_frame_it_is(asked: bytes, came: bytes, notes: list[str]) -> None:
     found, _ = read(arrived("request", 1, asked), arrived("response", 2, came))
