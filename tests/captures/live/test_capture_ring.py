@@ -69,9 +69,8 @@ def test_it_reads_as_that_of_one_writer(tmp_path: Path, rotation: Rotation | Non
     with CaptureWriter(tmp_path / "one", limit=None, meta={}) as alone:
         for numbers in WORKS:
             write(alone, numbers)
-    capture = CaptureWriter(tmp_path / "f", limit=None, meta={}, rotation=rotation, capture="2d4e")
     ring = Ring(1 << 20, RecordLock())
-    pump = CapturePump(ring, capture)
+    pump, _ = pumped(tmp_path / "f", ring, rotation=rotation, capture="2d4e")
     works = [partial(_write_in, ring, numbers) for numbers in WORKS]
     with forked(*works) as pids:
         pump.start()
@@ -92,12 +91,17 @@ def test_it_reads_as_that_of_one_writer(tmp_path: Path, rotation: Rotation | Non
         assert not any(gap.bytes for gap in gaps), "no bytes are missing"
 
 
-def begun(path: Path, size: int = 1 << 16, **options: Any) -> tuple[Ring, CapturePump, FlowWriter]:
-    """A ring, what writes a capture from it, and a connection that writes to it."""
+def pumped(path: Path, ring: Ring, **options: Any) -> tuple[CapturePump, RingWriter]:
+    """What writes a capture from a ring, and what writes to that."""
     capture = CaptureWriter(path, **({"limit": None, "meta": {}} | options))
+    return CapturePump(ring, capture), RingWriter(CaptureRingSink(ring))
+
+
+def begun(path: Path, size: int = 1 << 16, **options: Any) -> tuple[Ring, CapturePump, FlowWriter]:
+    """The same, and a connection."""
     ring = Ring(size)
-    pump = CapturePump(ring, capture)
-    return ring, pump, RingWriter(CaptureRingSink(ring)).open(1, CLIENT, LISTENER, NOW, {})
+    pump, writer = pumped(path, ring, **options)
+    return ring, pump, writer.open(1, CLIENT, LISTENER, NOW, {})
 
 
 def _write_in(ring: Ring, connections: range) -> None:
@@ -192,10 +196,8 @@ def test_what_was_put_is_written_though_the_pump_was_never_started(tmp_path: Pat
 
 
 def test_a_note_stands_behind_what_was_put_before(tmp_path: Path) -> None:
-    capture = CaptureWriter(tmp_path / "f", limit=None, meta={})
     ring = Ring(1 << 16)
-    pump = CapturePump(ring, capture)
-    writer = RingWriter(CaptureRingSink(ring))
+    pump, writer = pumped(tmp_path / "f", ring)
     flow = writer.open(1, CLIENT, LISTENER, NOW, {})
     flow.arrived("request", b"abc", NOW)
     ring.anew()
@@ -210,10 +212,7 @@ def test_a_note_stands_behind_what_was_put_before(tmp_path: Path) -> None:
 def test_later_segments_say_what_was_kept(tmp_path: Path) -> None:
     listens = {"barnabas": "listener", "node": 1, "host": "h", "port": 1}
     rotation = Rotation(size=1000)
-    capture = CaptureWriter(tmp_path / "f", limit=None, meta={}, rotation=rotation, capture="2d4e")
-    ring = Ring(1 << 16)
-    pump = CapturePump(ring, capture)
-    writer = RingWriter(CaptureRingSink(ring))
+    pump, writer = pumped(tmp_path / "f", Ring(1 << 16), rotation=rotation, capture="2d4e")
     pump.keep(NOW, listens)
     assert writer.note(NOW, listens)
     flow = writer.open(1, CLIENT, LISTENER, NOW, {})
@@ -229,10 +228,8 @@ def test_later_segments_say_what_was_kept(tmp_path: Path) -> None:
 
 
 def test_a_writer_that_is_killed_leaves_a_file_of_whole_blocks(tmp_path: Path) -> None:
-    rotation = Rotation(size=20_000)
-    capture = CaptureWriter(tmp_path / "f", limit=None, meta={}, rotation=rotation, capture="2d4e")
     ring = Ring(1 << 20, RecordLock())
-    pump = CapturePump(ring, capture)
+    pump, _ = pumped(tmp_path / "f", ring, rotation=Rotation(size=20_000), capture="2d4e")
     works = [partial(_write_in, ring, WORKS[0]), partial(_write_for_ever, ring)]
     with forked(*works) as pids:
         pump.start()
@@ -243,8 +240,7 @@ def test_a_writer_that_is_killed_leaves_a_file_of_whole_blocks(tmp_path: Path) -
         before = ring.written
         _wait_until(lambda: ring.written > before)
     pump.close()
-    alone = CaptureWriter(tmp_path / "one", limit=None, meta={})
-    with alone:
+    with CaptureWriter(tmp_path / "one", limit=None, meta={}) as alone:
         write(alone, WORKS[0])
     found = exchanges(tmp_path / "f")
     assert {number: found[number] for number in WORKS[0]} == exchanges(tmp_path / "one")

@@ -29,9 +29,13 @@ def put(sink: RingSink, data: bytes) -> bool:
     return sink.put([data], 1, len(data))
 
 
-def test_what_does_not_fit_is_lost_until_half_is_free() -> None:
+def two_sinks() -> tuple[Ring, RingSink, RingSink]:
     ring = Ring(16)
-    sink = RingSink(ring, lambda: b"H")
+    return ring, RingSink(ring, lambda: b"H"), RingSink(ring, lambda: b"H")
+
+
+def test_what_does_not_fit_is_lost_until_half_is_free() -> None:
+    ring, sink, _ = two_sinks()
     assert sink.segment == 1
     assert sink.put([b"0123456", b"789"], 1, 10)
     assert not sink.put([b"abcdef"], 1, 6)
@@ -55,8 +59,7 @@ def test_it_says_when_less_than_a_quarter_is_free() -> None:
 
 
 def test_another_process_sees_the_segment_and_that_something_is_missing() -> None:
-    ring = Ring(16)
-    one, other = (RingSink(ring, lambda: b"H") for _ in range(2))
+    ring, one, other = two_sinks()
     assert (one.segment, other.segment) == (1, 1), "who comes later begins no segment"
     assert one.put([b"0123456789"], 1, 10)
     assert not other.put([b"abcdef"], 1, 6)
@@ -73,24 +76,21 @@ def test_another_process_sees_the_segment_and_that_something_is_missing() -> Non
 
 
 def test_a_note_is_never_late() -> None:
-    ring = Ring(16)
-    one, other = (RingSink(ring, lambda: b"H") for _ in range(2))
+    ring, one, other = two_sinks()
     other.begin()
     assert one.put([b"note"], 0, 0)
     assert _all(ring) == b"HHnote"
 
 
 def test_another_reader_finds_a_segment_and_nothing_before_it() -> None:
-    ring = Ring(16)
-    one, other = (RingSink(ring, lambda: b"H") for _ in range(2))
+    ring, one, other = two_sinks()
     put(one, b"old")
     other.begin_again()
     assert (one.segment, _all(ring)) == (2, b"H")
 
 
 def test_nothing_begins_while_nobody_wants_it() -> None:
-    ring = Ring(16)
-    sink = RingSink(ring, lambda: b"H")
+    ring, sink, _ = two_sinks()
     assert put(sink, b"0123456789")
     assert not put(sink, b"too much")
     sink.ring.idle = True
@@ -100,8 +100,7 @@ def test_nothing_begins_while_nobody_wants_it() -> None:
 
 
 def test_what_nobody_wants_is_not_lost_and_who_wants_it_then_finds_a_segment() -> None:
-    ring = Ring(16)
-    sink = RingSink(ring, lambda: b"H")
+    ring, sink, _ = two_sinks()
     sink.rest(True)
     assert not put(sink, b"a")
     sink.rest(False)
@@ -124,8 +123,7 @@ def test_a_segment_that_finds_no_room_begins_when_half_is_free() -> None:
 def test_who_dies_while_a_segment_begins_leaves_no_segment_that_nobody_knows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ring = Ring(16)
-    one, other = (RingSink(ring, lambda: b"H") for _ in range(2))
+    ring, one, other = two_sinks()
     assert other.segment == 1
     with monkeypatch.context() as patch:
         append = ring.append

@@ -183,9 +183,8 @@ def test_ports_that_another_connection_uses_behind_a_missing_segment(tmp_path: P
                 flow.close(NOW)
     first, _, _, last = sorted(folder.iterdir())
     events = list(CaptureReader(first, last))
-    assert [type(event) for event in events] == [
-        Opened, Chunk, Lost, Closed, Opened, Lost, Lost, Chunk,
-    ]  # fmt: skip
+    kinds = [Opened, Chunk, Lost, Closed, Opened, Lost, Lost, Chunk]
+    assert [type(event) for event in events] == kinds
     assert [event.connection for event in events] == [1, 1, 0, 1, 2, 2, 2, 2]
 
 
@@ -251,9 +250,6 @@ def test_the_scenario_of_a_segment_is_the_one_that_holds(tmp_path: Path) -> None
     together = CaptureReader(folder)
     list(together)
     assert len(together.notes) == 3
-
-
-# the folder
 
 
 def test_what_is_written_is_called_part(tmp_path: Path) -> None:
