@@ -69,39 +69,6 @@ def test_behind_a_longer_gap_guesses_are_made() -> None:
     assert [one.body for one in drained(records)] == [b"next"]
 
 
-@pytest.mark.parametrize("size", [1, 3, 64])
-def test_a_guess_is_found_wherever_the_stream_is_cut(size: int) -> None:
-    records = Records()
-    records.lose(10)
-    most = 0
-    stream = b"no \x17\3 record " * 9 + record(b"right") + record(b"")
-    guesses = []
-    for at in range(0, len(stream), size):
-        records.feed(stream[at : at + size])
-        while (guess := records.next()) is not None:
-            guesses.append(guess.body)
-            if records.seeking:
-                most = records.missing
-                records.found(guess)
-    assert guesses == [b"right", b""]
-    assert most == (10 + len(stream) - 15) // 21
-
-
-def test_what_looks_like_a_long_record_does_not_hide_those_behind_it() -> None:
-    records = Records()
-    records.lose(10)
-    long = record(bytes(5000))
-    records.feed(b"..\x17\3\3\x40\0" + long[:1000])
-    assert records.next() is None
-    records.feed(long[1000:])
-    guess = records.next()
-    assert guess is not None
-    records.found(guess)
-    assert guess.body == bytes(5000)
-    records.feed(record(b"next"))
-    assert [one.body for one in drained(records)] == [b"next"]
-
-
 def test_gap_upon_gap() -> None:
     records = Records()
     records.lose(100)
