@@ -93,6 +93,14 @@ def _step(seen: Answered, member: _Member, answer: str) -> Iterator[Finding]:
                 (member.evidence, evidence(exchange)),
             )
         return
+    if exchange.key == SYNC_GROUP and request["assigns"] and not member.leads:
+        yield Finding(
+            "error",
+            f"group {member.group}: member {member.id} sent assignments, but is not the leader of "
+            f"generation {generation}",
+            "Only the member that JoinGroup names as leader may send assignments.",
+            (member.evidence, evidence(exchange)),
+        )
     following = CLASSIC_MEMBER.step(member.state, exchange.api, answer)
     if following is None:
         here = exchange.connection == member.evidence.connection
@@ -102,14 +110,6 @@ def _step(seen: Answered, member: _Member, answer: str) -> Iterator[Finding]:
             member.enter(member.state, seen)
     elif following != member.state or exchange.key == JOIN_GROUP:
         member.enter(following, seen)
-    if exchange.key == SYNC_GROUP and request["assigns"] and not member.leads:
-        yield Finding(
-            "error",
-            f"group {member.group}: member {member.id} sent assignments, but is not the leader of "
-            f"generation {generation}",
-            "Only the member that JoinGroup names as leader may send assignments.",
-            (member.evidence, evidence(exchange)),
-        )
 
 
 def _violation(exchange: Exchange, member: _Member, answer: str) -> Finding:
