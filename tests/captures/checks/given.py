@@ -17,6 +17,9 @@ from barnabas.specs.registry import api
 
 Body = dict[str, Any]
 
+S = 1000.0
+"""ms in a second."""
+
 
 def exchange(
     name: str,
@@ -43,15 +46,11 @@ def exchange(
     sent = None if request is None else declared.request.codec(version).encode(request)
     came = None if response is None else declared.response.codec(version).encode(response)
     number = int(at * 10)
+    address = f"{host or f'10.0.0.{connection}'}:{5000 + connection}"
+    correlation_id = number if correlation_id is None else correlation_id
     return Exchange(
-        *(
-            int(at * MS),
-            connection,
-            f"{host or f'10.0.0.{connection}'}:{5000 + connection}",
-            client,
-            broker,
-        ),
-        *(declared.key, version, number if correlation_id is None else correlation_id, 10),
+        *(int(at * MS), connection, address, client, broker),
+        *(declared.key, version, correlation_id, 10),
         latency_ms=None if response is None else took,
         request_body=sent,
         response_body=came,
@@ -62,19 +61,30 @@ def exchange(
     )
 
 
+def unread(one: Exchange) -> Exchange:
+    """Copy an exchange of which nothing has been read, so that its bodies are read anew."""
+    return dataclasses.replace(one, facts=None)
+
+
 def found(name: str, *exchanges: Exchange, **settings: float) -> list[Finding]:
     """What one check finds in these exchanges, in the order in which they ended.
 
     Requests of a connection are numbered by their time.
     """
-    for connection in {one.connection for one in exchanges}:
-        mine = [one for one in exchanges if one.connection == connection and one.key != STRAY]
+    copies = [unread(one) for one in exchanges]
+    for connection in {one.connection for one in copies}:
+        mine = [one for one in copies if one.connection == connection and one.key != STRAY]
         for ordinal, one in enumerate(sorted(mine, key=lambda one: one.ts)):
             one.ordinal = ordinal
     check = next(check for check in CHECKS if check.name == name)
     if settings:
         check = check._replace(settings=dataclasses.replace(check.settings, **settings))
-    return [finding for _, finding in run(exchanges, (check,))]
+    return [finding for _, finding in run(copies, (check,))]
+
+
+def by_end(*exchanges: Exchange) -> list[Exchange]:
+    """Exchanges in the order in which they end."""
+    return sorted(exchanges, key=lambda one: one.ts + (one.latency_ms or 0) * MS)
 
 
 def whats(findings: list[Finding]) -> list[tuple[str, str]]:
@@ -82,7 +92,7 @@ def whats(findings: list[Finding]) -> list[tuple[str, str]]:
     return [(finding.severity, finding.what) for finding in findings]
 
 
-def frames(findings: list[Finding]) -> list[list[tuple[int, ...]]]:
+def evidence_packets(findings: list[Finding]) -> list[list[tuple[int, ...]]]:
     """The packets of each finding's evidence."""
     return [[one.packets for one in finding.evidence] for finding in findings]
 
@@ -100,37 +110,28 @@ def produce(
     topic: str | uuid.UUID = "orders",
     acks: int = -1,
     version: int = 9,
+    records: bytes | None = None,
+    answer: Body | None = None,
     **more: Any,
 ) -> Exchange:
-    """A Produce of one batch, to a topic by name or, since v13, by id; error None: it was never answered."""
+    """A Produce of values, or else of records, to a topic by name or, since v13, by id.
+
+    error None: it was never answered. answer: what else the response says of the partition.
+    """
     named = {"topic_id" if isinstance(topic, uuid.UUID) else "name": topic}
-    records = build(
-        [
-            Record(number, 1_700_000_000_000, None, value.encode())
-            for number, value in enumerate(values)
-        ],
-        producer_id=producer,
-        producer_epoch=epoch,
-        base_sequence=sequence,
-    )
-    answer = {"index": partition, "error_code": error, "base_offset": offset}
-    return exchange(
-        "Produce",
-        version,
-        {
-            "acks": acks,
-            "timeout_ms": 1000,
-            "topic_data": [{**named, "partition_data": [{"index": partition, "records": records}]}],
-        },
-        None
-        if error is None
-        else {
-            "responses": [{**named, "partition_responses": [answer]}],
-            "throttle_time_ms": 0,
-        },
-        at=at,
-        **more,
-    )
+    if records is None:
+        records = build(
+            [Record(n, 1_700_000_000_000, None, one.encode()) for n, one in enumerate(values)],
+            magic=2 if version >= 3 else 1,
+            producer_id=producer,
+            producer_epoch=epoch,
+            base_sequence=sequence,
+        )
+    sent = {**named, "partition_data": [{"index": partition, "records": records}]}
+    said = {"index": partition, "error_code": error, "base_offset": offset, **(answer or {})}
+    asked = {"acks": acks, "timeout_ms": 1000, "topic_data": [sent]}
+    response = {"responses": [{**named, "partition_responses": [said]}]}
+    return exchange("Produce", version, asked, None if error is None else response, at=at, **more)
 
 
 def texts(value: Any, seen: dict[int, Any] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Exchanges of classic groups."""
+"""Exchanges of groups, classic ones and those with heartbeats of their own."""
 
 from __future__ import annotations
 
@@ -7,37 +7,49 @@ from typing import Any
 from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks.given import exchange
 
+GROUP_HEARTBEATS = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat")
+
 
 def join(
     at: float,
     member: str = "m",
     generation: int = 1,
     *,
+    version: int = 2,
+    asked: str = "",
     leader: str = "m",
     members: tuple[str, ...] = (),
+    instances: dict[str, str] | None = None,
     error: int = 0,
-    took: float = 1,
     **more: Any,
 ) -> Exchange:
-    """A JoinGroup; `members` is what the leader is told."""
-    asked = {
+    """A JoinGroup of a member that calls itself `asked`; `members` is what the leader is told.
+
+    instances: those of static members. `session`, `rebalance` (ms) and `reason` go into the request.
+    """
+    static = instances or {}
+    request = {
         "group_id": "g",
-        "session_timeout_ms": 9000,
-        "rebalance_timeout_ms": 60000,
-        "member_id": "",
+        "session_timeout_ms": more.pop("session", 9000),
+        "rebalance_timeout_ms": more.pop("rebalance", 60_000),
+        "member_id": asked,
         "protocol_type": "consumer",
         "protocols": [],
     }
-    answer = {
-        "throttle_time_ms": 0,
+    if version >= 8:
+        request |= {"group_instance_id": static.get(member), "reason": more.pop("reason", None)}
+    told: list[dict[str, Any]] = [{"member_id": one, "metadata": b""} for one in members]
+    if version >= 5:
+        told = [one | {"group_instance_id": static.get(one["member_id"])} for one in told]
+    response = {
         "error_code": error,
         "generation_id": generation,
         "protocol_name": "range",
         "leader": leader,
         "member_id": member,
-        "members": [{"member_id": name, "metadata": b""} for name in members],
+        "members": told,
     }
-    return exchange("JoinGroup", 2, asked, answer, at=at, took=took, **more)
+    return exchange("JoinGroup", version, request, response, at=at, **more)
 
 
 def sync(
@@ -50,22 +62,18 @@ def sync(
     **more: Any,
 ) -> Exchange:
     """A SyncGroup; `assigns` is to whom a leader gives partitions."""
-    asked = {
-        "group_id": "g",
-        "generation_id": generation,
-        "member_id": member,
-        "assignments": [{"member_id": name, "assignment": b""} for name in assigns],
-    }
-    answer = {"throttle_time_ms": 0, "error_code": error, "assignment": b""}
-    return exchange("SyncGroup", 1, asked, answer, at=at, **more)
+    assignments = [{"member_id": name, "assignment": b""} for name in assigns]
+    asked = {"group_id": "g", "generation_id": generation, "member_id": member}
+    answer = {"error_code": error, "assignment": b""}
+    return exchange("SyncGroup", 1, asked | {"assignments": assignments}, answer, at=at, **more)
 
 
-def beat(
+def heartbeat(
     at: float, member: str = "m", generation: int = 1, *, error: int | None = 0, **more: Any
 ) -> Exchange:
-    """A Heartbeat."""
+    """A Heartbeat; error None: it was never answered."""
     asked = {"group_id": "g", "generation_id": generation, "member_id": member}
-    answer = None if error is None else {"throttle_time_ms": 0, "error_code": error}
+    answer = None if error is None else {"error_code": error}
     return exchange("Heartbeat", 1, asked, answer, at=at, **more)
 
 
@@ -83,26 +91,15 @@ def commit(
         "group_id": "g",
         "generation_id_or_member_epoch": generation,
         "member_id": member,
-        "retention_time_ms": -1,
-        "topics": [
-            {
-                "name": "orders",
-                "partitions": [
-                    {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
-                ],
-            }
-        ],
+        "topics": [{"name": "orders", "partitions": [_position(offset)]}],
     }
-    partitions = [{"partition_index": 0, "error_code": error}]
-    answer = {"topics": [{"name": "orders", "partitions": partitions}]}
-    return exchange("OffsetCommit", 2, asked, answer, at=at, **more)
+    return exchange("OffsetCommit", 2, asked, _committed(error), at=at, **more)
 
 
 def leave(at: float, member: str = "m", *, error: int = 0, **more: Any) -> Exchange:
     """A LeaveGroup."""
     asked = {"group_id": "g", "member_id": member}
-    answer = {"throttle_time_ms": 0, "error_code": error}
-    return exchange("LeaveGroup", 1, asked, answer, at=at, **more)
+    return exchange("LeaveGroup", 1, asked, {"error_code": error}, at=at, **more)
 
 
 def transact(
@@ -120,18 +117,42 @@ def transact(
         "group_id": "g",
         "producer_id": 1,
         "producer_epoch": 0,
-        "topics": [
-            {
-                "name": "orders",
-                "partitions": [
-                    {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
-                ],
-            }
-        ],
+        "topics": [{"name": "orders", "partitions": [_position(offset)]}],
     }
     if generation is not None:
         asked |= {"generation_id_or_member_epoch": generation, "member_id": member}
-    partitions = [{"partition_index": 0, "error_code": error}]
-    answer = {"throttle_time_ms": 0, "topics": [{"name": "orders", "partitions": partitions}]}
     version = 2 if generation is None else 3
-    return exchange("TxnOffsetCommit", version, asked, answer, at=at, **more)
+    return exchange("TxnOffsetCommit", version, asked, _committed(error), at=at, **more)
+
+
+def _position(offset: int) -> dict[str, Any]:
+    return {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
+
+
+def _committed(error: int) -> dict[str, Any]:
+    return {"topics": [{"name": "orders", "partitions": [{"error_code": error}]}]}
+
+
+def group_heartbeat(
+    at: float,
+    epoch: int,
+    given: int,
+    *,
+    name: str = GROUP_HEARTBEATS[0],
+    member: str = "m",
+    asked: str | None = None,
+    error: int = 0,
+    **more: Any,
+) -> Exchange:
+    """A heartbeat of a group with epochs, every 5 s; asked: what the member calls itself, if not that."""
+    request = {"group_id": "g", "member_id": member if asked is None else asked}
+    answer = {
+        "member_id": member,
+        "member_epoch": given,
+        "error_code": error,
+        "heartbeat_interval_ms": 5000,
+    }
+    return exchange(name, 0, request | {"member_epoch": epoch}, answer, at=at, **more)
+
+
+beat = heartbeat

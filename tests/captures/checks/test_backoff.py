@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import exchange, found, frames, whats
+from tests.captures.checks.given import evidence_packets, exchange, found, whats
+
+RETRIED = (
+    "warning",
+    "FindCoordinator was retried 3 times in a row after COORDINATOR_NOT_AVAILABLE, the last "
+    "time 2 ms after the error",
+)
 
 
 def coordinator(at: float, error: int = 15, *, group: str = "g", **more: Any) -> Exchange:
@@ -18,50 +24,6 @@ def coordinator(at: float, error: int = 15, *, group: str = "g", **more: Any) ->
 def tries(pause: float, count: int, **more: Any) -> list[Exchange]:
     """The same request, each `pause` ms behind the response to the one before."""
     return [coordinator(1 + number * (1 + pause), **more) for number in range(count)]
-
-
-def test_three_retries_without_a_pause() -> None:
-    findings = found("backoff", *tries(2, 4))
-    assert whats(findings) == [
-        (
-            "warning",
-            "FindCoordinator was retried 3 times in a row after COORDINATOR_NOT_AVAILABLE, the last "
-            "time 2 ms after the error",
-        )
-    ]
-    assert frames(findings) == [[(11, 12), (101, 102)]]
-    assert found("backoff", *tries(2, 3)) == []
-
-
-def test_it_is_said_once() -> None:
-    assert len(found("backoff", *tries(2, 40))) == 1
-
-
-@pytest.mark.parametrize("pause", [10, 20, 100])
-def test_a_pause_is_enough(pause: float) -> None:
-    assert found("backoff", *tries(pause, 9)) == []
-
-
-def test_the_least_pause_and_the_times_can_be_set() -> None:
-    assert len(found("backoff", *tries(30, 9), least_ms=50.0)) == 1
-    assert found("backoff", *tries(2, 9), times=20) == []
-
-
-def test_other_requests_in_between_are_others() -> None:
-    groups = [coordinator(1 + number * 3, group=f"g{number}") for number in range(9)]
-    assert found("backoff", *groups) == []
-    connections = [coordinator(1 + number * 3, connection=number) for number in range(9)]
-    assert found("backoff", *connections) == []
-
-
-def test_what_works_or_can_not_be_retried_is_asked_as_often_as_one_likes() -> None:
-    assert found("backoff", *tries(2, 9, error=0)) == []
-    assert found("backoff", *tries(2, 9, error=30)) == []
-
-
-def test_a_pause_in_between_begins_anew() -> None:
-    later = [coordinator(500 + number * 3) for number in range(3)]
-    assert found("backoff", *tries(2, 3), *later) == []
 
 
 def connecting(
@@ -80,45 +42,66 @@ def connecting(
     return found
 
 
+def asked(at: float, connection: int) -> Exchange:
+    """A Metadata of a topic that the broker does not have."""
+    answer = {"topics": [{"error_code": 3, "name": "t", "partitions": []}]}
+    where: dict[str, Any] = {"connection": connection, "host": "10.1.1.1"}
+    return exchange("Metadata", 1, {"topics": [{"name": "t"}]}, answer, at=at, **where)
+
+
+def hosts() -> list[Exchange]:
+    """Three clients by turns, each on a host of its own."""
+    by_host = [connecting(2, 9, host=f"10.1.1.{n}", first=n * 9) for n in range(3)]
+    return [by_host[number % 3][number] for number in range(18)]
+
+
+def test_three_retries_without_a_pause() -> None:
+    findings = found("backoff", *tries(2, 4))
+    assert whats(findings) == [RETRIED]
+    assert evidence_packets(findings) == [[(11, 12), (101, 102)]]
+
+
 def test_a_new_connection_is_no_pause() -> None:
     findings = found("backoff", *connecting(2, 4))
-    assert whats(findings) == [
-        (
-            "warning",
-            "FindCoordinator was retried 3 times in a row after COORDINATOR_NOT_AVAILABLE, the last "
-            "time 2 ms after the error",
-        )
-    ]
+    assert whats(findings) == [RETRIED]
     assert [one.connection for one in findings[0].evidence] == [1, 4]
-    assert found("backoff", *connecting(2, 3)) == []
-    assert found("backoff", *connecting(20, 9)) == []
 
 
-def test_from_connection_to_connection_and_on_the_same_ones() -> None:
-    moves = connecting(2, 3)
-    stays = [coordinator(10 + number * 3, connection=3, host="10.1.1.1") for number in range(9)]
-    assert len(found("backoff", *moves, *stays)) == 1
+CASES = {
+    "two retries": (0, tries(2, 3)),
+    "said once": (1, tries(2, 40)),
+    **{f"{pause} ms are enough": (0, tries(pause, 9)) for pause in (10, 20, 100)},
+    "groups": (0, [coordinator(1 + n * 3, group=f"g{n}") for n in range(9)]),
+    "connections": (0, [coordinator(1 + n * 3, connection=n) for n in range(9)]),
+    "what works": (0, tries(2, 9, error=0)),
+    "what can't be retried": (0, tries(2, 9, error=30)),
+    "pause in between": (0, [*tries(2, 3), *(coordinator(500 + n * 3) for n in range(3))]),
+    "two retries on new connections": (0, connecting(2, 3)),
+    "a pause and a new connection": (0, connecting(20, 9)),
+    "from connection to connection and on the same ones": (
+        1,
+        [
+            *connecting(2, 3),
+            *(coordinator(10 + n * 3, connection=3, host="10.1.1.1") for n in range(9)),
+        ],
+    ),
+    # so are several clients with one name on one host
+    "connections that were there before": (0, connecting(2, 9, opened=2.5)),
+    "hosts": (0, hosts()),
+    "clients of a host": (
+        0,
+        [coordinator(1 + n * 3, connection=n, host="h", client=f"c{n}") for n in range(9)],
+    ),
+    "Metadata of each broker": (0, [asked(1 + n * 3, n) for n in range(9)]),
+    "Metadata of one broker": (1, [asked(1 + n * 3, 1) for n in range(9)]),
+}
 
 
-def test_connections_that_were_there_before_are_of_others() -> None:
-    """So are several clients with one name on one host."""
-    assert found("backoff", *connecting(2, 9, opened=2.5)) == []
+@pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
+def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
+    assert len(found("backoff", *exchanges)) == findings
 
 
-def test_hosts_and_clients_have_their_own() -> None:
-    hosts = [connecting(2, 9, host=f"10.1.1.{number}", first=number * 9) for number in range(3)]
-    assert found("backoff", *(hosts[number % 3][number] for number in range(18))) == []
-    names = [coordinator(1 + n * 3, connection=n, host="h", client=f"c{n}") for n in range(9)]
-    assert found("backoff", *names) == []
-
-
-def test_metadata_is_asked_of_each_broker_that_a_client_comes_to() -> None:
-    partitions = {"error_code": 3, "name": "t", "is_internal": False, "partitions": []}
-    answer = {"brokers": [], "controller_id": 1, "topics": [partitions]}
-
-    def asked(at: float, connection: int) -> Exchange:
-        where: dict[str, Any] = {"connection": connection, "host": "10.1.1.1"}
-        return exchange("Metadata", 1, {"topics": [{"name": "t"}]}, answer, at=at, **where)
-
-    assert found("backoff", *(asked(1 + number * 3, number) for number in range(9))) == []
-    assert len(found("backoff", *(asked(1 + number * 3, 1) for number in range(9)))) == 1
+def test_the_least_pause_and_the_times_can_be_set() -> None:
+    assert len(found("backoff", *tries(30, 9), least_ms=50.0)) == 1
+    assert found("backoff", *tries(2, 9), times=20) == []

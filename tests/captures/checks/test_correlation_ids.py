@@ -2,54 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+import pytest
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
-from tests.captures.checks.given import exchange, found, frames, produce, whats
+from tests.captures.checks.given import evidence_packets, found, produce, whats
+from tests.captures.checks.test_responses import metadata
 
 
-def metadata(at: float, took: float, answer: bool = True, **more: Any) -> Exchange:
-    answered = {"brokers": [], "controller_id": 1, "topics": []} if answer else None
-    return exchange("Metadata", 1, {"topics": []}, answered, at=at, took=took, **more)
+def unanswered(acks: int) -> Exchange:
+    return produce(1, ["a"], acks=acks, error=None, correlation_id=5)
+
+
+def token(at: float) -> Exchange:
+    one = metadata(at, 9, correlation_id=0)
+    one.key = SASL_TOKEN
+    return one
+
+
+AGAIN = metadata(200, 9, correlation_id=5)
+
+
+CASES = {
+    "answered": (0, [metadata(1, correlation_id=5), metadata(2, 9, correlation_id=5)]),
+    "another connection": (
+        0,
+        [metadata(1, 9, correlation_id=5), metadata(2, 9, correlation_id=5, connection=2)],
+    ),
+    "waits for ever": (1, [metadata(1, answer=False, correlation_id=5), AGAIN]),
+    "acks=0 waits for nothing": (0, [unanswered(0), AGAIN]),
+    "raw tokens have no ids": (0, [token(1), token(2)]),
+}
+
+
+@pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
+def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
+    assert len(found("correlation_ids", *exchanges)) == findings
 
 
 def test_an_id_again_while_the_first_waits() -> None:
-    both = (metadata(1, 9, correlation_id=5), metadata(2, 9, correlation_id=5))
-    again = found("correlation_ids", *both)
-    assert whats(again) == [
-        ("error", "correlation id 5 was reused while Metadata was in flight with it")
-    ]
-    assert frames(again) == [[(11, 12), (21, 22)]]
-
-
-def test_an_id_again_behind_the_response_is_fine() -> None:
-    both = (metadata(1, 1, correlation_id=5), metadata(2, 9, correlation_id=5))
-    assert found("correlation_ids", *both) == []
-
-
-def test_another_connection_has_ids_of_its_own() -> None:
-    both = (metadata(1, 9, correlation_id=5), metadata(2, 9, correlation_id=5, connection=2))
-    assert found("correlation_ids", *both) == []
-
-
-def test_a_request_that_is_never_answered_waits_for_ever() -> None:
-    both = (metadata(1, 0, False, correlation_id=5), metadata(200, 9, correlation_id=5))
-    assert len(found("correlation_ids", *both)) == 1
-
-
-def test_acks_0_waits_for_nothing() -> None:
-    sent = produce(1, ["a"], acks=0, error=None, correlation_id=5)
-    assert found("correlation_ids", sent, metadata(200, 9, correlation_id=5)) == []
-
-
-def test_raw_tokens_have_no_ids() -> None:
-    tokens = [metadata(1, 9, correlation_id=0), metadata(2, 9, correlation_id=0)]
-    for token in tokens:
-        token.key = SASL_TOKEN
-    assert found("correlation_ids", *tokens) == []
+    again = found(
+        "correlation_ids", metadata(1, 9, correlation_id=5), metadata(2, 9, correlation_id=5)
+    )
+    what = "correlation id 5 was reused while Metadata was in flight with it"
+    assert (whats(again), evidence_packets(again)) == ([("error", what)], [[(11, 12), (21, 22)]])
 
 
 def test_a_produce_that_is_never_answered_waits_too() -> None:
-    sent = produce(1, ["a"], error=None, correlation_id=5)
-    (finding,) = found("correlation_ids", sent, produce(200, ["b"], correlation_id=5))
+    (finding,) = found("correlation_ids", unanswered(-1), produce(200, ["b"], correlation_id=5))
     assert "while Produce was in flight" in finding.what

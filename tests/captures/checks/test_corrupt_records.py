@@ -16,6 +16,7 @@ from tests.captures.checks.given import exchange, found, whats
 from tests.captures.checks.given import produce as produced
 from tests.captures.checks.test_partitions import TOPIC
 
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 FIVE = tuple(Record(100 + n, 1_700_000_000_000 + n, b"k", b"value") for n in range(5))
 SOUND = build(FIVE)
 HEADER = {
@@ -62,24 +63,14 @@ def old(magic: int, **more: Any) -> bytes:
 
 def fetch(records: bytes | None, version: int = 11, error: int = 0, at: float = 1) -> Exchange:
     partition = {"partition_index": 0, "error_code": error, "records": records}
-    return exchange(
-        "Fetch",
-        version,
-        {"topics": [{"topic": "t", "partitions": [{"partition": 0, "fetch_offset": 100}]}]},
-        {"responses": [{"topic": "t", "partitions": [partition]}]},
-        at=at,
-    )
+    asked = [{"topic": "t", "partitions": [{"partition": 0, "fetch_offset": 100}]}]
+    answer = {"responses": [{"topic": "t", "partitions": [partition]}]}
+    return exchange("Fetch", version, {"topics": asked}, answer, at=at)
 
 
 def produce(records: bytes | None, version: int = 9, error: int = 0, **answer: Any) -> Exchange:
-    answer |= {"index": 0, "error_code": error}
-    return exchange(
-        "Produce",
-        version,
-        {"topic_data": [{"name": "t", "partition_data": [{"index": 0, "records": records}]}]},
-        {"responses": [{"name": "t", "partition_responses": [answer]}]},
-        at=1,
-    )
+    more: dict[str, Any] = {"version": version, "error": error, "answer": answer}
+    return produced(1, [], topic="t", records=records, **more)
 
 
 def share_fetch(records: bytes) -> Exchange:
@@ -150,9 +141,8 @@ SENT = {
 }
 
 
-@pytest.mark.parametrize("name", FETCHED)
-def test_what_a_consumer_refuses(name: str) -> None:
-    records, words = FETCHED[name]
+@pytest.mark.parametrize(("records", "words"), FETCHED.values(), ids=FETCHED)
+def test_what_a_consumer_refuses(records: bytes, words: str) -> None:
     (finding,) = found("corrupt_records", fetch(records))
     assert finding.severity == "error"
     assert finding.what.startswith("t[0]: the broker sent a corrupt batch")
@@ -160,9 +150,8 @@ def test_what_a_consumer_refuses(name: str) -> None:
     assert "kafka-dump-log" in finding.advice
 
 
-@pytest.mark.parametrize("name", SENT)
-def test_what_a_broker_refuses(name: str) -> None:
-    records, words = SENT[name]
+@pytest.mark.parametrize(("records", "words"), SENT.values(), ids=SENT)
+def test_what_a_broker_refuses(records: bytes, words: str) -> None:
     (finding,) = found("corrupt_records", produce(records, error=2))
     assert finding.severity == "error"
     assert finding.what.startswith("t[0]: the client sent a corrupt batch")
@@ -170,20 +159,18 @@ def test_what_a_broker_refuses(name: str) -> None:
     assert finding.what.endswith("; the broker refused it: CORRUPT_MESSAGE")
 
 
+ZSTD = build(FIVE, compression="zstd")
+
+
 @pytest.mark.parametrize(
     ("one", "words"),
     [
         (fetch(SOUND, version=3), "magic 2 in version 3"),
         (fetch(message(1, b"v"), version=1), "magic 1 in version 1"),
-        (
-            fetch(build(FIVE, compression="zstd"), version=9),
-            "zstd in version 9: it came with version 10",
-        ),
-        (
-            produce(build(FIVE, compression="zstd"), version=6),
-            "zstd in version 6: it came with version 7",
-        ),
+        (fetch(ZSTD, version=9), "zstd in version 9: it came with version 10"),
+        (produce(ZSTD, version=6), "zstd in version 6: it came with version 7"),
         (produce(SOUND, version=2), "magic 2 in version 2"),
+        (produce(SOUND + SOUND, version=3), "more than one batch"),
         (share_fetch(BROKEN), "the checksum is 0x00000000"),
     ],
 )
@@ -192,26 +179,21 @@ def test_what_a_version_may_not_carry(one: Exchange, words: str) -> None:
     assert words in finding.what
 
 
+COMPRESSED = {codec: build(FIVE, compression=codec) for codec in CODECS}
+
+
 @pytest.mark.parametrize(
     "one",
     [
-        *(
-            fetch(build(FIVE, compression=codec))
-            for codec in ("none", "gzip", "snappy", "lz4", "zstd")
-        ),
-        *(
-            produce(build(FIVE, compression=codec))
-            for codec in ("none", "gzip", "snappy", "lz4", "zstd")
-        ),
+        *(fetch(records) for records in COMPRESSED.values()),
+        *(produce(records) for records in COMPRESSED.values()),
         *(fetch(old(magic, compression="gzip"), version=3 * magic) for magic in (0, 1)),
         *(produce(old(magic), version=magic) for magic in (0, 1)),
+        *(fetch(SOUND, version=4), produce(SOUND, version=3)),  # before there was zstd
         fetch(COMPACTED),
         fetch(filled(changed(SOUND, count=0), b"")),  # compaction left none
         fetch(CONTROL),
-        fetch(SOUND + SOUND[:30]),
-        fetch(SOUND[:30]),
-        fetch(b""),
-        fetch(None),
+        *(fetch(records) for records in (SOUND + SOUND[:30], SOUND[:30], b"", None)),
         fetch(changed(SOUND, attributes=8, max_timestamp=1)),
         fetch(changed(SOUND, max_timestamp=1)),  # no consumer compares it
         produced(1, ["a", "b"], producer=7, epoch=0, sequence=4),
@@ -223,14 +205,11 @@ def test_what_is_sound(one: Exchange) -> None:
 
 
 def test_what_the_broker_alone_calls_invalid() -> None:
-    (refused,) = found("corrupt_records", produce(SOUND, error=87, error_message="no key"))
-    assert refused.severity == "warning"
-    assert (
-        refused.what == "t[0]: the broker refused records that look sound: INVALID_RECORD: no key"
-    )
-    assert whats(found("corrupt_records", fetch(b"", error=2))) == [
-        ("error", "t[0]: the broker can't read it: CORRUPT_MESSAGE")
-    ]
+    invalid = produce(SOUND, error=87, error_message="no key")
+    words = "t[0]: the broker refused records that look sound: INVALID_RECORD: no key"
+    assert whats(found("corrupt_records", invalid)) == [("warning", words)]
+    unreadable = "t[0]: the broker can't read it: CORRUPT_MESSAGE"
+    assert whats(found("corrupt_records", fetch(b"", error=2))) == [("error", unreadable)]
     assert found("corrupt_records", produce(SOUND, error=6)) == []
 
 
@@ -245,7 +224,7 @@ def test_a_payload_that_was_taken_out_is_not_read() -> None:
     assert found("corrupt_records", replace(fetch(digits), payload=hidden)) == []
 
 
-@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+@pytest.mark.parametrize("codec", CODECS[1:])
 def test_what_is_compressed_is_read_up_to_a_size(codec: str) -> None:
     """A few bytes that hold many megabytes must not cost minutes."""
 

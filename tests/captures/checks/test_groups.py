@@ -11,8 +11,7 @@ from barnabas.captures.checks.epochs import Epochs
 from barnabas.captures.checks.generations import Generations
 from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks.given import texts
-from tests.captures.checks.groups import beat, join, leave, sync
-from tests.pipeline.analyses.made import group_beat
+from tests.captures.checks.groups import group_heartbeat, heartbeat, join, leave, sync
 
 BYTES = 1 << 20
 LONG = "x" * 30_000
@@ -24,7 +23,7 @@ def classic(number: int, group: str) -> Iterator[Exchange]:
     seen = [
         join(at, name, number, leader=name, members=(name, f"{name} silent")),
         sync(at + 10, name, number),
-        beat(at + 20, name, number, error=25),
+        heartbeat(at + 20, name, number, error=25),
         join(at + 30, f"{name} leaves", number),
         leave(at + 40, f"{name} leaves"),
     ]
@@ -33,9 +32,9 @@ def classic(number: int, group: str) -> Iterator[Exchange]:
 
 def new(number: int, group: str) -> Iterator[Exchange]:
     at, name = number * 100.0, f"{LONG}{number}"
-    yield _of(group_beat(at, 0, 1, member=name), group)
-    yield _of(group_beat(at, 0, 1, member=f"{name} leaves"), group)
-    yield _of(group_beat(at, -1, -1, member=f"{name} leaves"), group)
+    yield _of(group_heartbeat(at, 0, 1, member=name), group)
+    yield _of(group_heartbeat(at, 0, 1, member=f"{name} leaves"), group)
+    yield _of(group_heartbeat(at, -1, -1, member=f"{name} leaves"), group)
 
 
 def _of(one: Exchange, group: str) -> Exchange:
@@ -65,6 +64,6 @@ def test_what_is_within_it_is_remembered(begin: Any) -> None:
     known = begin(bytes_=BYTES)
     for number in range(100):
         list(known.learn(join(number, f"m{number}")))
-        list(known.learn(group_beat(number, 0, 1, member=f"m{number}")))
+        list(known.learn(group_heartbeat(number, 0, 1, member=f"m{number}")))
     (last,) = known.finish()
     assert len(last.joins) == 100

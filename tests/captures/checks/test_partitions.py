@@ -16,25 +16,15 @@ TOPIC = uuid.UUID(int=1)
 
 def fetch(version: int, asked: tuple[int, ...], answered: tuple[int, ...]) -> Exchange:
     topic = {"topic": "orders"} if version < 13 else {"topic_id": TOPIC}
-    wanted = [
-        {"partition": one, "fetch_offset": 0, "partition_max_bytes": 1, "log_start_offset": -1}
-        for one in asked
-    ]
+    wanted = [{"partition": one, "fetch_offset": 0} for one in asked]
     found = [{"partition_index": one, "error_code": 6, "high_watermark": 0} for one in answered]
+    # forgotten ones are listed as well, and not asked about
     request = {
         "replica_id": -1,
-        "max_wait_ms": 1,
-        "min_bytes": 1,
-        "max_bytes": 1,
-        "isolation_level": 0,
-        "session_id": 0,
-        "session_epoch": -1,
         "topics": [{**topic, "partitions": wanted}],
-        # those are listed as well, and not asked about
         "forgotten_topics_data": [{**topic, "partitions": [9]}],
-        "rack_id": "",
     }
-    response = {"error_code": 0, "session_id": 0, "responses": [{**topic, "partitions": found}]}
+    response = {"error_code": 0, "responses": [{**topic, "partitions": found}]}
     return exchange("Fetch", version, request, response, at=0)
 
 

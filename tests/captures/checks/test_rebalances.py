@@ -5,64 +5,66 @@ from __future__ import annotations
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks import test_epochs as epochs
-from tests.captures.checks.given import found, frames, whats
-from tests.captures.checks.groups import beat
-from tests.captures.checks.test_generations import REBALANCE_IN_PROGRESS, S, join, leaves
-
-EXPIRED = "consumer poll timeout has expired."
+from tests.captures.checks.given import S, by_end, evidence_packets, found, whats
+from tests.captures.checks.groups import heartbeat
+from tests.captures.checks.test_epochs import beats
+from tests.captures.checks.test_generations import EXPIRED, join, leaves, told
 
 
 def flapping(
     times: int, *, reason: str | None = None, moves: bool = False, every: float = 10 * S
 ) -> list[Exchange]:
     """Two members, of which one leaves and comes back so often, `moves`: on a connection of its own."""
-    told = [
-        join(0, "a", 1, members=("a", "b-0"), new=True, took=10, client="a"),
+    seen = [
+        join(0, "a", 1, members=("a", "b-0"), new=True, took=10),
         join(1, "b-0", 1, new=True, took=8, client="b", connection=2, host="h"),
     ]
     for n in range(times):
-        at, generation = every * (n + 1), 2 * n + 2
+        at, number, member = every * (n + 1), 2 * n + 2, f"b-{n + 1}"
         where = 3 + n if moves else 2
         left = leaves(at, f"b-{n}", reason=reason)
         left.connection = where - moves
-        told += [
-            left,
-            join(at + 100, "a", generation, members=("a",), client="a"),
-            beat(at + 200, "a", generation, client="a"),
-            join(
-                at + 300,
-                f"b-{n + 1}",
-                generation + 1,
-                new=True,
-                client="b",
-                connection=where,
-                host="h",
-            ),
-            join(at + 310, "a", generation + 1, members=("a", f"b-{n + 1}"), client="a"),
+        seen += [
+            *(left, join(at + 100, "a", number, members=("a",))),
+            heartbeat(at + 200, "a", number, client="a"),
+            join(at + 300, member, number + 1, new=True, client="b", connection=where, host="h"),
+            join(at + 310, "a", number + 1, members=("a", member)),
         ]
-    return told
+    return seen
+
+
+def rolling(kill: bool) -> list[Exchange]:
+    """Each of ten members that have one client id goes once and comes as a new process."""
+
+    def generation(at: float, number: int, new: range) -> list[Exchange]:
+        names = [f"m{n}" for n in range(number - 1, number + 9)]
+        app = {"client": "app", "host": "h"}
+        return [
+            join(
+                at + n, name, number, members=() if n else tuple(names), new=n in new,
+                took=20 - n, connection=number + n, **app
+            )
+            for n, name in enumerate(names)
+        ]  # fmt: skip
+
+    seen = generation(0, 1, range(10))
+    for n in range(10):
+        at = 10 * S * (n + 1)
+        seen += [] if kill else [leaves(at, f"m{n}")]
+        seen += generation(at, n + 2, range(9, 10))
+    return seen
 
 
 def test_a_member_that_polls_too_late_is_said_once() -> None:
     findings = found("rebalances", *flapping(2, reason=EXPIRED))
-    assert whats(findings) == [
-        (
-            "warning",
-            "group g: b left, because it did not poll within its max.poll.interval.ms of 6 s",
-        )
-    ]
-    assert frames(findings) == [[(100001, 100002)]]
+    what = "group g: b left, because it did not poll within its max.poll.interval.ms of 6 s"
+    assert whats(findings) == [("warning", what)]
+    assert evidence_packets(findings) == [[(100001, 100002)]]
 
 
 def test_a_member_that_does_not_come_when_it_is_told_to() -> None:
-    slow = (
-        *flapping(0),
-        join(5 * S, "c", 2, new=True, members=("c",), took=6 * S),
-        beat(6 * S, "b-0", 1, error=REBALANCE_IN_PROGRESS),
-    )
-    ended = sorted(slow, key=lambda one: one.ts + (one.latency_ms or 0) * 1e6)
-    (finding,) = found("rebalances", *ended)
+    newcomer = join(5 * S, "c", 2, new=True, members=("c",), took=6 * S)
+    (finding,) = found("rebalances", *by_end(*flapping(0), newcomer, *told(6 * S, "b-0")))
     assert "b was told to rejoin and removed, because it did not poll" in finding.what
 
 
@@ -89,58 +91,23 @@ def test_the_times_and_their_window_can_be_set() -> None:
     assert len(found("rebalances", *flapping(3), within_ms=21_000.0)) == 1
 
 
-def test_who_closes_and_begins_anew_is_another_process() -> None:
-    assert found("rebalances", *flapping(9, moves=True)) == []
+OTHERS = {
+    "closes and begins anew": flapping(9, moves=True),
+    "a rolling restart": rolling(kill=False),
+    "a rolling restart by kills": rolling(kill=True),
+}
 
 
-@pytest.mark.parametrize("kill", [False, True])
-def test_a_rolling_start_is_none(kill: bool) -> None:
-    """Each of ten members that have one client id goes once and comes as a new process."""
-    names = [f"m{n}" for n in range(10)]
-    told = [
-        join(
-            n,
-            name,
-            1,
-            members=tuple(names) if not n else (),
-            new=True,
-            client="app",
-            host="h",
-            took=20 - n,
-            connection=n + 1,
-        )
-        for n, name in enumerate(names)
-    ]
-    for n in range(10):
-        at, generation = 10 * S * (n + 1), n + 2
-        if not kill:
-            told.append(leaves(at, f"m{n}"))
-        rest = [f"m{k}" for k in range(n + 1, n + 11)]
-        told += [
-            join(
-                at + k,
-                name,
-                generation,
-                members=tuple(rest) if not k else (),
-                new=name == rest[-1],
-                client="app",
-                host="h",
-                took=20 - k,
-                connection=n + 2 + k,
-            )
-            for k, name in enumerate(rest)
-        ]
-    assert found("rebalances", *told) == []
+@pytest.mark.parametrize("exchanges", OTHERS.values(), ids=OTHERS)
+def test_who_is_another_process(exchanges: list[Exchange]) -> None:
+    assert found("rebalances", *exchanges) == []
 
 
 def test_members_with_heartbeats_of_their_own() -> None:
-    told = [epochs.beat(0, "a", 0, 1)]
-    for n in range(4):
-        told += [
-            epochs.beat(10 * S * (n + 1), "a", -1, -1),
-            epochs.beat(10 * S * (n + 1) + 5 * S, "a", 0, 2 * n + 3),
-        ]
-    (finding,) = found("rebalances", *told)
+    seen = [beats(0, "a", 0, 1)]
+    for n in range(1, 5):
+        seen += [beats(10 * S * n, "a", -1, -1), beats(10 * S * n + 5 * S, "a", 0, 2 * n + 1)]
+    (finding,) = found("rebalances", *seen)
     assert "a left and came back 3 times in 25 s (left)" in finding.what
 
 

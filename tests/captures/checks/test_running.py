@@ -17,13 +17,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.checks.epochs import Epochs
-from barnabas.captures.checks.finding import (
-    SEVERITIES,
-    Evidence,
-    Finding,
-    NoSettings,
-    evidence,
-)
+from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding, NoSettings, evidence
 from barnabas.captures.checks.generations import Generations
 from barnabas.captures.checks.running import CheckFailed, run
 from barnabas.captures.kafka.context import Context
@@ -31,10 +25,17 @@ from barnabas.captures.kafka.context.memory import MOST, Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.registry import NAMES, api
 from tests import places
-from tests.captures.checks.given import produce, texts
-from tests.captures.checks.groups import beat, commit, join, leave, sync, transact
+from tests.captures.checks.given import exchange, produce, texts
+from tests.captures.checks.groups import (
+    commit,
+    group_heartbeat,
+    heartbeat,
+    join,
+    leave,
+    sync,
+    transact,
+)
 from tests.captures.checks.test_leaders import fetch, metadata
-from tests.pipeline.analyses.made import greeting, group_beat
 from tests.specs.strategies import values
 
 GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
@@ -118,7 +119,7 @@ def hostile(number: int) -> Iterator[Exchange]:
     """Of a client and a member that nobody has seen before, by names of 30 KB."""
     at, name = number * 1000.0, f"{LONG}{number}"
     about: dict[str, Any] = {"client": name, "connection": number, "host": name}
-    yield greeting(at, 2, **about)
+    yield exchange("ApiVersions", 2, {}, {"error_code": 0, "api_keys": []}, at=at, **about)
     yield metadata(at + 1, 2, **about)
     yield fetch(at + 2, error=6, **about)
     yield produce(at + 3, ["v"], error=7, topic=name, **about)
@@ -127,12 +128,12 @@ def hostile(number: int) -> Iterator[Exchange]:
     yield sync(at + 6, name, number, **about)
     yield commit(at + 7, name, number, **about)
     yield transact(at + 8, number, member=name, **about)
-    yield beat(at + 9, name, number, error=25, **about)
+    yield heartbeat(at + 9, name, number, error=25, **about)
     yield join(at + 10, f"{name} again", number, **about)
     yield leave(at + 11, f"{name} again", **about)
-    yield group_beat(at + 12, 0, 1, member=name, **about)
-    yield group_beat(at + 13, -1, -1, member=name, **about)
-    yield group_beat(at + 14, 0, 1, member=name, **about)
+    yield group_heartbeat(at + 12, 0, 1, member=name, **about)
+    yield group_heartbeat(at + 13, -1, -1, member=name, **about)
+    yield group_heartbeat(at + 14, 0, 1, member=name, **about)
     again = {**about, "connection": number + 1000}
     yield produce(at + 15, ["v"], topic=name, sequence=7, producer=number, epoch=0, **again)
 

@@ -8,250 +8,189 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.registry import api
-from tests.captures.checks.given import exchange, found, frames, produce, whats
+from tests.captures.checks.given import evidence_packets, exchange, found, produce, whats
 
 OUT_OF_ORDER = 45
 DUPLICATE = 46
 NOT_LEADER = 6
 LAST = 2**31 - 1
+ORDERS = uuid.UUID(int=7)
 
 
 def sent(at: float, sequence: int, count: int = 2, *, epoch: int = 0, **more: Any) -> Exchange:
     values = [f"v{at}-{number}" for number in range(count)]
-    return produce(at, values, sequence=sequence, producer=9, epoch=epoch, **more)
+    return produce(at, values, **{"sequence": sequence, "producer": 9, "epoch": epoch, **more})
 
 
-def begun(at: float, epoch: int = 0, *, losses: int = 0) -> Exchange:
-    answer = {"throttle_time_ms": 0, "error_code": 0, "producer_id": 9, "producer_epoch": epoch}
+def begun(at: float, epoch: int = 0, *, producer: int = 9, error: int = 0) -> Exchange:
+    answer = {"error_code": error, "producer_id": producer, "producer_epoch": epoch}
     asked = {"transactional_id": None, "transaction_timeout_ms": 1}
-    return exchange("InitProducerId", 1, asked, answer, at=at, losses=losses)
+    return exchange("InitProducerId", 1, asked, answer, at=at)
 
 
 def ended(at: float, epoch: int) -> Exchange:
-    asked = {
-        "transactional_id": "t",
-        "producer_id": 9,
-        "producer_epoch": epoch - 1,
-        "committed": True,
-    }
-    answer = {"throttle_time_ms": 0, "error_code": 0, "producer_id": 9, "producer_epoch": epoch}
-    return exchange("EndTxn", 5, asked, answer, at=at)
+    asked = {"transactional_id": "t", "producer_id": 9, "producer_epoch": epoch - 1}
+    answer = {"error_code": 0, "producer_id": 9, "producer_epoch": epoch}
+    return exchange("EndTxn", 5, asked | {"committed": True}, answer, at=at)
 
 
-def test_one_behind_the_other() -> None:
-    assert found("sequences", begun(0), sent(1, 0), sent(2, 2, 3), sent(3, 5)) == []
+def named(at: float) -> Exchange:
+    """A Metadata that says the id of the topic."""
+    topic = {"name": "orders", "topic_id": ORDERS, "error_code": 0, "partitions": []}
+    return exchange("Metadata", 12, {"topics": None}, {"topics": [topic]}, at=at)
 
 
-def test_a_topic_is_the_same_by_name_and_by_id() -> None:
-    orders = uuid.UUID(int=7)
-    topic = {
-        "name": "orders",
-        "topic_id": orders,
-        "error_code": 0,
-        "is_internal": False,
-        "partitions": [],
-        "topic_authorized_operations": 0,
-    }
-    known = {"throttle_time_ms": 0, "brokers": [], "cluster_id": None, "controller_id": 1}
-    told = exchange(
-        "Metadata",
-        12,
-        {
-            "topics": None,
-            "allow_auto_topic_creation": False,
-            "include_topic_authorized_operations": False,
-        },
-        {**known, "topics": [topic]},
-        at=0.5,
-    )
-    by_id = sent(2, 2, version=13, topic=orders)
-    assert found("sequences", begun(0), told, sent(1, 0), by_id, sent(3, 4)) == []
-    assert (
-        len(found("sequences", begun(0), told, sent(1, 0), sent(2, 4, version=13, topic=orders)))
-        == 1
-    )
+BEGUN = begun(0)
+FIRST = (BEGUN, sent(1, 0))
+BUMPED = (*FIRST, sent(2, 2), sent(3, 0, epoch=1), sent(4, 2, epoch=1))
+GAP = (sent(9, 50, losses=1), sent(10, 52, losses=1))
+# the acknowledgement came, but nobody read it: the client had closed that connection
+ELSEWHERE = sent(5, 0, connection=2)
+LOST = sent(1, 0, error=None)
+
+CASES = {
+    "one behind the other": (0, [*FIRST, sent(2, 2, 3), sent(3, 5)]),
+    "by name and by id": (
+        0,
+        [*FIRST, named(1.5), sent(2, 2, version=13, topic=ORDERS), sent(3, 4)],
+    ),
+    "a gap by id": (1, [*FIRST, named(1.5), sent(2, 4, version=13, topic=ORDERS)]),
+    "the first number is 0": (1, [BEGUN, sent(1, 4)]),
+    "begun before the capture": (0, [sent(1, 4), sent(2, 6)]),
+    "partitions": (0, [*FIRST, sent(2, 0, partition=1)]),
+    "topics": (0, [*FIRST, sent(2, 0, topic="clicks")]),
+    "a new epoch begins at 0": (0, BUMPED),
+    "a new epoch begins behind 0": (1, [*BUMPED[:3], sent(3, 4, epoch=1)]),
+    # KIP-890: each transaction has an epoch of its own
+    "transactions": (0, [sent(1, 40, epoch=3), ended(2, 4), sent(3, 0, epoch=4)]),
+    "a partition that is new in a transaction": (
+        1,
+        [sent(1, 40, epoch=3), ended(2, 4), sent(3, 5, epoch=4, partition=7)],
+    ),
+    "the old epoch ends late": (0, [sent(1, 0), sent(3, 0, epoch=1), sent(2, 2, error=None)]),
+    "not answered and sent again": (0, [BEGUN, LOST, sent(5, 0), sent(6, 2)]),
+    "failed and sent again": (0, [BEGUN, sent(1, 0, error=NOT_LEADER), sent(5, 0), sent(6, 2)]),
+    "five in flight fail with the first one and come again in order": (
+        0,
+        [
+            *(BEGUN, sent(1, 0, error=NOT_LEADER, took=10)),
+            *(sent(1 + n / 10, 2 * n, error=OUT_OF_ORDER, took=10) for n in range(1, 5)),
+            *(sent(20 + n / 10, 2 * n, took=10) for n in range(5)),
+            sent(40, 10),
+        ],
+    ),
+    # Java lowers the numbers behind a batch that failed for good (MESSAGE_TOO_LARGE)
+    "numbers that a failed batch gave back": (
+        0,
+        [
+            *(BEGUN, sent(1, 0, 5, error=10, took=9), sent(2, 5, error=OUT_OF_ORDER, took=9)),
+            *(sent(20, 0), sent(21, 2)),
+        ],
+    ),
+    # its connection was closed behind its successful repetition on another one
+    "an attempt that is told late": (0, [BEGUN, ELSEWHERE, LOST, sent(6, 2, connection=2)]),
+    "sent again by a client that gave up waiting": (
+        0,
+        [BEGUN, sent(1, 0, took=2000), sent(3000, 0, connection=2), sent(3002, 2, connection=2)],
+    ),
+    "the first answer comes behind the repetition": (
+        0,
+        [BEGUN, sent(3000, 0, connection=2), sent(1, 0, took=3100), sent(3200, 2, connection=2)],
+    ),
+    "sent again, sent meanwhile, ended before": (
+        1,
+        [*FIRST, sent(6, 2), sent(5, 0, connection=2, took=9)],
+    ),
+    "said once": (1, [*FIRST, ELSEWHERE, sent(6, 2), sent(7, 4)]),
+    "the first connection was used before": (
+        0,
+        [*FIRST, sent(4, 2), ELSEWHERE, sent(6, 4, connection=2)],
+    ),
+    "the first connection was used at that moment": (0, [*FIRST, ELSEWHERE, sent(5, 2)]),
+    "sent again before it could know": (
+        0,
+        [BEGUN, sent(1, 0, took=9), sent(5, 0, error=DUPLICATE)],
+    ),
+    "a duplicate counts as taken": (1, [BEGUN, LOST, sent(5, 0, error=DUPLICATE), sent(9, 0)]),
+    # both were lost or refused; the retry of the first is acknowledged before the refusal of the second is
+    # heard
+    "refused elsewhere before the one before was taken": (
+        0,
+        [BEGUN, LOST, sent(9, 0, connection=2), sent(2, 2, error=OUT_OF_ORDER, took=20)],
+    ),
+    "refused elsewhere though the one before was taken": (
+        1,
+        [BEGUN, LOST, sent(9, 0, connection=2), sent(12, 2, error=OUT_OF_ORDER, took=20)],
+    ),
+    # a request between them left a proxy behind them: then it is answered behind them
+    "what still waits holds the numbers": (
+        0,
+        [*FIRST, sent(3, 4), sent(2, 2, took=30), sent(40, 6)],
+    ),
+    "nothing waits that holds the numbers": (1, [*FIRST, sent(3, 4), sent(40, 6)]),
+    "a gap of the capture": (0, [*FIRST, *GAP]),
+    "a gap behind a gap of the capture": (1, [*FIRST, *GAP, sent(11, 99, losses=1)]),
+    "not idempotent": (0, [produce(1, ["a"]), produce(2, ["a"])]),
+    # the broker refuses a zombie, and its numbers are not those of the present epoch
+    "a producer of a past epoch": (
+        0,
+        [
+            *(*FIRST, begun(2, 1), sent(3, 0, epoch=1)),
+            *(sent(4, 7, epoch=0, error=47), sent(5, 2, epoch=1)),
+        ],
+    ),
+    # the first producer of a cluster has the id 0
+    "producer 0": (1, [sent(1, 0, 1, producer=0), sent(2, 5, producer=0)]),
+    "producer 0 begins at 0": (1, [begun(0, producer=0), sent(1, 4, producer=0)]),
+    "an id that was refused begins nothing": (0, [begun(0, error=51), sent(1, 4)]),
+}
 
 
-def test_a_gap() -> None:
-    findings = found("sequences", begun(0), sent(1, 0), sent(2, 5), sent(3, 7))
-    assert whats(findings) == [
-        (
-            "error",
-            "orders[0]: producer 9 epoch 0 skipped 3 sequence numbers: 2 was expected, 5 was sent",
-        )
-    ]
-    assert frames(findings) == [[(11, 12), (21, 22)]]
-
-
-def test_the_first_number_of_a_producer_that_was_seen_to_begin_is_0() -> None:
-    assert len(found("sequences", begun(0), sent(1, 4))) == 1
-    assert found("sequences", sent(1, 4), sent(2, 6)) == []  # it began before the capture
+@pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
+def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
+    assert len(found("sequences", *exchanges)) == findings
 
 
 @pytest.mark.parametrize("last", [LAST, LAST - 1, 0])
 def test_the_numbers_wrap(last: int) -> None:
     """A batch that ends with 2^31 - 1, before it, and one that goes over it."""
-    base = (last - 1) % 2**31
-    following = (last + 1) % 2**31
-    assert (
-        found("sequences", sent(1, base), sent(2, following), sent(3, (following + 2) % 2**31))
-        == []
-    )
+    base, following = (last - 1) % 2**31, (last + 1) % 2**31
+    third = (following + 2) % 2**31
+    assert found("sequences", sent(1, base), sent(2, following), sent(3, third)) == []
     assert len(found("sequences", sent(1, base), sent(2, (following + 1) % 2**31))) == 1
 
 
-def test_partitions_count_for_themselves() -> None:
-    assert found("sequences", begun(0), sent(1, 0), sent(2, 0, partition=1)) == []
-    assert found("sequences", begun(0), sent(1, 0), sent(2, 0, topic="clicks")) == []
-
-
-def test_a_new_epoch_begins_at_0() -> None:
-    bumped = (begun(0), sent(1, 0), sent(2, 2), sent(3, 0, epoch=1), sent(4, 2, epoch=1))
-    assert found("sequences", *bumped) == []
-    assert len(found("sequences", *bumped[:3], sent(3, 4, epoch=1))) == 1
-
-
-def test_each_transaction_of_kip_890_has_an_epoch_of_its_own() -> None:
-    transactions = (sent(1, 40, epoch=3), ended(2, 4), sent(3, 0, epoch=4))
-    assert found("sequences", *transactions) == []
-    other = sent(3, 5, epoch=4, partition=7)  # not seen before, but its epoch was seen to begin
-    assert len(found("sequences", *transactions[:2], other)) == 1
-
-
-def test_an_exchange_of_the_old_epoch_that_ends_late_is_nothing() -> None:
-    assert found("sequences", sent(1, 0), sent(3, 0, epoch=1), sent(2, 2, error=None)) == []
-
-
-def test_what_failed_or_was_not_answered_is_sent_again() -> None:
-    for error in (None, NOT_LEADER):
-        retry = (begun(0), sent(1, 0, error=error), sent(5, 0), sent(6, 2))
-        assert found("sequences", *retry) == []
-
-
-def test_what_was_behind_a_failure_fails_and_is_sent_again() -> None:
-    """Five in flight: the first one fails, the others with it, all come again in order."""
-    first = [sent(1, 0, error=NOT_LEADER, took=10)]
-    first += [sent(1 + n / 10, 2 * n, error=OUT_OF_ORDER, took=10) for n in range(1, 5)]
-    again = [sent(20 + n / 10, 2 * n, took=10) for n in range(5)]
-    assert found("sequences", begun(0), *first, *again, sent(40, 10)) == []
-
-
-def test_numbers_that_a_failed_batch_gave_back_may_be_used_for_others() -> None:
-    """Java lowers the numbers behind a batch that failed for good (MESSAGE_TOO_LARGE)."""
-    failed = (sent(1, 0, 5, error=10, took=9), sent(2, 5, error=OUT_OF_ORDER, took=9))
-    assert found("sequences", begun(0), *failed, sent(20, 0), sent(21, 2)) == []
-
-
-def test_an_unanswered_attempt_that_is_told_late_is_old_news() -> None:
-    """Its connection was closed behind its successful repetition on another one."""
-    old = sent(1, 0, error=None)
-    assert (
-        found("sequences", begun(0), sent(5, 0, connection=2), old, sent(6, 2, connection=2)) == []
-    )
-
-
-def test_sent_again_though_it_knew() -> None:
-    findings = found("sequences", begun(0), sent(1, 0), sent(5, 0), sent(6, 2))
-    assert whats(findings) == [
+WHO = "orders[0]: producer 9 epoch 0"
+AGAIN = f"{WHO} sent sequence 0 again after it had been acknowledged"
+TEXTS = {
+    "a gap": (
+        [sent(2, 5), sent(3, 7)],
+        ("error", f"{WHO} skipped 3 sequence numbers: 2 was expected, 5 was sent"),
+        (21, 22),
+    ),
+    "sent again though it knew": ([sent(5, 0), sent(6, 2)], ("warning", AGAIN), (51, 52)),
+    # elsewhere, though the first connection is used
+    "used again": ([ELSEWHERE, sent(6, 2)], ("warning", AGAIN), (51, 52)),
+    "used without an answer": ([ELSEWHERE, sent(6, 2, error=None)], ("warning", AGAIN), (51, 52)),
+    "used for another API": (
+        [ELSEWHERE, exchange("Metadata", 12, None, None, at=6)],
+        ("warning", AGAIN),
+        (51, 52),
+    ),
+    "refused though the one before was taken": (
+        [sent(2, 2, error=OUT_OF_ORDER)],
         (
             "warning",
-            "orders[0]: producer 9 epoch 0 sent sequence 0 again after it had been acknowledged",
-        )
-    ]
-    assert frames(findings) == [[(11, 12), (51, 52)]]
+            f"{WHO}: sequence 2 was rejected as out of order, though the one before it was acknowledged",
+        ),
+        (21, 22),
+    ),
+}
 
 
-def test_sent_again_elsewhere_by_a_client_that_gave_up_waiting() -> None:
-    """The acknowledgement came, but nobody read it: the client had closed that connection."""
-    retried = (sent(1, 0, took=2000), sent(3000, 0, connection=2), sent(3002, 2, connection=2))
-    assert found("sequences", begun(0), *retried) == []
-    late = (sent(3000, 0, connection=2), sent(1, 0, took=3100), sent(3200, 2, connection=2))
-    assert found("sequences", begun(0), *late) == []
-
-
-def test_sent_again_elsewhere_though_the_first_connection_is_used() -> None:
-    twice = (begun(0), sent(1, 0), sent(5, 0, connection=2))
-    text = "orders[0]: producer 9 epoch 0 sent sequence 0 again after it had been acknowledged"
-    for after in (sent(6, 2), sent(6, 2, error=None), exchange("Metadata", 12, None, None, at=6)):
-        findings = found("sequences", *twice, after)
-        assert whats(findings) == [("warning", text)]
-        assert frames(findings) == [[(11, 12), (51, 52)]]
-    slow = sent(5, 0, connection=2, took=9)  # what was sent meanwhile has ended before
-    assert len(found("sequences", *twice[:2], sent(6, 2), slow)) == 1
-    (_,) = found("sequences", *twice, sent(6, 2), sent(7, 4))  # once
-    before = (begun(0), sent(1, 0), sent(4, 2), sent(5, 0, connection=2), sent(6, 4, connection=2))
-    assert found("sequences", *before) == []
-
-
-def test_sent_again_before_it_could_know() -> None:
-    assert found("sequences", begun(0), sent(1, 0, took=9), sent(5, 0, error=DUPLICATE)) == []
-
-
-def test_a_duplicate_counts_as_taken() -> None:
-    again = (sent(1, 0, error=None), sent(5, 0, error=DUPLICATE), sent(9, 0))
-    assert len(found("sequences", begun(0), *again)) == 1
-
-
-def test_refused_though_the_one_before_was_taken() -> None:
-    findings = found("sequences", begun(0), sent(1, 0), sent(2, 2, error=OUT_OF_ORDER))
-    assert whats(findings) == [
-        (
-            "warning",
-            "orders[0]: producer 9 epoch 0: sequence 2 was rejected as out of order, though the "
-            "one before it was acknowledged",
-        )
-    ]
-    assert frames(findings) == [[(11, 12), (21, 22)]]
-
-
-def test_refused_on_another_connection_before_the_one_before_was_taken() -> None:
-    """Both were lost or refused; the retry of the first is acknowledged before the refusal of the second is
-    heard."""
-    late = sent(2, 2, error=OUT_OF_ORDER, took=20)
-    lost = sent(1, 0, error=None)
-    assert found("sequences", begun(0), lost, sent(9, 0, connection=2), late) == []
-    again = sent(12, 2, error=OUT_OF_ORDER, took=20)
-    assert len(found("sequences", begun(0), lost, sent(9, 0, connection=2), again)) == 1
-
-
-def test_what_still_waits_may_hold_the_numbers() -> None:
-    """A request between them left a proxy behind them: then it is answered behind them."""
-    first, late, last = sent(1, 0), sent(2, 2, took=30), sent(3, 4)
-    assert found("sequences", begun(0), first, last, late, sent(40, 6)) == []
-    assert len(found("sequences", begun(0), first, last, sent(40, 6))) == 1
-
-
-def test_a_gap_of_the_capture_is_none_of_the_producer() -> None:
-    after = (sent(9, 50, losses=1), sent(10, 52, losses=1))
-    assert found("sequences", begun(0), sent(1, 0), *after) == []
-    assert len(found("sequences", begun(0), sent(1, 0), *after, sent(11, 99, losses=1))) == 1
-
-
-def test_producers_that_are_not_idempotent_have_no_numbers() -> None:
-    assert found("sequences", produce(1, ["a"]), produce(2, ["a"])) == []
-
-
-def test_a_producer_of_a_past_epoch_is_another_ones_matter() -> None:
-    """A zombie: the broker refuses it, and its numbers are not those of the present epoch."""
-    zombie = sent(4, 7, epoch=0, error=47)
-    present = (sent(1, 0), begun(2, 1), sent(3, 0, epoch=1))
-    assert found("sequences", begun(0), *present, zombie, sent(5, 2, epoch=1)) == []
-
-
-def test_the_first_producer_of_a_cluster_has_the_id_0() -> None:
-    first = [
-        produce(at, ["v"], sequence=sequence, producer=0, epoch=0)
-        for at, sequence in ((1, 0), (2, 5))
-    ]
-    assert len(found("sequences", *first)) == 1
-
-
-def test_an_id_that_was_refused_begins_nothing() -> None:
-    refused = begun(0)
-    refused.response_body = (
-        api("InitProducerId")
-        .response.codec(1)
-        .encode({"throttle_time_ms": 0, "error_code": 51, "producer_id": 9, "producer_epoch": 0})
-    )
-    assert found("sequences", refused, sent(1, 4)) == []
+@pytest.mark.parametrize(("exchanges", "what", "packets"), TEXTS.values(), ids=TEXTS)
+def test_what_is_said(
+    exchanges: list[Exchange], what: tuple[str, str], packets: tuple[int, ...]
+) -> None:
+    findings = found("sequences", *FIRST, *exchanges)
+    assert (whats(findings), evidence_packets(findings)) == ([what], [[(11, 12), packets]])
