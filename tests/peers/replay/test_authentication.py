@@ -26,19 +26,12 @@ USER = Credentials("SCRAM-SHA-256", "user", "pencil")
 
 
 def test_the_example_of_the_rfc() -> None:
-    tokens = tokens_of(USER, NONCE)
-    assert next(tokens) == b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO"
-    assert tokens.send(FIRST) == FINAL
-    with pytest.raises(StopIteration):
-        tokens.send(SERVER)
-
-
-def test_a_broker_that_does_not_know_the_password() -> None:
-    tokens = tokens_of(USER, NONCE)
-    next(tokens)
-    tokens.send(FIRST)
-    with pytest.raises(Refused, match="did not prove that it knows the password"):
-        tokens.send(b"v=AAAA")
+    for last, problem in ((SERVER, StopIteration), (b"v=AAAA", Refused)):
+        tokens = tokens_of(USER, NONCE)
+        assert next(tokens) == b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO"
+        assert tokens.send(FIRST) == FINAL
+        with pytest.raises(problem, match=r"^$|did not prove that it knows the password"):
+            tokens.send(last)
 
 
 @pytest.mark.parametrize(
@@ -52,16 +45,13 @@ def test_what_is_no_challenge(first: bytes) -> None:
         tokens.send(first)
 
 
-def test_plain_is_one_token_and_names_are_escaped() -> None:
+def test_plain_is_one_token_and_names_are_escaped_and_no_password_is_printed() -> None:
     tokens = tokens_of(Credentials("PLAIN", "a", "b"), "")
     assert next(tokens) == b"\0a\0b"
     with pytest.raises(StopIteration):
         tokens.send(b"")
-    assert next(tokens_of(Credentials("SCRAM-SHA-512", "a=,", "b"), "N")) == b"n,,n=a=3D=2C,r=N"
-
-
-def test_a_password_is_not_printed() -> None:
     assert "pencil" not in repr(USER)
+    assert next(tokens_of(Credentials("SCRAM-SHA-512", "a=,", "b"), "N")) == b"n,,n=a=3D=2C,r=N"
 
 
 @pytest.mark.parametrize(("lifetime_ms", "times"), [(0, 1), (1, 4), (60_000, 1)])

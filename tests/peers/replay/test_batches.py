@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from barnabas.peers.replay.batches import Sequences, renewed
@@ -13,13 +15,9 @@ PLACE = ("t", 0)
 
 def batch(base: int = 0, count: int = 3, producer: tuple[int, int] = (1000, 0)) -> bytes:
     found = [Record(number, 1000 + number, b"k", b"v" * 40) for number in range(count)]
-    return records.build(
-        found,
-        compression="gzip",
-        producer_id=producer[0],
-        producer_epoch=producer[1],
-        base_sequence=base,
-    )
+    number, epoch = producer
+    more: dict[str, Any] = {"producer_id": number, "producer_epoch": epoch, "base_sequence": base}
+    return records.build(found, compression="gzip", **more)
 
 
 def known(live: tuple[int, int] = (7, 2)) -> Identities:

@@ -6,28 +6,22 @@ import pytest
 
 from barnabas.peers.replay.identities import Identities, replaced, scope_of
 
-ONE, OTHER = uuid.UUID(int=1), uuid.UUID(int=2)
+ONE, OTHER, FIVE, EIGHT, NINE = (uuid.UUID(int=number) for number in (1, 2, 5, 8, 9))
 
 
 def test_ids_are_learnt_side_by_side_whatever_their_order() -> None:
     known = Identities()
     recorded = {"topics": [{"name": "a", "topic_id": ONE}, {"name": "b", "topic_id": OTHER}]}
-    live = {
-        "topics": [
-            {"name": "b", "topic_id": uuid.UUID(int=9)},
-            {"name": "a", "topic_id": uuid.UUID(int=8)},
-        ]
-    }
+    live = {"topics": [{"name": "b", "topic_id": NINE}, {"name": "a", "topic_id": EIGHT}]}
     known.learn(recorded, live, None)
-    assert known.live("topic", ONE, None) == uuid.UUID(int=8)
-    assert known.live("topic", OTHER, None) == uuid.UUID(int=9)
-    assert known.live("topic", uuid.UUID(int=5), None) == uuid.UUID(int=5)
+    assert [known.live("topic", one, None) for one in (ONE, OTHER, FIVE)] == [EIGHT, NINE, FIVE]
 
 
 def test_generations_are_a_groups_own() -> None:
     known = Identities()
     known.learn({"generation_id": 4}, {"generation_id": 1}, "g")
     body = {"generation_id_or_member_epoch": 4}
+    assert (scope_of({"group_id": "g"}), scope_of({})) == ("g", None)
     assert known.translate(body, "g") == {"generation_id_or_member_epoch": 1}
     assert known.translate(body, "h") == body
 
@@ -50,26 +44,18 @@ def test_members_are_who_they_are_whoever_leads() -> None:
     }
 
 
+def producer(id: int, epoch: int) -> dict[str, int]:
+    return {"producer_id": id, "producer_epoch": epoch}
+
+
 def test_producers_ids_and_epochs_go_together() -> None:
     known = Identities()
-    known.learn(
-        {"producer_id": 1000, "producer_epoch": 3}, {"producer_id": 5, "producer_epoch": 0}, None
-    )
-    asked = {"producer_id": 1000, "producer_epoch": 4, "committed": True}
-    assert known.translate(asked, None) == {
-        "producer_id": 5,
-        "producer_epoch": 1,
-        "committed": True,
-    }
+    known.learn(producer(1000, 3), producer(5, 0), None)
+    asked = {**producer(1000, 4), "committed": True}
+    assert known.translate(asked, None) == {**producer(5, 1), "committed": True}
     assert asked["producer_id"] == 1000  # the recording stays as it is
-    nobody = {"producer_id": -1, "producer_epoch": -1}
-    known.learn(nobody, {"producer_id": 6, "producer_epoch": 0}, None)
-    assert known.translate(nobody, None) == nobody
-
-
-def test_the_scope_of_a_request() -> None:
-    assert scope_of({"group_id": "g"}) == "g"
-    assert scope_of({}) is None
+    known.learn(producer(-1, -1), producer(6, 0), None)
+    assert known.translate(producer(-1, -1), None) == producer(-1, -1)
 
 
 def test_an_error_teaches_nothing() -> None:

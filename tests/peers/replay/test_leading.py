@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from barnabas.peers.replay.leading import Leading
 
 GIVEN = [{"member_id": "a", "assignment": b"1"}, {"member_id": "b", "assignment": b"2"}]
@@ -11,25 +13,19 @@ def sync(assignments: list[dict[str, Any]], generation: int = 5) -> dict[str, An
     return {"group_id": "g", "generation_id": generation, "assignments": assignments}
 
 
-def leading() -> Leading:
-    found = Leading({("g", 5): GIVEN})
-    found.learn("g", {"error_code": 0, "leader": "B", "generation_id": 1})
-    return found
-
-
-def test_assignments_go_with_the_leader_of_now() -> None:
-    assert leading().given(sync([]), "B", 1) == GIVEN
-    assert leading().given(sync(GIVEN), "A", 1) == []
-
-
-def test_the_same_leader_has_its_own() -> None:
-    found = leading()
-    found.learn("g", {"error_code": 0, "leader": "A", "generation_id": 1})
-    assert found.given(sync(GIVEN), "A", 1) == GIVEN
-
-
-def test_of_a_generation_that_nobody_knows_they_stay() -> None:
-    assert leading().given(sync(GIVEN), "A", 2) == GIVEN
-    found = leading()
-    found.learn("g", {"error_code": 79, "leader": "A", "generation_id": 2})
-    assert found.given(sync(GIVEN), "C", 2) == GIVEN
+@pytest.mark.parametrize(
+    ("leader", "given", "member", "generation", "found"),
+    [
+        pytest.param("B", [], "B", 1, GIVEN, id="with the leader of now"),
+        pytest.param("B", GIVEN, "A", 1, [], id="not with the leader of then"),
+        pytest.param("A", GIVEN, "A", 1, GIVEN, id="the same leader"),
+        pytest.param("B", GIVEN, "A", 2, GIVEN, id="a generation that nobody knows"),
+    ],
+)
+def test_whose_assignments_are_sent(
+    leader: str, given: list[dict[str, Any]], member: str, generation: int, found: Any
+) -> None:
+    leading = Leading({("g", 5): GIVEN})
+    leading.learn("g", {"error_code": 0, "leader": leader, "generation_id": 1})
+    leading.learn("g", {"error_code": 79, "leader": member, "generation_id": 2})
+    assert leading.given(sync(given), member, generation) == found

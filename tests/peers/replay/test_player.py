@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
+from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.cluster import LiveCluster, Unreachable
 from barnabas.peers.replay.connection import Gone, LiveConnection
@@ -17,7 +19,8 @@ from barnabas.peers.replay.outcome import Outcome
 from barnabas.peers.replay.player import Player
 from barnabas.specs.frames import RequestHead, request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
-from barnabas.specs.registry import api, key_of
+from barnabas.specs.registry import api
+from tests.captures.checks.given import exchange
 
 FETCH, METADATA, API_VERSIONS, HEARTBEAT, FIND = 1, 3, 18, 12, 10
 
@@ -50,16 +53,14 @@ class Broker:
             while True:
                 data = await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
                 head = request_head(data, 0, len(data))
-                body = api(head.key).request.codec(head.version).decode(data[head.body :])
+                declared = api(head.key)
+                body = declared.request.codec(head.version).decode(data[head.body :])
                 found = await self._body(head, body)
                 if found is None:
                     return
-                answer = api(head.key).response.codec(head.version).encode(found)
-                version = response_header_version(head.key, head.version)
-                header = RESPONSE_HEADER.codec(version).encode(
-                    {"correlation_id": head.correlation_id}
-                )
-                whole = header + answer
+                header = RESPONSE_HEADER.codec(response_header_version(head.key, head.version))
+                whole = header.encode({"correlation_id": head.correlation_id})
+                whole += declared.response.codec(head.version).encode(found)
                 writer.write(len(whole).to_bytes(4) + whole)
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass  # the client has gone, or the broker stops
@@ -84,18 +85,15 @@ class Broker:
         return await self._answer(head, body)
 
 
-def beat(
+def heartbeat(
     ts: int, answered: int | None, member: str, *, connection: int = 1, error: int = 0
 ) -> Exchange:
-    values = {"group_id": "g", "generation_id": 1, "member_id": member}
-    response = None
-    if answered is not None:
-        response = api(HEARTBEAT).response.codec(1).encode({"error_code": error})
-    return Exchange(
-        ts, connection, "", member, 1, HEARTBEAT, 1, 0, 30,
-        latency_ms=None if answered is None else (answered - ts) / 1e6,
-        request_body=api(HEARTBEAT).request.codec(1).encode(values), response_body=response,
-    )  # fmt: skip
+    """A Heartbeat, times in ns; answered None: it never was."""
+    body = {"group_id": "g", "generation_id": 1, "member_id": member}
+    response = None if answered is None else {"error_code": error}
+    took = 0 if answered is None else (answered - ts) / MS
+    who: dict[str, Any] = {"connection": connection, "client": member}
+    return exchange("Heartbeat", 1, body, response, at=ts / MS, took=took, **who)
 
 
 def play(
@@ -107,14 +105,8 @@ def play(
             cluster = LiveCluster([address], LiveConnection.open)
             await cluster.start()
             order = index(exchanges)
-            player = Player(
-                cluster,
-                LiveConnection.open,
-                order,
-                speed=speed,
-                done=found.append,
-                patience=patience,
-            )
+            how: Any = {"speed": speed, "done": found.append, "patience": patience}
+            player = Player(cluster, LiveConnection.open, order, **how)
             await player.play(in_order(exchanges, order.order))
             await cluster.stop()
         return found
@@ -124,6 +116,16 @@ def play(
 
 async def fine(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
     return {"error_code": 0}
+
+
+def errors(*codes: int) -> tuple[Answer, list[int]]:
+    """What answers with one after the other, and those that are left."""
+    left = [*codes]
+
+    async def answer(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
+        return {"error_code": left.pop(0)}
+
+    return answer, left
 
 
 def test_what_had_been_answered_before_is_answered_before() -> None:
@@ -138,11 +140,10 @@ def test_what_had_been_answered_before_is_answered_before() -> None:
         return {"error_code": 0}
 
     # b was sent while a was under way; c when both were answered
-    ms = 1_000_000
     exchanges = [
-        beat(0, 20 * ms, "a", connection=1),
-        beat(5 * ms, 10 * ms, "b", connection=2),
-        beat(30 * ms, 40 * ms, "c", connection=3),
+        heartbeat(0, 20 * MS, "a", connection=1),
+        heartbeat(5 * MS, 10 * MS, "b", connection=2),
+        heartbeat(30 * MS, 40 * MS, "c", connection=3),
     ]
     found = play(exchanges, slow_first)
     assert said[0] == "a asks"
@@ -152,32 +153,24 @@ def test_what_had_been_answered_before_is_answered_before() -> None:
 
 
 def test_what_is_answered_otherwise() -> None:
-    async def refuses(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
-        return {"error_code": 25}
-
-    (found,) = play([beat(0, 5, "a")], refuses)
+    (found,) = play([heartbeat(0, 5, "a")], errors(25)[0])
     assert [str(one) for one in found.differences] == ["error_code: 0 ≠ 25"]
     assert found.finding
-    (same,) = play([beat(0, 5, "a", error=25)], refuses)
-    assert not same.finding
 
 
-def test_what_is_not_ready_is_asked_again() -> None:
-    errors = [16, 14, 0]
-
-    async def later(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
-        return {"error_code": errors.pop(0)}
-
-    (found,) = play([beat(0, 5, "a")], later)
-    assert not found.finding
-    assert errors == []
-    errors += [14, 79]
-    (same,) = play([beat(0, 5, "a", error=79)], later)
-    assert not same.finding
-    assert errors == []
-    errors.append(16)
-    (same,) = play([beat(0, 5, "a", error=16)], later)
-    assert not same.finding
+@pytest.mark.parametrize(
+    ("recorded", "codes"),
+    [
+        pytest.param(25, (25,), id="the same"),
+        pytest.param(0, (16, 14, 0), id="not ready"),
+        pytest.param(79, (14, 79), id="not ready, and the same"),
+        pytest.param(16, (16,), id="was not ready either"),
+    ],
+)
+def test_what_is_not_ready_is_asked_again(recorded: int, codes: tuple[int, ...]) -> None:
+    answer, left = errors(*codes)
+    (same,) = play([heartbeat(0, 5, "a", error=recorded)], answer)
+    assert (same.finding, left) == (False, [])
 
 
 def test_a_broker_that_hangs_up_or_is_silent() -> None:
@@ -187,11 +180,11 @@ def test_a_broker_that_hangs_up_or_is_silent() -> None:
     async def silent(head: RequestHead, body: dict[str, Any]) -> None:
         await asyncio.Event().wait()
 
-    (found,) = play([beat(0, 5, "a")], hangs_up)
+    (found,) = play([heartbeat(0, 5, "a")], hangs_up)
     assert "closed the connection" in found.problem
-    (found,) = play([beat(0, 5, "a")], silent, patience=0.05)
+    (found,) = play([heartbeat(0, 5, "a")], silent, patience=0.05)
     assert found.problem == "no answer within 0.05 s"
-    (found,) = play([beat(0, None, "a")], silent)
+    (found,) = play([heartbeat(0, None, "a")], silent)
     assert not found.finding
 
 
@@ -202,27 +195,23 @@ def test_a_client_whose_connection_was_closed_comes_again() -> None:
         asked.append(body["member_id"])
         return None if body["member_id"] == "a" else {"error_code": 0}
 
-    first, then = play([beat(0, 5, "a"), beat(9, 12, "b")], once)
+    first, then = play([heartbeat(0, 5, "a"), heartbeat(9, 12, "b")], once)
     assert (first.finding, then.finding) == (True, False)
     assert asked == ["a", "b"]
 
 
 def test_many_connections_end_whatever_is_under_way() -> None:
-    exchanges = [beat(number, number + 1, "a", connection=number) for number in range(30)]
-    found = play([*exchanges, beat(40, None, "b", connection=40)], fine)
+    exchanges = [heartbeat(number, number + 1, "a", connection=number) for number in range(30)]
+    found = play([*exchanges, heartbeat(40, None, "b", connection=40)], fine)
     assert [outcome.finding for outcome in found] == [False] * 31
 
 
 def fetch(ts: int, epoch: int, offset: int | None) -> Exchange:
     """The Fetch of a session; offset: of the partition, None if there is nothing new to say of it."""
-    partitions = [] if offset is None else [{"partition": 0, "fetch_offset": offset}]
-    topics = [{"topic": "t", "partitions": partitions}] if partitions else []
-    asked = {"session_id": 7 if epoch else 0, "session_epoch": epoch, "topics": topics}
-    return Exchange(
-        ts, 1, "", "a", 1, FETCH, 12, 0, 30, latency_ms=1e-6,
-        request_body=api(FETCH).request.codec(12).encode(asked),
-        response_body=api(FETCH).response.codec(12).encode({"session_id": 7}),
-    )  # fmt: skip
+    topics = [{"topic": "t", "partitions": [{"partition": 0, "fetch_offset": offset}]}]
+    session = {"session_id": 7 if epoch else 0, "session_epoch": epoch}
+    asked = {**session, "topics": [] if offset is None else topics}
+    return exchange("Fetch", 12, asked, {"session_id": 7}, at=ts / MS, took=1 / MS)
 
 
 def test_a_fetch_session_that_is_lost_is_begun_again() -> None:
@@ -235,10 +224,7 @@ def test_a_fetch_session_that_is_lost_is_begun_again() -> None:
         error, session = answers.pop(0)
         return {"error_code": error, "session_id": session}
 
-    exchanges = [
-        fetch(10 * number, number, offset) for number, offset in enumerate((5, None, 6, None, 7))
-    ]
-    found = play(exchanges, loses)
+    found = play([fetch(10 * n, n, at) for n, at in enumerate((5, None, 6, None, 7))], loses)
     assert not any(outcome.finding for outcome in found), found
     assert said == [
         (0, 0, [5]),
@@ -252,10 +238,7 @@ def test_a_fetch_session_that_is_lost_is_begun_again() -> None:
 
 
 def test_an_api_that_the_cluster_lacks() -> None:
-    produce = Exchange(
-        0, 1, "", "a", 1, 0, 3, 0, 0,
-        request_body=api("Produce").request.codec(3).encode({"acks": 1}),
-    )  # fmt: skip
+    produce = exchange("Produce", 3, {"acks": 1}, None, at=0)
     (found,) = play([produce], fine)
     assert found.left is not None
     assert found.left.reason == "the live cluster does not offer Produce"
@@ -263,35 +246,19 @@ def test_an_api_that_the_cluster_lacks() -> None:
 
 
 def test_recorded_time_is_kept() -> None:
-    exchanges = [beat(0, 1, "a"), beat(200_000_000, 200_000_001, "a")]
-
-    async def main() -> float:
-        return asyncio.get_running_loop().time()
-
-    before = asyncio.run(main())
-    play(exchanges, fine, speed=2)
-    took = asyncio.run(main()) - before
-    assert took >= 0.1
-    assert key_of("Heartbeat") == HEARTBEAT
+    begun = time.monotonic()
+    play([heartbeat(0, 1, "a"), heartbeat(200 * MS, 200 * MS + 1, "a")], fine, speed=2)
+    assert time.monotonic() - begun >= 0.1
 
 
-def test_nobody_there() -> None:
-    async def main() -> None:
-        with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1: "):
-            await LiveCluster([("127.0.0.1", 1)], LiveConnection.open).start()
-
-    asyncio.run(main())
+async def nobody(address: tuple[str, int]) -> LiveConnection:
+    raise TimeoutError
 
 
-def test_nobody_who_answers() -> None:
-    async def dial(address: tuple[str, int]) -> LiveConnection:
-        raise TimeoutError
-
-    async def main() -> None:
-        with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1: TimeoutError"):
-            await LiveCluster([("127.0.0.1", 1)], dial).start()
-
-    asyncio.run(main())
+@pytest.mark.parametrize(("dial", "why"), [(LiveConnection.open, ""), (nobody, "TimeoutError")])
+def test_nobody_there(dial: Any, why: str) -> None:
+    with pytest.raises(Unreachable, match=rf"127\.0\.0\.1:1: {why}"):
+        asyncio.run(LiveCluster([("127.0.0.1", 1)], dial).start())
 
 
 def test_answers_to_what_nobody_asked() -> None:

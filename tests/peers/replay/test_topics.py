@@ -5,36 +5,29 @@ from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.topics import Needed, lacking
-from barnabas.specs import api
-from barnabas.specs.registry import key_of
+from tests.captures.checks.given import exchange
 
 ID = uuid.UUID(int=7)
 
 
-def asked(name: str, version: int, body: dict[str, Any], error: int | None = None) -> Exchange:
-    response = None
-    if error is not None:
-        partition = {"partition_index": 0, "error_code": error}
-        values = {"responses": [{"topic": "t", "partitions": [partition]}]}
-        response = api(name).response.codec(version).encode(values)
-    return Exchange(
-        0, 1, "", "a", 1, key_of(name), version, 0, 0,
-        request_body=api(name).request.codec(version).encode(body), response_body=response,
-    )  # fmt: skip
+def asked(name: str, version: int, body: dict[str, Any]) -> Exchange:
+    return exchange(name, version, body, None, at=0)
 
 
 def fetch(
     version: int, topic: dict[str, Any], *partitions: int, error: int | None = None, **more: Any
 ) -> Exchange:
     entries = [{"partition": number} for number in partitions]
+    answers = [{"topic": "t", "partitions": [{"partition_index": 0, "error_code": error}]}]
+    response = None if error is None else {"responses": answers}
     body = {"topics": [{**topic, "partitions": entries}], **more}
-    return asked("Fetch", version, body, error)
+    return exchange("Fetch", version, body, response, at=0)
 
 
 def needed(*exchanges: Exchange) -> Needed:
     found = Needed()
-    for exchange in exchanges:
-        found.add(exchange)
+    for one in exchanges:
+        found.add(one)
     return found
 
 
@@ -57,8 +50,7 @@ def test_what_was_not_there_then_or_asked_by_a_broker_is_not_needed() -> None:
         fetch(4, {"topic": "t"}, 0, error=3),
         fetch(4, {"topic": "u"}, 0, replica_id=2),
         fetch(15, {"topic_id": ID}, 0, replica_state={"replica_id": 2}),
-        Exchange(0, 1, "", "a", 1, 1, 4, 0, 0, request_body=b"?"),
-        Exchange(0, 1, "", "a", 1, 1, 99, 0, 0, request_body=b"?"),
+        *(Exchange(0, 1, "", "a", 1, 1, v, 0, 0, request_body=b"?") for v in (4, 99)),
     )
     assert found.partitions({ID: "t"}) == {}
 
@@ -68,7 +60,4 @@ def test_what_the_recording_makes_itself() -> None:
     assert found.created == {"t"}
     assert list(lacking({"t": 1}, {}, found.created)) == []
     assert list(lacking({"t": 1}, {}, ())) == ["the target lacks t (1 partition)"]
-
-
-def test_enough_is_nothing_to_say() -> None:
     assert list(lacking({"t": 2}, {"t": 3, "u": 1}, ())) == []

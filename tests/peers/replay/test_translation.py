@@ -9,19 +9,14 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.order import Index
 from barnabas.peers.replay.translation import Translation
 from barnabas.peers.replay.versions import NotReplayable
-from barnabas.specs import api
-from barnabas.specs.registry import key_of
+from tests.captures.checks.given import exchange
 
 OFFERED = dict.fromkeys(range(100), (0, 13))
 RECORDED, LIVE = (uuid.UUID(int=number) for number in (7, 8))
 
 
-def exchange(name: str, version: int, request: Any, response: Any = None) -> Exchange:
-    answer = None if response is None else api(name).response.codec(version).encode(response)
-    return Exchange(
-        0, 1, "", "a", 1, key_of(name), version, 0, 0,
-        request_body=api(name).request.codec(version).encode(request), response_body=answer,
-    )  # fmt: skip
+def recorded(name: str, version: int, request: Any, response: Any = None) -> Exchange:
+    return exchange(name, version, request, response, at=0)
 
 
 def asked(translation: Translation, found: Exchange) -> tuple[int, dict[str, Any]]:
@@ -36,7 +31,7 @@ def test_offsets_follow_from_what_was_produced() -> None:
     ):
         translation = Translation(Index(topics={RECORDED: "t"}))
         names = {"name": "t", "topic_id": RECORDED}
-        metadata = exchange("Metadata", 12, {"topics": []}, {"topics": [names]})
+        metadata = recorded("Metadata", 12, {"topics": []}, {"topics": [names]})
         live_names = {"topics": [{"name": "t", "topic_id": LIVE, "partitions": []}]}
         translation.learn(metadata, 12, {}, live_names)
 
@@ -44,10 +39,10 @@ def test_offsets_follow_from_what_was_produced() -> None:
             entry = {"index": 0, "base_offset": offset, "error_code": 0}
             return {"responses": [{**named, "partition_responses": [entry]}]}
 
-        produce = exchange("Produce", version, {"topic_data": []}, produced(topic, 100))
+        produce = recorded("Produce", version, {"topic_data": []}, produced(topic, 100))
         translation.learn(produce, version, {}, produced(live_topic, 5))
         partition = {"partition": 0, "fetch_offset": 103, "current_leader_epoch": 4}
-        fetch = exchange("Fetch", 9, {"topics": [{"topic": "t", "partitions": [partition]}]})
+        fetch = recorded("Fetch", 9, {"topics": [{"topic": "t", "partitions": [partition]}]})
         _, body = asked(translation, fetch)
         (entry,) = body["topics"][0]["partitions"]
         assert (entry["fetch_offset"], entry["current_leader_epoch"]) == (8, -1)
@@ -55,18 +50,18 @@ def test_offsets_follow_from_what_was_produced() -> None:
 
 def test_a_live_cluster_that_begins_no_epoch_with_a_transaction() -> None:
     end = {"transactional_id": "x", "producer_id": 1000, "producer_epoch": 3, "committed": True}
-    bumped = exchange("EndTxn", 5, end, {"producer_id": 1000, "producer_epoch": 4})
+    bumped = recorded("EndTxn", 5, end, {"producer_id": 1000, "producer_epoch": 4})
     translation = Translation(Index())
     live = {"producer_id": -1, "producer_epoch": -1}
     translation.learn(bumped, 4, {"producer_id": 7, "producer_epoch": 0}, live)
-    _, body = asked(translation, exchange("EndTxn", 5, {**end, "producer_epoch": 4}))
+    _, body = asked(translation, recorded("EndTxn", 5, {**end, "producer_epoch": 4}))
     assert (body["producer_id"], body["producer_epoch"]) == (7, 0)
 
 
 def test_the_version_is_one_that_the_cluster_takes() -> None:
-    fetch = exchange("Fetch", 16, {"topics": []})
+    fetch = recorded("Fetch", 16, {"topics": []})
     assert asked(Translation(Index()), fetch)[0] == 13
-    unnamed = exchange("Fetch", 13, {"topics": [{"topic_id": RECORDED, "partitions": []}]})
+    unnamed = recorded("Fetch", 13, {"topics": [{"topic_id": RECORDED, "partitions": []}]})
     assert unnamed.request is not None
     with pytest.raises(NotReplayable, match="names the topic"):
         Translation(Index()).request(unnamed, unnamed.request, {1: (4, 12)})
@@ -75,7 +70,7 @@ def test_the_version_is_one_that_the_cluster_takes() -> None:
 def test_a_response_in_live_terms() -> None:
     heartbeat = {"group_id": "g", "member_id": "m", "member_epoch": 1}
     said = {"member_id": "m", "member_epoch": 1}
-    found = exchange("ConsumerGroupHeartbeat", 0, heartbeat, said)
+    found = recorded("ConsumerGroupHeartbeat", 0, heartbeat, said)
     assert found.response is not None
     translation = Translation(Index())
     translation.learn(found, 0, {}, {"member_id": "M", "member_epoch": 9})
