@@ -39,6 +39,7 @@ VERSION: Final = "4.3.1"
 BROKERS: Final = 3
 
 SETTINGS: Final = {
+    "broker.session.timeout.ms": "60000",
     "group.min.session.timeout.ms": "500",
     "group.consumer.heartbeat.interval.ms": "500",
     "group.consumer.min.heartbeat.interval.ms": "500",

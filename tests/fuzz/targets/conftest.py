@@ -1,0 +1,17 @@
+"""The embedded cluster as a target, and requests to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.embedded import EmbeddedService
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[BrokerTarget]:
+    """One that waits for every answer, however busy the machine is."""
+    with BrokerTarget(EmbeddedService(), batch=16, lanes=4, patience=60, limit=60) as running:
+        yield running

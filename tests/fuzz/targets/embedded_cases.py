@@ -1,0 +1,50 @@
+"""Requests to the embedded cluster, and what comes of them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.connections import Lane
+from barnabas.fuzz.targets.flow import Flow
+from barnabas.specs.keys import FETCH, METADATA
+from tests.fuzz.observed import case, request
+
+ASK: Final = request(METADATA, 1, {"topics": None})
+_PARTITION: Final = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 100}
+_TOPIC: Final[dict[str, Any]] = {"topic": "fuzz-topic", "partitions": [_PARTITION]}
+PARKED: Final = request(FETCH, 4, {"max_wait_ms": 60000, "min_bytes": 1 << 20, "topics": [_TOPIC]})
+
+
+def asks(count: int) -> list[Case]:
+    """Cases 0, 1, 2 and so on that are answered."""
+    return [case(ASK, number=number) for number in range(count)]
+
+
+def run(target: BrokerTarget, *cases: Case) -> list[Observation]:
+    """One observation a case, in order."""
+    found = list(target.run(cases))
+    assert [one.case for one in found] == list(cases)
+    return found
+
+
+def all_at_once(target: BrokerTarget, count: int) -> None:
+    """From now on so many cases are on their way at once."""
+    while target.at_once < count:
+        run(target, *asks(target.at_once))
+
+
+def give_up_parked(patch: pytest.MonkeyPatch) -> None:
+    """PARKED is waited for no longer, all else as long as before."""
+    written = Flow._written
+
+    def given_up(flow: Flow, lane: Lane) -> None:
+        written(flow, lane)
+        if lane.sent == (PARKED,):
+            lane.deadline = lane.began
+
+    patch.setattr(Flow, "_written", given_up)

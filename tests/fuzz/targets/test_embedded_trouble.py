@@ -1,0 +1,266 @@
+"""The embedded cluster dies, hangs, computes on or logs errors: who is blamed, and what is started anew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import chain
+
+import pytest
+
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import COMPUTES, Death, Observation, Probe
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.embedded import EmbeddedService
+from barnabas.fuzz.targets.flow import Flow, Placed
+from barnabas.fuzz.targets.sending import WORN
+from barnabas.fuzz.targets.unattributed import Unattributed
+from tests.fuzz.observed import case
+from tests.fuzz.targets.embedded_cases import ASK, PARKED, all_at_once, asks, give_up_parked, run
+
+NULL = """\
+[handler-3] ERROR k.ReplicaManager - append to t-{}
+java.lang.NullPointerException: record
+\tat kafka.log.Validator.validate(Validator.scala:191)"""
+
+
+@pytest.fixture
+def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who leaves a probe unanswered is not given time to die."""
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
+
+
+def kill(target: BrokerTarget) -> None:
+    """Kill its process; it is dead before the next case."""
+    service = target.service
+    assert isinstance(service, EmbeddedService)
+    assert service.pid is not None
+    os.kill(service.pid, 6)
+    os.waitid(os.P_PID, service.pid, os.WEXITED | os.WNOWAIT)
+
+
+def test_a_broker_in_which_no_session_can_be_had_any_more_is_started_anew(
+    target: BrokerTarget,
+) -> None:
+    before, counts = target.restarts, target.lanes.counts
+    counts.had, counts.failing = True, WORN - 1
+    run(target, case(ASK))
+    assert target.restarts == before
+    counts.failing = WORN
+    run(target, case(ASK))
+    assert (target.restarts, counts.failing) == (before + 1, 0)
+
+
+def test_cases_that_are_left_when_no_session_can_be_had_go_to_the_one_started_anew(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_at_once(target, 64)
+    before, counts, batch_of = target.restarts, target.lanes.counts, target._batch_of
+    counts.had = True
+
+    def worn(flow: Flow, alone: bool) -> list[Placed]:
+        found = batch_of(flow, alone)
+        counts.failing = 0 if target.restarts > before else WORN
+        return found
+
+    monkeypatch.setattr(target, "_batch_of", worn)
+    run(target, *asks(64))
+    assert target.restarts == before + 1
+
+
+@pytest.mark.usefixtures("no_wait")
+def test_an_unanswered_probe_beside_others_is_asked_again_and_blames_nobody(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([Probe(False, 5.0, "no answer within 5 s")])
+    probe = target.prober.probe
+    monkeypatch.setattr(target.prober, "probe", lambda *asks: next(answers, None) or probe(*asks))
+    restarts = target.restarts
+    found = run(target, *asks(40))
+    assert all(one.replies for one in found)
+    # the last one of a batch may have a probe of its own
+    assert all(one.probe is None or one.probe.answered for one in found)
+    assert not any("blamed" in dict(one.facts) for one in found)
+    assert target.restarts == restarts
+
+
+@pytest.mark.usefixtures("no_wait")
+def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_case(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guilty = case(ASK, number=7)
+    begin, probe, send = target.service.start, target.prober.probe, target.lanes.flow
+    hung = False
+
+    def flow(cases: list[Case], patience: float | None = None) -> Flow:
+        nonlocal hung
+        hung = hung or guilty in cases
+        return send(cases, patience)
+
+    def start() -> None:
+        nonlocal hung
+        hung = False
+        begin()
+
+    monkeypatch.setattr(target.lanes, "flow", flow)
+    monkeypatch.setattr(target.service, "start", start)
+    monkeypatch.setattr(
+        target.prober, "probe", lambda *asks: Probe(False, 5.0, "no") if hung else probe(*asks)
+    )
+    doing: list[str] = []
+    perform = target.sender.perform
+
+    def performed(cases: list[Case]) -> list[Observation]:
+        doing.append(target.doing)
+        return perform(cases)
+
+    monkeypatch.setattr(target.sender, "perform", performed)
+    found = run(target, *asks(4), guilty)
+    assert set(doing) == {"looking for the case behind an unanswered probe, one of 5"}
+    assert target.doing == ""
+    assert [one.case.number for one in found if dict(one.facts).get("blamed")] == [7]
+
+
+def test_a_late_case_behind_which_the_process_computes_on_is_blamed_and_waited_for_no_longer(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_up_parked(monkeypatch)
+    guilty = case(PARKED, number=7)
+    perform, restart = target.sender.perform, target.sender.restart
+    computes = True
+
+    def performed(cases: Sequence[Case]) -> list[Observation]:
+        nonlocal computes
+        computes = guilty in cases
+        return perform(cases)
+
+    def anew() -> None:
+        nonlocal computes
+        computes = False
+        restart()
+
+    monkeypatch.setattr(target.sender, "perform", performed)
+    monkeypatch.setattr(target.sender, "restart", anew)
+    monkeypatch.setattr(target._computing, "computing", lambda over: 7 if computes else None)
+    monkeypatch.setattr(target.sender, "patiently", None)
+    found = run(target, *asks(7), guilty, case(ASK, number=8))
+    assert [one.case.number for one in found if COMPUTES in dict(one.facts)] == [7]
+    assert not computes
+
+
+@pytest.mark.usefixtures("no_wait")
+def test_what_was_only_busy_is_waited_for_and_not_started_again(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(target, case(ASK))
+    unanswered = iter([False, False])  # one behind the case, one behind those under way beside it
+    again = iter([True, True, False, True, True, True, True])
+    answers = chain(unanswered, again)
+    asked: list[Probe] = []
+
+    def probe(*asks: object) -> Probe:
+        asked.append(Probe(next(answers, True), 5.0))
+        return asked[-1]
+
+    monkeypatch.setattr(target.sender.revival, "_start_s", 1000.0)
+    monkeypatch.setattr(target.prober, "probe", probe)
+    restarts = target.restarts
+    (one,) = run(target, case(ASK))
+    assert one.probe is not None
+    assert not one.probe.answered
+    assert run(target, case(ASK))[0].replies
+    assert len(asked) == 2 + 7 + 1  # until four in a row, then behind the case
+    assert target.restarts == restarts
+
+
+@pytest.mark.usefixtures("no_wait")
+def test_what_stays_busy_longer_than_a_start_takes_is_started_again(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung = [True]
+    start, probe = target.service.start, target.prober.probe
+
+    def again() -> None:
+        hung.clear()
+        start()
+
+    monkeypatch.setattr(target.sender.revival, "_start_s", 0.0)
+    monkeypatch.setattr(target.service, "start", again)
+    monkeypatch.setattr(
+        target.prober, "probe", lambda *asks: Probe(False, 5.0, "") if hung else probe(*asks)
+    )
+    restarts = target.restarts
+    run(target, case(ASK))
+    assert run(target, case(ASK))[0].replies
+    assert target.restarts == restarts + 1
+
+
+def test_more_cases_are_given_at_once_while_all_goes_well_and_fewer_behind_a_death() -> None:
+    with BrokerTarget(EmbeddedService(), batch=8, lanes=4, patience=60, limit=60) as target:
+        given = [target.at_once]
+        for _ in range(5):
+            run(target, *asks(target.at_once))
+            given.append(target.at_once)
+        assert given == [8, 16, 32, 64, 128, 128]
+        kill(target)
+        run(target, *asks(10))
+        assert target.at_once == 64
+
+
+def test_a_process_that_dies_is_told_and_started_again(target: BrokerTarget) -> None:
+    restarts = target.restarts
+    kill(target)
+    found = run(target, *asks(2))
+    assert [one.death for one in found if one.death] in ([], [Death(-6, "")])
+    assert target.restarts == restarts + 1
+    assert run(target, case(ASK))[0].replies
+
+
+def log_errors(target: BrokerTarget, patch: pytest.MonkeyPatch, guilty: set[int]) -> None:
+    """Its log says, without whose it is, what has come of some cases."""
+    entries: list[str] = []
+    send = target.lanes.flow
+
+    def flow(cases: list[Case], patience: float | None = None) -> Flow:
+        entries.extend(NULL.format(one.number) for one in cases if one.number in guilty)
+        return send(cases, patience)
+
+    def log() -> tuple[str, ...]:
+        said = tuple(entries)
+        entries.clear()
+        return said
+
+    patch.setattr(target.sender.watch, "unattributed", Unattributed())
+    patch.setattr(target.lanes, "flow", flow)
+    patch.setattr(target.service, "log", log)
+
+
+@pytest.mark.parametrize("guilty", [{9}, {1, 3, 9, 12, 13}, set(range(16))])
+def test_an_entry_that_names_nobody_is_the_one_case_s_that_shows_it_alone(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch, guilty: set[int]
+) -> None:
+    log_errors(target, monkeypatch, guilty)
+    found = run(target, *asks(16))
+    one, *others = (one for one in found if one.log)
+    assert {each.case.number for each in (one, *others)} <= guilty
+    assert not any(each.shared for each in found)
+    executed = target.executed
+    run(target, *asks(16))
+    assert target.executed == executed + 16
+    (again,) = run(target, one.case)
+    assert again.log == one.log
+
+
+def test_what_several_cases_do_is_told_of_the_last_when_they_are_run_together(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_errors(target, monkeypatch, {3, 5})
+    before = target.executed
+    some = asks(6)[3:]
+    *others, last = target.together(some)
+    assert target.executed == before + 3, "nobody is looked for"
+    assert [one.case for one in (*others, last)] == some
+    assert all(one.replies for one in (*others, last))
+    assert last.shared
+    assert [entry.splitlines()[0][-3:] for entry in last.log] == ["t-3", "t-5"]
+    assert not any(one.log for one in others)
