@@ -8,7 +8,8 @@ import pytest
 
 from barnabas.peers.apache import ApacheCluster, UnavailableError
 from barnabas.peers.apache.client import JavaClient
-from tests.experiments.scenarios.kafka import BROKERS, SASL, SETTINGS, VERSION
+from tests.experiments.scenarios.bench import SASL
+from tests.experiments.scenarios.kafka import BROKERS, SETTINGS, VERSION
 
 
 @pytest.fixture(scope="session")

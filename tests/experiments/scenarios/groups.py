@@ -9,6 +9,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Final, Self
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.harness import Harness
@@ -142,6 +149,33 @@ class Group:
         finally:
             client.close()
 
+    @property
+    def told(self) -> list[str]:
+        """What all members were told."""
+        return [what for member in self.members for what in member.told]
+
+    @property
+    def stayed(self) -> bool:
+        """Whether each member kept the id that it joined with."""
+        return all(len(ids) == 1 for ids in self.member_ids.values())
+
+    def work(self) -> None:
+        """Share 60 records more, and commit them."""
+        self.send(60)
+        self.until_shared()
+        self.until_done()
+
+    def work_until(self, rule: str, times: int = 1) -> list[Exchange]:
+        """Send and read until a rule has fired so often; gives the exchanges on which it did."""
+        watched = self.proxy.rules.rule(rule)
+        while watched.fired < times:
+            self.send(12)
+            until(
+                lambda: len(self.received) == self.sent or watched.fired >= times,
+                f"records, or {rule}",
+            )
+        return fired(self.proxy, rule)
+
     def until_shared(self) -> None:
         """Wait until every partition is one member's and all have as many. Raises TimeoutError."""
 
@@ -193,22 +227,29 @@ def group_of(proxy: Harness, cluster: ApacheCluster, topic: str) -> Iterator[Gro
         yield group
 
 
+def configure_group(bootstrap: str, group: str, settings: Mapping[str, str]) -> None:
+    """Set what brokers keep for a group; it need not be there yet."""
+    entries = [
+        ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        for name, value in settings.items()
+    ]
+    about = ConfigResource(ResourceType.GROUP, group, incremental_configs=entries)
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.incremental_alter_configs([about])[about].result(SOON)
+
+
 def meet_newcomer(group: Group) -> None:
     """Two members are at work when a third one comes and a coordinator fails.
 
     Returns when all three are at work and have got everything; nobody had to begin anew for it.
     """
     group.join(2)
-    group.until_shared()
-    group.send(60)
-    group.until_done()
+    group.work()
     until(lambda: group.proxy.rules.rule("a group is at work").fired, "heartbeats")
     group.join()
-    group.send(60)
-    group.until_shared()
-    group.until_done()
+    group.work()
     assert group.twice == 0
-    assert [len(ids) for ids in group.member_ids.values()] == [1, 1, 1]
+    assert group.stayed
     asked = fired(group.proxy, "another one is looked for")
     assert [one.error for one in asked] == ["COORDINATOR_NOT_AVAILABLE"] * 4
 

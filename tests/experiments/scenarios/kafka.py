@@ -20,12 +20,8 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import (
     AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
     NewTopic,
     OffsetSpec,
-    ResourceType,
 )
 
 from barnabas.captures.kafka.exchange import Exchange
@@ -54,18 +50,7 @@ SETTINGS: Final = {
 PLAIN: Final = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 5}
 """Settings of a producer without idempotence."""
 
-SASL: Final = {
-    "listeners": "PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port},"
-    "SASL_PLAINTEXT://127.0.0.1:{spare_port}",
-    "advertised.listeners": "PLAINTEXT://127.0.0.1:{port},SASL_PLAINTEXT://127.0.0.1:{spare_port}",
-    "sasl.enabled.mechanisms": "PLAIN",
-    "listener.name.sasl_plaintext.plain.sasl.jaas.config": "org.apache.kafka.common.security.plain"
-    '.PlainLoginModule required user_alice="secret";',
-    "listener.name.sasl_plaintext.plain.connections.max.reauth.ms": "1000",
-}
-"""What brokers are told for a second listener, at each one's spare port: sessions of alice end after 1 s."""
-
-SOON: Final = 30.0
+SOON: Final = 60.0
 """Seconds after which what was to come is given up."""
 
 QUICK: Final[dict[str, Any]] = {
@@ -133,17 +118,6 @@ def made_topic(
 
     until(lambda: led(admin, name, partitions), f"{name} has leaders")
     return name
-
-
-def configure_group(bootstrap: str, group: str, settings: Mapping[str, str]) -> None:
-    """Set what brokers keep for a group; it need not be there yet."""
-    entries = [
-        ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-        for name, value in settings.items()
-    ]
-    about = ConfigResource(ResourceType.GROUP, group, incremental_configs=entries)
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.incremental_alter_configs([about])[about].result(SOON)
 
 
 def led(admin: AdminClient, name: str, partitions: int) -> bool:

@@ -6,7 +6,7 @@ from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.probe import ask
 from barnabas.specs.keys import ALTER_PARTITION_REASSIGNMENTS, METADATA
-from tests.experiments.scenarios.kafka import SOON, until
+from tests.experiments.scenarios.kafka import SOON, fired, until
 
 
 def move_leader(cluster: ApacheCluster, topic: str, to: int) -> None:
@@ -32,3 +32,18 @@ def _led_by(port: int, topic: str) -> int:
 def asked(proxy: Harness, *apis: str) -> set[int | None]:
     """The brokers that got such requests."""
     return {one.broker for one in list(proxy.exchanges) if one.api in apis}
+
+
+def named_an_unreachable_leader(proxy: Harness, api: str) -> None:
+    """The former leader refused and named the new one, at an address where nobody listens."""
+    found = fired(proxy, "nobody listens at the new leader's address")
+    assert {(one.api, one.broker, one.error) for one in found} == {
+        (api, 2, "NOT_LEADER_OR_FOLLOWER")
+    }
+    for one in found:
+        assert one.response is not None
+        named = [(node["node_id"], node["port"]) for node in one.response["node_endpoints"]]
+        assert named == [(3, 1)]
+    first = min(one.ts for one in found)
+    assert [one for one in proxy.exchanges if one.api == "Metadata" and one.ts > first]
+    assert asked(proxy, api) == {2, 3}

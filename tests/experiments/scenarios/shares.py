@@ -8,10 +8,10 @@ from typing import Final
 
 from confluent_kafka import KafkaException, ShareConsumer
 
+from tests.experiments.scenarios.groups import configure_group
 from tests.experiments.scenarios.kafka import (
     QUICK,
     SOON,
-    configure_group,
     made_topic,
     numbers,
     send,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from confluent_kafka import Producer
 
+from barnabas.harness import Harness
 from tests.experiments.scenarios.kafka import QUICK, SOON
 
 
@@ -29,3 +30,9 @@ def transact(
     else:
         producer.flush(SOON)
         producer.abort_transaction(SOON)
+
+
+def ended(proxy: Harness) -> list[bool]:
+    """Whether each transaction that was ended was committed, as EndTxn asks."""
+    ends = [one for one in proxy.exchanges if one.api == "EndTxn" and not one.error]
+    return [one.request["committed"] for one in ends if one.request]

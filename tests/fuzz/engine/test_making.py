@@ -16,7 +16,6 @@ from barnabas.fuzz.engine.making import FIELDS, HOT, Maker, cook
 from barnabas.fuzz.engine.stats import Field, cells
 from barnabas.fuzz.engine.strata import Strata
 from barnabas.fuzz.frame_map.compressed import message_of
-from barnabas.fuzz.frame_map.fields import field_of, map_of
 from barnabas.fuzz.mutators.counts import COUNTS
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.sessions.live import filled
@@ -70,7 +69,7 @@ def test_what_a_mutator_draws_from_is_of_the_dice_of_the_case(hot: bool) -> None
 
 
 def test_a_recipe_makes_the_case_again() -> None:
-    for number in range(1500):
+    for number in range(500):
         case = maker().case(number)
         assert cook(case.recipe, number) == case
 
@@ -78,25 +77,6 @@ def test_a_recipe_makes_the_case_again() -> None:
 def test_some_cases_have_two_changes() -> None:
     sizes = Counter(len(maker().case(number).recipe.changes) for number in range(1000))
     assert sizes[1] > sizes[2] > 0
-
-
-def test_one_pass_puts_every_mutator_to_every_field() -> None:
-    """Whatever of the schema a mutator can be put to, it was put to within one pass."""
-    made = maker()
-    done = {
-        (case.recipe.seed.key, change.mutator, field_of(change.path))
-        for case in map(made.case, range(made.strata))
-        for change in case.recipe.changes[:1]
-    }
-    expected = set()
-    for seed in corpus():
-        chart = map_of(seed)
-        for mutator in MUTATORS:
-            if mutator.per == "field":
-                expected |= {
-                    (seed.key, mutator.name, field_of(part.path)) for part in mutator.places(chart)
-                }
-    assert expected - done == set()
 
 
 def test_energies_have_one_case_in_four_begin_with_what_is_hot() -> None:

@@ -41,9 +41,15 @@ def test_one_pass_puts_every_mutator_to_every_field_of_every_version() -> None:
         for mutator in MUTATORS
         if mutator.per == "field"
         for part in mutator.places(map_of(seed))
-        if part.path and not part.path.startswith("header.")
     }
-    assert expected - done == set()
+    missing = {one for one in expected - done if one[3] and not one[3].startswith("header.")}
+    assert missing == set()
+    # those of headers and frames are of any version
+
+    def of_any_version(some: set[tuple[int, int, str, str]]) -> set[tuple[int, str, str]]:
+        return {(key, mutator, field) for key, _, mutator, field in some}
+
+    assert of_any_version(expected) - of_any_version(done) == set()
 
 
 def test_the_newest_version_of_a_field_comes_first_then_the_oldest() -> None:
@@ -88,9 +94,9 @@ def test_a_field_comes_behind_each_session_in_turn() -> None:
 @functools.cache
 def answered() -> tuple[Seed, ...]:
     """What a client gets, of which one API has records."""
-    asked = [(keys.FETCH, version) for version in range(13)]
-    asked += [(keys.METADATA, version) for version in range(13)]
-    asked += [(keys.OFFSET_FETCH, version) for version in range(9)]
+    asked = [(keys.FETCH, version) for version in range(0, 13, 3)]
+    asked += [(keys.METADATA, version) for version in range(0, 13, 3)]
+    asked += [(keys.OFFSET_FETCH, version) for version in range(0, 9, 3)]
     return tuple(answers(asked))
 
 
@@ -107,7 +113,7 @@ def test_no_kind_of_part_below_a_batch_has_less_than_its_share() -> None:
     deep = {kind: count for kind, count in visits.items() if kind[0] != MESSAGE}
     assert {depth for depth, _ in deep} == set(DEPTHS) - {MESSAGE}
     share = cases // DEEP // len(deep)
-    assert share > 20
+    assert share > 10
     assert min(deep.values()) >= share, min(deep, key=deep.__getitem__)
     assert sum(deep.values()) < cases * 3 / 4  # of three APIs, one of which is all about records
     there: dict[tuple[str, str], set[int]] = {}
