@@ -91,7 +91,7 @@ def test_what_is_not_utf8_is_said_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_record_may_be_sent_very_often() -> None:
-    assert len(parse(SENT * 100_000).sent["t", "a"]) == 100_000
+    assert len(parse(SENT * 30_000).sent["t", "a"]) == 30_000
 
 
 @given(st.integers(0, len(SENT) - 1))

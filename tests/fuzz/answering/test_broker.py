@@ -16,21 +16,12 @@ from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import ASSIGNMENT, SUBSCRIPTION, seeds
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.specs import keys
-from barnabas.specs.frames import Frame, decode_frame, encode_frame
-from barnabas.specs.headers import request_header_version
+from barnabas.specs.frames import Frame, decode_frame
 from barnabas.specs.registry import NAMES
+from tests.fuzz.observed import request
 
-
-def asked(key: int, version: int, body: dict[str, Any], correlation_id: int = 1) -> bytes:
-    """A request as it goes on the wire."""
-    header: dict[str, Any] = {
-        "request_api_key": key,
-        "request_api_version": version,
-        "correlation_id": correlation_id,
-    }
-    if request_header_version(key, version):
-        header["client_id"] = "tests"
-    return encode_frame(Frame("request", key, version, header, body))
+asked = request
+"""A request as it goes on the wire."""
 
 
 def told(reply: Reply, key: int, version: int) -> Frame:
@@ -213,8 +204,8 @@ def _planted(ordinal: int = 0, **case: Any) -> Planted:
 def test_the_cases_answer_stands_in_the_place_of_one_and_the_rest_is_valid() -> None:
     broker = Broker(planted=_planted(ordinal=1))
     connection = Connection(broker)
-    request = [asked(keys.METADATA, 9, {"topics": None}, number) for number in (5, 6, 7)]
-    replies = connection.receive(b"".join(request))
+    requests = [asked(keys.METADATA, 9, {"topics": None}, number) for number in (5, 6, 7)]
+    replies = connection.receive(b"".join(requests))
     assert [reply.case for reply in replies] == [False, True, False]
     assert replies[1].chunks[0][:8] == struct.pack(">ii", 10, 6)
     assert told(replies[2], keys.METADATA, 9).body["topics"][0]["name"] == TOPIC

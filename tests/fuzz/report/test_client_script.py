@@ -30,6 +30,7 @@ from barnabas.specs import decode_frame
 from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, LIST_OFFSETS, METADATA
 from barnabas.specs.registry import NAMES
 from tests.fuzz.observed import request
+from tests.fuzz.report.test_script import run
 from tests.fuzz.targets.clients import own_client
 
 VERSION = 1
@@ -129,20 +130,15 @@ def test_a_case_is_delivered_as_it_was(delivery: Delivery, tmp_path: Path) -> No
 def test_arguments_that_are_no_port_are_told_how_it_is_used(
     tmp_path: Path, given: tuple[str, ...]
 ) -> None:
-    path = tmp_path / "finding.py"
-    path.write_text(client_script("it dies", []))
-    line = [sys.executable, "-I", "-S", str(path), *given]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    done = run(client_script("it dies", []), tmp_path, *given)
     assert (done.returncode, done.stderr) == (2, "usage: python3 THIS_FILE [PORT]\n")
 
 
 def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "finding.py"
-    path.write_text(client_script("it dies", [Session(case_of(SEED.frame), [], "asks")]))
+    text = client_script("it dies", [Session(case_of(SEED.frame), [], "asks")])
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        line = [sys.executable, "-I", "-S", str(path), str(port)]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+        done = run(text, tmp_path, str(port))
     assert done.returncode == 3
     assert done.stderr.startswith(f"port {port}: ")
     assert done.stderr.count("\n") == 1

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,17 +39,17 @@ from tests.fuzz.mortal import Mortal
 from tests.fuzz.observed import request, response
 
 
-def ran(text: str, address: str, folder: Path) -> list[str]:
+def run(text: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a script as somebody does who has nothing but Python."""
     path = folder / "finding.py"
     path.write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", str(path), address],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=folder,
-    )
+    line = [sys.executable, "-I", "-S", str(path), *arguments]
+    return subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
+
+
+def ran(text: str, address: str, folder: Path) -> list[str]:
+    """What it prints before it says that it can't tell."""
+    done = run(text, folder, address)
     assert done.returncode == 3, done.stderr
     *lines, last = done.stdout.splitlines()
     assert last == "can't tell: at the top stands what shows it"
@@ -56,30 +57,37 @@ def ran(text: str, address: str, folder: Path) -> list[str]:
 
 
 def problem_of(text: str, host: str, port: int, folder: Path) -> str:
-    path = folder / "finding.py"
-    path.write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", str(path), f"{host}:{port}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    """The one line in which it says why it can't run."""
+    done = run(text, folder, f"{host}:{port}")
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1
     return done.stderr
+
+
+def told(text: str, address: tuple[str, int], folder: Path) -> tuple[int, str]:
+    """Its exit code and last line, if it waits for 1 s."""
+    text = text.replace("WAIT = 5.0", "WAIT = 1.0").replace("AGAIN = 10.0", "AGAIN = 0.1")
+    done = run(text, folder, f"{address[0]}:{address[1]}")
+    return done.returncode, (done.stdout or done.stderr).splitlines()[-1]
+
+
+def asks(*topics: str, correlation_id: int = 7) -> Case:
+    """A case that asks for topics."""
+    body = {"topics": [{"name": name} for name in topics]}
+    frame = request(METADATA, 1, body, correlation_id)
+    return Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
+
+
+def script_of(case: Case, *before: Asked, **more: Any) -> str:
+    """The script of a case, with what is asked before it."""
+    return script('it "dies"\\', case, Recorded(before, case.chunks), **more)
 
 
 @pytest.mark.parametrize("given", [(), ("here",), ("here:x",), ("h:1", "h:2"), ("h:65536",)])
 def test_arguments_that_are_no_address_are_told_how_it_is_used(
     tmp_path: Path, given: tuple[str, ...]
 ) -> None:
-    path = tmp_path / "finding.py"
-    frame = request(METADATA, 1, {"topics": None})
-    case = cook(Recipe(Seed(METADATA, 1, "request", frame[4:], "s"), ()), 1)
-    path.write_text(script("it dies", case, Recorded((), (frame,))))
-    line = [sys.executable, "-I", "-S", str(path), *given]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    done = run(script_of(asks()), tmp_path, *given)
     assert (done.returncode, done.stderr) == (2, "usage: python3 THIS_FILE HOST:PORT\n")
 
 
@@ -89,32 +97,18 @@ def answer(line: str) -> bytes:
 
 @pytest.mark.slow("waits for more for 5 s")
 def test_a_request_is_answered(tmp_path: Path) -> None:
-    frame = request(METADATA, 1, {"topics": None}, correlation_id=5)
-    recipe = Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ())
-    case = Case(0, recipe, (frame,))
     with EmbeddedCluster(1) as cluster:
-        received, end = ran(
-            script('it "dies"\\', case, Recorded((), (frame,))), cluster.bootstrap, tmp_path
-        )
+        text = script_of(asks(correlation_id=5))
+        received, end = ran(text, cluster.bootstrap, tmp_path)
     assert answer(received)[:4] == (5).to_bytes(4, "big")
     assert end == "nothing more within 5 s; the connection is open"
 
 
 def test_a_broker_that_is_not_there_is_a_line(tmp_path: Path) -> None:
-    frame = request(METADATA, 1, {"topics": None})
-    case = Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
-    text = script("it", case, Recorded((), (frame,)))
     with socket.create_server(("127.0.0.1", 0)) as server:
         host, port = server.getsockname()
-    assert problem_of(text, host, port, tmp_path).startswith(f"127.0.0.1:{port}: ")
-
-
-def told(text: str, address: tuple[str, int], folder: Path) -> tuple[int, str]:
-    path = folder / "finding.py"
-    path.write_text(text.replace("WAIT = 5.0", "WAIT = 1.0").replace("AGAIN = 10.0", "AGAIN = 0.1"))
-    line = [sys.executable, "-I", "-S", str(path), f"{address[0]}:{address[1]}"]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode, (done.stdout or done.stderr).splitlines()[-1]
+    told = problem_of(script_of(asks()), host, port, tmp_path)
+    assert told.startswith(f"127.0.0.1:{port}: ")
 
 
 @pytest.mark.parametrize(
@@ -133,73 +127,65 @@ def told(text: str, address: tuple[str, int], folder: Path) -> tuple[int, str]:
 def test_it_says_whether_the_finding_is_shown(
     oracle: str, behaviour: tuple[str, ...], dies: bool, code: int, tmp_path: Path
 ) -> None:
-    frame = request(METADATA, 1, {"topics": [{"name": "die"}]})
-    case = Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
-    text = script("it", case, Recorded((), (frame,)), None, criterion(oracle, behaviour))
+    text = script_of(asks("die"), shown=criterion(oracle, behaviour))
     broker = Mortal(lambda asked: dies and b"die" in asked)
     assert told(text, broker.address, tmp_path) == (code, "shown" if code else "not shown")
     broker.die()
 
 
+def metadata(error: int) -> bytes:
+    """An answer about the topic of sessions."""
+    topic = {"error_code": error, "name": TOPIC, "is_internal": False, "partitions": []}
+    return response(METADATA, 1, {"brokers": [], "controller_id": -1, "topics": [topic]})
+
+
+def before(case: Case) -> Asked:
+    """The case's question, answered, before it."""
+    return Asked(METADATA, 1, case.chunks[0][4:], metadata(0))
+
+
 def test_an_answer_before_the_case_that_has_other_fields_or_an_error_ends_it(
     tmp_path: Path,
 ) -> None:
-    frame = request(METADATA, 1, {"topics": []})
-    case = Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
-    topic = {"error_code": 0, "name": TOPIC, "is_internal": False, "partitions": []}
-    answered = {"brokers": [], "controller_id": -1, "topics": [topic]}
-    asked = Asked(METADATA, 1, frame[4:], response(METADATA, 1, answered))
-    text = script("it", case, Recorded((asked,), (frame,)))
+    case = asks()
+    text = script_of(case, before(case))
     assert "coordinates the group" in text
     broker = Mortal(lambda asked: False)
     assert told(text, broker.address, tmp_path) == (
         3,
         "can't tell: at the top stands what shows it",
     )
-    wrong = response(METADATA, 1, {**answered, "topics": [{**topic, "error_code": 3}]})
-    broker.answers = {METADATA: wrong}
+    size = len(metadata(3))
+    broker.answers = {METADATA: metadata(3)}
     code, line = told(text, broker.address, tmp_path)
     assert code == 3
     assert "Metadata v1 was answered with error code 3 (UNKNOWN_TOPIC_OR_PARTITION): " in line
     assert line.endswith("; try again in some seconds")
-    broker.answers = {
-        METADATA: response(METADATA, 1, {**answered, "topics": [{**topic, "error_code": 29}]})
-    }
+    broker.answers = {METADATA: metadata(29)}
     code, line = told(text, broker.address, tmp_path)
     assert (code, "code 29 (TOPIC_AUTHORIZATION_FAILED)" in line) == (3, True)
     assert "try again" not in line
-    moved = text.replace(f", {len(wrong)}, False", f", {len(wrong) + 1}, True")
+    moved = text.replace(f", {size}, False", f", {size + 1}, True")
     moved = moved.replace("AGAIN = 10.0", "AGAIN = 0.0")
     code, line = told(moved, broker.address, tmp_path)
-    assert (code, f"{len(wrong)} bytes came, {len(wrong) + 1} were recorded" in line) == (3, True)
+    assert (code, f"{size} bytes came, {size + 1} were recorded" in line) == (3, True)
     broker.die()
 
 
 def test_an_error_before_the_case_that_passes_is_asked_away(tmp_path: Path) -> None:
-    frame = request(METADATA, 1, {"topics": []})
-    case = Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
-    topic = {"error_code": 0, "name": TOPIC, "is_internal": False, "partitions": []}
-    body = {"brokers": [], "controller_id": -1, "topics": [topic]}
-    good = response(METADATA, 1, body)
-    bad = response(METADATA, 1, {**body, "topics": [{**topic, "error_code": 5}]})
     answered: list[bytes] = []
 
     def first(asked: bytes) -> bool:
         """Of requests: the first is answered with an error, others are not."""
         answered.append(asked)
-        broker.answers = {METADATA: bad if len(answered) == 1 else good}
+        broker.answers = {METADATA: metadata(5 if len(answered) == 1 else 0)}
         return False
 
-    broker = Mortal(first)
-    text = script("it", case, Recorded((Asked(METADATA, 1, frame[4:], good),), (frame,)))
-    path = tmp_path / "finding.py"
-    path.write_text(text.replace("WAIT = 5.0", "WAIT = 1.0"))
-    line = [sys.executable, str(path), "{}:{}".format(*broker.address)]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.stdout.splitlines()[-1], done.stderr) == (
-        "can't tell: at the top stands what shows it",
-        "",
-    )
+    case, broker = asks(), Mortal(first)
+    text = script_of(case, before(case)).replace("WAIT = 5.0", "WAIT = 1.0")
+    done = run(text, tmp_path, "{}:{}".format(*broker.address))
+    last = done.stdout.splitlines()[-1]
+    assert (last, done.stderr) == ("can't tell: at the top stands what shows it", "")
     assert len(answered) == 3
     broker.die()
 

@@ -12,18 +12,12 @@ from barnabas.fuzz.cases.case import Change, Recipe, Seed
 from barnabas.fuzz.shrinking.search import RUNS, shrink
 from barnabas.fuzz.shrinking.step import opened
 from barnabas.fuzz.shrinking.versions import VERSIONS
+from tests.fuzz.observed import request
 
 
-def seed(name: str, version: int, body: dict[str, Any], origin: str = "made") -> Seed:
-    api = specs.api(name)
-    header = {
-        "request_api_key": api.key,
-        "request_api_version": version,
-        "correlation_id": 7,
-        "client_id": "c",
-    }
-    data = specs.encode_frame(specs.Frame("request", api.key, version, header, body))
-    return Seed(api.key, version, "request", data[4:], origin)
+def seed(name: str, version: int, body: dict[str, Any]) -> Seed:
+    key = specs.api(name).key
+    return Seed(key, version, "request", request(key, version, body)[4:], "made")
 
 
 def topics(*names: str) -> dict[str, Any]:

@@ -10,23 +10,20 @@ from barnabas import specs
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.outcomes import Outcome, Taken, difference, outcome
-from barnabas.specs.frames import Frame
+from tests.fuzz.observed import request, response
 
 GROUP = "OffsetDelete"
 ALL: tuple[Taken, Taken] = ({}, {})
 
 
 def asked(name: str, version: int) -> bytes:
-    key = specs.api(name).key
-    header = {"request_api_key": key, "request_api_version": version, "correlation_id": 7}
-    body = specs.api(name).request.codec(version)
-    return specs.encode_frame(Frame("request", key, version, header, body.decode(body.encode({}))))
+    key, codec = specs.api(name).key, specs.api(name).request.codec(version)
+    return request(key, version, codec.decode(codec.encode({})))
 
 
 def answered(name: str, version: int, code: int) -> bytes:
-    key, message = specs.api(name).key, specs.api(name).response.codec(version)
-    body = message.decode(message.encode({"error_code": code}))
-    return specs.encode_frame(Frame("response", key, version, {"correlation_id": 7}, body))[4:]
+    key, codec = specs.api(name).key, specs.api(name).response.codec(version)
+    return response(key, version, codec.decode(codec.encode({"error_code": code})))
 
 
 def seen(name: str, version: int, *codes: int, ending: str = "open") -> Observation:

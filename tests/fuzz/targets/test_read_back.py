@@ -19,85 +19,76 @@ SERVED = build([one._replace(offset=one.offset + 40) for one in RECORDS], partit
 OTHER = build([Record(40, 1000, b"k", b"w")])
 
 
-def test_the_same_records_at_their_offset_are_fine() -> None:
-    assert compared(SENT, 40, SERVED) == []
+PRODUCER: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 2}
+AGAIN = build(RECORDS, **PRODUCER)
+UNREADABLE = with_crc(AGAIN[:61] + b"\x7f" + AGAIN[62:])
+"""The length of its first record is wrong."""
+BACKWARDS = build([RECORDS[0], RECORDS[1]._replace(offset=-5)], last_offset=1, producer_id=7)
 
 
-def test_a_batch_that_was_accepted_and_is_not_there_is_told() -> None:
-    assert compared(SENT, 40, b"") == ["nothing is served at its offset"]
+def at_40(**producer: int) -> bytes:
+    """What was sent first under the same sequences, or nearly."""
+    first = [Record(40 + i, 1000, b"k", b"first") for i in range(3)]
+    return build(first, **(PRODUCER | producer))
 
 
-def test_other_records_are_told() -> None:
-    other = build([one._replace(offset=40, value=b"w") for one in RECORDS[:1]])
-    assert compared(SENT, 40, other) == ["other records are served"]
+def announcing(delta: int) -> bytes:
+    """A batch of other offsets than it has records."""
+    return with_crc(SENT[:23] + delta.to_bytes(4, "big", signed=True) + SENT[27:])
 
 
-def test_a_wrong_checksum_that_was_accepted_is_told() -> None:
-    broken = SENT[:17] + b"\0\0\0\0" + SENT[21:]
-    assert compared(broken, 40, SERVED) == ["its checksum was wrong"]
-
-
-def test_what_is_served_with_a_wrong_checksum_is_told() -> None:
-    broken = SERVED[:17] + b"\0\0\0\0" + SERVED[21:]
-    assert compared(SENT, 40, broken) == ["what is served has a wrong checksum"]
-
-
-def test_a_batch_that_is_cut_off_is_left_out_and_those_before_are_compared() -> None:
-    assert compared(SENT + SENT[:-1], 40, SERVED) == []
-    assert compared(SENT + SENT[:-1], 40, OTHER) == ["other records are served"]
-
-
-def test_what_no_reader_reads_should_not_have_been_accepted() -> None:
-    broken = SENT[:16] + b"\7" + SENT[17:]
-    (found,) = compared(broken, 40, SERVED)
-    assert found.startswith("it can't be read")
-
-
-@pytest.mark.parametrize("delta", [-1, 0, 1, 3, 2**31 - 1])
-def test_a_batch_of_other_offsets_than_records_should_not_have_been_accepted(delta: int) -> None:
-    # Kafka 0.11.0.1 takes it; from 2.8 on it is refused: Inconsistent batch offset range
-    gap = with_crc(SENT[:23] + delta.to_bytes(4, "big", signed=True) + SENT[27:])
-    assert compared(gap, 40, SERVED) == ["it announced another number of offsets"]
-
-
-def test_offsets_are_counted_from_wherever_a_producer_begins() -> None:
-    for base in (-1, 7, 2**63 - 1, -(2**63)):
-        moved = base.to_bytes(8, "big", signed=True) + SENT[8:]
-        assert compared(moved, 40, SERVED) == []
+def based(offset: int) -> bytes:
+    """From wherever a producer begins."""
+    return offset.to_bytes(8, "big", signed=True) + SENT[8:]
 
 
 @pytest.mark.parametrize(
-    ("there", "found"),
+    ("sent", "there", "found"),
     [
-        ({}, []),  # what was sent before under the same sequences: the offset that was given is its
-        ({"base_sequence": 5}, ["other records are served"]),
-        ({"producer_epoch": 1}, ["other records are served"]),
-        ({"producer_id": 8}, ["other records are served"]),
+        (SENT, SERVED, []),
+        (SENT, b"", ["nothing is served at its offset"]),
+        (SENT, build([RECORDS[0]._replace(offset=40, value=b"w")]), ["other records are served"]),
+        (SENT[:17] + b"\0\0\0\0" + SENT[21:], SERVED, ["its checksum was wrong"]),
+        (
+            SENT,
+            SERVED[:17] + b"\0\0\0\0" + SERVED[21:],
+            ["what is served has a wrong checksum"],
+        ),
+        # one that is cut off is left out, and those before are compared
+        (SENT + SENT[:-1], SERVED, []),
+        (SENT + SENT[:-1], OTHER, ["other records are served"]),
+        # Kafka 0.11.0.1 takes it; from 2.8 on it is refused: Inconsistent batch offset range
+        *(
+            (announcing(delta), SERVED, ["it announced another number of offsets"])
+            for delta in (-1, 0, 1, 3, 2**31 - 1)
+        ),
+        *((based(offset), SERVED, []) for offset in (-1, 7, 2**63 - 1, -(2**63))),
+        # what was sent before under the same sequences: the offset that was given is its
+        (AGAIN, at_40(), []),
+        (AGAIN, at_40(base_sequence=5), ["other records are served"]),
+        (AGAIN, at_40(producer_epoch=1), ["other records are served"]),
+        (AGAIN, at_40(producer_id=8), ["other records are served"]),
+        (
+            UNREADABLE,
+            build([one._replace(offset=one.offset + 40) for one in RECORDS], **PRODUCER),
+            [],
+        ),
+        # the very batch that a producer sent is compared
+        (BACKWARDS, (40).to_bytes(8, "big") + BACKWARDS[8:], ["other records are served"]),
     ],
 )
-def test_what_a_producer_sends_again_is_not_compared_with_what_it_sent_first(
-    there: dict[str, Any], found: list[str]
+def test_what_is_served_is_compared_with_what_was_sent(
+    sent: bytes, there: bytes, found: list[str]
 ) -> None:
-    producer: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 2}
-    first = [Record(40 + i, 1000, b"k", b"first") for i in range(3)]
-    assert compared(build(RECORDS, **producer), 40, build(first, **(producer | there))) == found
+    assert compared(sent, 40, there) == found
 
 
-def test_what_a_producer_sends_again_need_not_be_readable() -> None:
-    producer: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 2}
-    first = build([one._replace(offset=one.offset + 40) for one in RECORDS], **producer)
-    again = bytearray(build(RECORDS, **producer))
-    again[61] = 0x7F  # the length of the first record
-    broken = with_crc(bytes(again))
-    assert compared(broken, 40, first) == []
-    (found,) = compared(broken, 40, build(RECORDS))
+@pytest.mark.parametrize(
+    ("sent", "there"), [(SENT[:16] + b"\7" + SENT[17:], SERVED), (UNREADABLE, build(RECORDS))]
+)
+def test_what_no_reader_reads_should_not_have_been_accepted(sent: bytes, there: bytes) -> None:
+    (found,) = compared(sent, 40, there)
     assert found.startswith("it can't be read")
-
-
-def test_the_very_batch_that_a_producer_sent_is_compared() -> None:
-    backwards = build([RECORDS[0], RECORDS[1]._replace(offset=-5)], last_offset=1, producer_id=7)
-    moved = (40).to_bytes(8, "big") + backwards[8:]
-    assert compared(backwards, 40, moved) == ["other records are served"]
 
 
 class Served:
