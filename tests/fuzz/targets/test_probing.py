@@ -4,7 +4,7 @@ import contextlib
 import socket
 import struct
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import pytest
@@ -14,11 +14,37 @@ from barnabas.fuzz.targets.probing import Patience, Prober, Unanswered
 from barnabas.specs.keys import API_VERSIONS, LIST_GROUPS, METADATA
 from tests.fuzz.observed import response
 
-BODIES: Final[Mapping[int, Mapping[str, Any]]] = {
+Bodies = Mapping[int, Mapping[str, Any]]
+
+BODIES: Final[Bodies] = {
     API_VERSIONS: {"error_code": 0, "api_keys": []},
     METADATA: {"brokers": [], "controller_id": -1, "topics": []},
 }
 """What a broker answers to a probe."""
+
+
+@contextlib.contextmanager
+def prober_of(answers: Callable[[socket.socket], None]) -> Iterator[Prober]:
+    """A prober of a broker that does so with its listening socket, in a thread."""
+    prober = Prober(60.0)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=answers, args=(listening,))
+        thread.start()
+        prober.aim(listening.getsockname())
+        yield prober
+        thread.join()
+    prober.close()
+
+
+def answered(client: socket.socket, read: int, count: int, bodies: Bodies = BODIES) -> list[int]:
+    """Read so many requests, and then answer the first of them; gives their keys."""
+    stream = client.makefile("rb")
+    requests = [stream.read(int.from_bytes(stream.read(4))) for _ in range(read)]
+    for one in requests[:count]:
+        key, version, correlation_id = struct.unpack_from(">hhi", one)
+        answer = response(key, version, bodies[key], correlation_id)
+        client.sendall(len(answer).to_bytes(4) + answer)
+    return [int.from_bytes(one[:2]) for one in requests]
 
 
 def test_what_came_behind_garbage_is_no_answer_to_the_next_request() -> None:
@@ -32,79 +58,45 @@ def test_what_came_behind_garbage_is_no_answer_to_the_next_request() -> None:
             client.recv(1 << 16)
             client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
-    prober = Prober()
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=answers, args=(listening,))
-        thread.start()
-        prober.aim(listening.getsockname())
+    with prober_of(answers) as prober:
         for _ in range(2):
             with pytest.raises(Unanswered, match="a response of 1213486160 bytes"):
                 prober.ask(API_VERSIONS, 0, {})
-        thread.join()
-    prober.close()
     for client in accepted:
         client.close()
 
 
-def requests(client: socket.socket, count: int) -> list[bytes]:
-    """So many requests, without sizes."""
-    stream = client.makefile("rb")
-    return [stream.read(int.from_bytes(stream.read(4))) for _ in range(count)]
-
-
-def reply(client: socket.socket, asked: bytes, body: Mapping[str, Any]) -> None:
-    """Answer a request."""
-    key, version, correlation_id = struct.unpack_from(">hhi", asked)
-    answer = response(key, version, body, correlation_id)
-    client.sendall(len(answer).to_bytes(4) + answer)
-
-
 def test_a_probe_asks_all_in_one_go_and_tells_what_is_wrong_with_the_answers_to_more() -> None:
     """A broker that answers nothing before it has been asked everything."""
-    asked: list[bytes] = []
-    bodies = {**BODIES, LIST_GROUPS: {"error_code": 15, "groups": []}}
+    asked: list[int] = []
 
     def answers(listening: socket.socket) -> None:
         client, _ = listening.accept()
         with client:
-            for one in requests(client, 3):
-                asked.append(one[:2])
-                reply(client, one, bodies[int.from_bytes(one[:2])])
+            bodies = {**BODIES, LIST_GROUPS: {"error_code": 15, "groups": []}}
+            asked.extend(answered(client, 3, 3, bodies))
 
-    prober = Prober(20.0)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=answers, args=(listening,))
-        thread.start()
-        prober.aim(listening.getsockname())
+    with prober_of(answers) as prober:
         more = (Ask(LIST_GROUPS, 0, {}),)
         probe = prober.probe(more, lambda said: f"error {said[0]['error_code']}")
-        thread.join()
-    prober.close()
     assert (probe.answered, probe.problem) == (True, "error 15")
-    assert asked == [key.to_bytes(2) for key in (API_VERSIONS, METADATA, LIST_GROUPS)]
+    assert asked == [API_VERSIONS, METADATA, LIST_GROUPS]
 
 
-@pytest.mark.parametrize("answered", [2, 1])
-def test_a_connection_that_was_lost_is_told_and_tried_once_more(answered: int) -> None:
-    """answered: requests that the second connection answers of two."""
+@pytest.mark.parametrize("second", [2, 1])
+def test_a_connection_that_was_lost_is_told_and_tried_once_more(second: int) -> None:
+    """second: requests that the second connection answers of two."""
 
     def answers(listening: socket.socket) -> None:
-        for count in (2, answered):
+        for count in (2, second):
             client, _ = listening.accept()
             with client:
-                for one in requests(client, 2)[:count]:
-                    reply(client, one, BODIES[int.from_bytes(one[:2])])
+                answered(client, 2, count)
 
-    prober = Prober(20.0)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=answers, args=(listening,))
-        thread.start()
-        prober.aim(listening.getsockname())
+    with prober_of(answers) as prober:
         assert prober.probe().problem == ""
         probe = prober.probe()
-        thread.join()
-    prober.close()
-    assert probe.answered is (answered == 2)
+    assert probe.answered is (second == 2)
     assert probe.problem.startswith("the connection failed")
 
 

@@ -22,16 +22,15 @@ from barnabas.fuzz.targets.pair import beside
 from barnabas.peers.clients.client import Client, Program
 from barnabas.specs.keys import FETCH, LIST_OFFSETS
 
-READING = Path(__file__).with_name("reading_client.py")
+OWN = Path(__file__).with_name("comparing_client.py")
 ASKING = Path(__file__).with_name("own_client.py")
-STEPPING = Path(__file__).with_name("stepping_client.py")
 PATIENT = Limits(hung_s=60.0, starts_s=90.0)
 SEED = next(one for one in seeds([(FETCH, 4)]) if shape_of(one.origin) == "gzip")
 
 pytestmark = pytest.mark.slow("processes of two clients")
 
 
-def one(mode: str, program: Path = READING) -> ClientTarget:
+def one(mode: str, program: Path = OWN) -> ClientTarget:
     line = [sys.executable, str(program), *filter(None, [mode])]
     found = Client("own", mode or "right", lambda: Program(line))
     return ClientTarget(found, limits=PATIENT, side_by_side=2)
@@ -73,12 +72,12 @@ def test_who_reads_again_was_given_nothing_by_the_case() -> None:
     assert told(found) == {("Fetch: the first refuses, it delivers nothing", "records.crc")}
 
 
-@pytest.mark.parametrize("mode", ["back", ""])
+@pytest.mark.parametrize("mode", ["steps-back", "steps"])
 def test_who_steps_back_or_ends_does_not_go_on(mode: str) -> None:
-    """`back` asks for FindCoordinator next, which is another API than that of the case."""
+    """`steps-back` asks for FindCoordinator next, which is another API than that of the case."""
     seed = next(one for one in seeds([(LIST_OFFSETS, 1)]) if not shape_of(one.origin))
     cases = broken(COUNTS, 4, seed)
-    with beside(one("careless", STEPPING), one(mode, STEPPING)) as pair:
+    with beside(one("steps-careless"), one(mode)) as pair:
         found = told(list(pair.run(cases)))
     assert {kind for kind, _ in found} == {"ListOffsets: the second refuses, it does not go on"}
 
