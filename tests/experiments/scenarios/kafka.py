@@ -18,11 +18,7 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import (
-    AdminClient,
-    NewTopic,
-    OffsetSpec,
-)
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.experiments.library import find

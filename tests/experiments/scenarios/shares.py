@@ -9,13 +9,7 @@ from typing import Final
 from confluent_kafka import KafkaException, ShareConsumer
 
 from tests.experiments.scenarios.groups import configure_group
-from tests.experiments.scenarios.kafka import (
-    QUICK,
-    SOON,
-    made_topic,
-    numbers,
-    send,
-)
+from tests.experiments.scenarios.kafka import QUICK, SOON, made_topic, numbers, send
 
 COUNT: Final = 20
 

@@ -123,10 +123,7 @@ def _java(java: JavaClient, proxy: Harness, topic: str) -> Callable[[], None]:
 def test_readers_of_committed_records_wait_for_who_hangs(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "hanging")
     everything = {0: ONE + TWO + LAST}
-    with (
-        through("hanging-transaction", cluster.bootstrap) as proxy,
-        ThreadPoolExecutor() as pool,
-    ):
+    with through("hanging-transaction", cluster.bootstrap) as proxy, ThreadPoolExecutor() as pool:
         producer = transactional(proxy.bootstrap, topic)
         transact(producer, topic, ONE)
         began = time.monotonic()

@@ -113,10 +113,7 @@ def test_librdkafka_keeps_the_order_of_several_under_way(
     [
         ({}, True),
         ({"enable.idempotence": "false"}, False),
-        (
-            {"enable.idempotence": "false", "max.in.flight.requests.per.connection": "1"},
-            True,
-        ),
+        ({"enable.idempotence": "false", "max.in.flight.requests.per.connection": "1"}, True),
     ],
     ids=["idempotent", "plain", "alone"],
 )

@@ -46,10 +46,7 @@ DECODING, LISTENING = Key(0x32 << 32 | 0x24, "50.36"), Key(0x32 << 32 | 3, "50.3
 
 
 def test_counters_that_are_not_0_are_blocks_that_were_passed() -> None:
-    assert counters(TOLD) == {
-        DECODING: Probes(0b11110, 9),
-        LISTENING: Probes(0b11001100011, 11),
-    }
+    assert counters(TOLD) == {DECODING: Probes(0b11110, 9), LISTENING: Probes(0b11001100011, 11)}
 
 
 def test_a_counter_of_several_bytes_is_one() -> None:

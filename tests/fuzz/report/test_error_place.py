@@ -36,11 +36,7 @@ def _path(seen: Observation) -> str:
     [
         (_metadata(-1), 1, "shown"),
         (_metadata(3), 0, "not shown"),
-        (
-            _metadata(-1, "longer"),
-            3,
-            "can't tell: at the top stands what shows it",
-        ),
+        (_metadata(-1, "longer"), 3, "can't tell: at the top stands what shows it"),
     ],
 )
 def test_an_answer_of_the_size_that_was_seen_shows_it(

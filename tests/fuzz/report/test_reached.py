@@ -15,11 +15,7 @@ FOUND = {
 
 
 def test_packages_of_which_nothing_was_reached_count_in_the_sum_alone() -> None:
-    assert packages(FOUND) == [
-        ("all", 11, 1, 3, 3, 1),
-        ("a", 7, 1, 3, 2, 1),
-        ("b", 1, 0, 0, 1, 0),
-    ]
+    assert packages(FOUND) == [("all", 11, 1, 3, 3, 1), ("a", 7, 1, 3, 2, 1), ("b", 1, 0, 0, 1, 0)]
     assert packages({}) == []
 
 

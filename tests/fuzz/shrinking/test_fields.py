@@ -8,11 +8,7 @@ from barnabas.fuzz.shrinking.search import shrink
 from tests.fuzz.shrinking.test_search import body, seed
 
 FETCH = Recipe(
-    seed(
-        "Fetch",
-        12,
-        {"max_wait_ms": 1000, "min_bytes": -77, "rack_id": "a" * 64, "topics": []},
-    ),
+    seed("Fetch", 12, {"max_wait_ms": 1000, "min_bytes": -77, "rack_id": "a" * 64, "topics": []}),
     (Change("limits", "min_bytes", 1),),
 )
 

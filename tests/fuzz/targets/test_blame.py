@@ -9,15 +9,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.oracles.amplified import AMPLIFIED
-from barnabas.fuzz.targets.blame import (
-    ENTRIES,
-    TRIES,
-    Trouble,
-    Ways,
-    searched,
-    settle,
-    unsearched,
-)
+from barnabas.fuzz.targets.blame import ENTRIES, TRIES, Trouble, Ways, searched, settle, unsearched
 from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import case, request
 

@@ -61,8 +61,7 @@ def test_the_most_since_the_last_call_is_kept(
 
 
 @pytest.mark.parametrize(
-    "data",
-    [b"", bytes(64), published("<", {"other": 1}), published("<", COUNTERS)[:60]],
+    "data", [b"", bytes(64), published("<", {"other": 1}), published("<", COUNTERS)[:60]]
 )
 def test_what_says_nothing_of_a_heap_is_told(data: bytes) -> None:
     with pytest.raises(ValueError, match="hsperfdata"):

@@ -49,11 +49,7 @@ def based(offset: int) -> bytes:
         (SENT, b"", ["nothing is served at its offset"]),
         (SENT, build([RECORDS[0]._replace(offset=40, value=b"w")]), ["other records are served"]),
         (SENT[:17] + b"\0\0\0\0" + SENT[21:], SERVED, ["its checksum was wrong"]),
-        (
-            SENT,
-            SERVED[:17] + b"\0\0\0\0" + SERVED[21:],
-            ["what is served has a wrong checksum"],
-        ),
+        (SENT, SERVED[:17] + b"\0\0\0\0" + SERVED[21:], ["what is served has a wrong checksum"]),
         # one that is cut off is left out, and those before are compared
         (SENT + SENT[:-1], SERVED, []),
         (SENT + SENT[:-1], OTHER, ["other records are served"]),

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.experiments.explore.checks import CHECKS, Check, check
-from barnabas.experiments.explore.checks.consumed_after_acceptance import (
-    consumed_after_acceptance,
-)
+from barnabas.experiments.explore.checks.consumed_after_acceptance import consumed_after_acceptance
 from barnabas.experiments.explore.checks.consumed_again import consumed_again
 from barnabas.experiments.explore.checks.consumed_out_of_order import consumed_out_of_order
 from barnabas.experiments.explore.checks.duplicated import duplicated

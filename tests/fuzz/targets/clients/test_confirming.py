@@ -43,9 +43,7 @@ def _seen(number: int, mutator: str, *, hangs: bool = True, spins: bool = False)
     )
 
 
-def _looks(
-    alone: Callable[[Sequence[Case]], Observation],
-) -> tuple[Confirming, Later, set[Kind]]:
+def _looks(alone: Callable[[Sequence[Case]], Observation]) -> tuple[Confirming, Later, set[Kind]]:
     threads, confirmed = Later(), set[Kind]()
     return Confirming(threads, confirmed, alone, LIMIT), threads, confirmed
 
