@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ SENT = b'{"event": "sent", "id": "produce", "topic": "t"}\n'
 RAISES = 'print(json.dumps({"number": 1, "raised": {"class": "a.B", "message": "no"}}))'
 
 
-def ran(tmp_path: Path, code: str, limit: float = 20) -> Ended:
+def ran(tmp_path: Path, code: str, limit: float = 60) -> Ended:
     program = Program([sys.executable, "-c", TELLS + code])
     return run(program, "produce", ASKED, limit, tmp_path / "output.txt", threading.Event())
 
@@ -60,13 +61,23 @@ def test_what_it_raised_and_how_it_died(tmp_path: Path) -> None:
 
 
 def test_one_that_hangs_is_ended_with_what_it_started_and_says_where(tmp_path: Path) -> None:
-    code = """
-import faulthandler, signal, subprocess, time
+    begun = tmp_path / "begun"
+    code = f"""
+import faulthandler, pathlib, signal, subprocess, time
 faulthandler.register(signal.SIGQUIT)
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+pathlib.Path({str(begun)!r}).touch()
 time.sleep(600)
 """
-    found = ran(tmp_path, code, 1)
+
+    def await_it(pid: int) -> None:
+        until = time.monotonic() + 60
+        while not begun.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+
+    program = Program([sys.executable, "-c", TELLS + code])
+    output, stop = tmp_path / "output.txt", threading.Event()
+    found = run(program, "produce", ASKED, 1, output, stop, await_it)
     assert (found.code, found.history) == (None, SENT)
     assert "most recent call first" in (tmp_path / "output.txt").read_text()
 
@@ -86,7 +97,7 @@ def test_what_a_program_of_ours_raises_is_told_as_the_judge_knows_it(
     ours = program(Path(sys.executable), "confluent")
     work = {"records": 1, "partitions": 1, "patience": 0.1, "pause": 0, "stay": 0}
     asked = {"bootstrap": "127.0.0.1:1", "topic": "t", "work": work}
-    found = run(ours, workload, asked, 20, tmp_path / "output.txt", threading.Event())
+    found = run(ours, workload, asked, 60, tmp_path / "output.txt", threading.Event())
     assert found.raised.startswith(told)
 
 
@@ -136,8 +147,8 @@ print(child.pid, file=sys.stderr)
 def test_one_that_has_ended_is_not_waited_for_and_what_it_started_ends(
     session: bool, tmp_path: Path
 ) -> None:
-    found = ran(tmp_path, LEAVES.format(session) + RAISES)
-    assert (found.raised, found.code, found.seconds < 10) == ("a.B: no", 0, True)
+    found = ran(tmp_path, LEAVES.format(session) + RAISES, 120)
+    assert (found.raised, found.code, found.seconds < 60) == ("a.B: no", 0, True)
     assert gone(int((tmp_path / "output.txt").read_text()))
 
 

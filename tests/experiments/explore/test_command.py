@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.experiments.explore.command import CommandError, Surroundings, last_line, run_command
+from tests.peers.apache.test_guard import gone
 
 
 def python(code: str) -> list[str]:
@@ -21,7 +23,7 @@ def test_a_program_is_told_where_it_is(tmp_path: Path) -> None:
     code = "import os, sys; e = os.environ; print(sys.argv[1:], *(e[n] for n in sys.argv[1:]))"
     names = ["BARNABAS_BOOTSTRAP", "KAFKA_BOOTSTRAP_SERVERS", "BARNABAS_HISTORY", "BARNABAS_RUN"]
     out = tmp_path / "out"
-    ended = run_command([*python(code), *names], told.environment(), out, 20)
+    ended = run_command([*python(code), *names], told.environment(), out, 60)
     assert ended.code == 0
     assert out.read_text().strip() == f"{names} h:1 h:1 {tmp_path / 'h'} 5f3a"
     assert told.arguments(["{bootstrap}/{history}", "{run}{run}", "{}"]) == [
@@ -34,10 +36,10 @@ def test_a_program_is_told_where_it_is(tmp_path: Path) -> None:
 def test_its_exit_code_and_its_last_words(tmp_path: Path) -> None:
     out = tmp_path / "out"
     ended = run_command(
-        python("import sys; print('one\\n', flush=True); sys.exit('two')"), {}, out, 20
+        python("import sys; print('one\\n', flush=True); sys.exit('two')"), {}, out, 60
     )
     assert (ended.code, last_line(out)) == (1, "two")
-    ended = run_command(python("import os; os.kill(os.getpid(), 9)"), {}, out, 20)
+    ended = run_command(python("import os; os.kill(os.getpid(), 9)"), {}, out, 60)
     assert (ended.code, last_line(out)) == (-9, "")
 
 
@@ -56,38 +58,37 @@ if sys.argv[1] == "stay":
 """
 
 
-def gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
-
-
-def await_gone(pid: int) -> bool:
-    end = time.monotonic() + 10
-    while not gone(pid) and time.monotonic() < end:
+def await_line(out: Path) -> None:
+    """Wait until the program has printed a line."""
+    end = time.monotonic() + 60
+    while not (out.exists() and out.read_text().endswith("\n")) and time.monotonic() < end:
         time.sleep(0.01)
-    return gone(pid)
 
 
-@pytest.mark.parametrize(("what", "limit"), [("stay", 0.7), ("leave", 20.0)])
+@pytest.mark.parametrize(("what", "limit"), [("stay", 0.1), ("leave", 60.0)])
 def test_what_it_started_ends_with_it(
     what: str, limit: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("barnabas.experiments.explore.command.GRACE", 0.1)
-    out = tmp_path / "out"
+    out, wait = tmp_path / "out", subprocess.Popen.wait
+
+    def wait_once_it_has_begun(
+        process: subprocess.Popen[bytes], timeout: float | None = None
+    ) -> int:
+        await_line(out)
+        return wait(process, timeout)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", wait_once_it_has_begun)
     ended = run_command([*python(STUBBORN), what], {}, out, limit)
     assert ended.code == (None if what == "stay" else 0)
-    assert await_gone(int(out.read_text()))
+    assert gone(int(out.read_text()), 60)
 
 
 def test_an_interrupt_ends_it(tmp_path: Path) -> None:
     out = tmp_path / "out"
 
     def interrupt() -> None:
-        end = time.monotonic() + 20
-        while not (out.exists() and out.read_text().endswith("\n")) and time.monotonic() < end:
-            time.sleep(0.01)
+        await_line(out)
         os.kill(os.getpid(), signal.SIGINT)
 
     # a shell's background jobs ignore it, and so do their children
@@ -105,4 +106,4 @@ def test_an_interrupt_ends_it(tmp_path: Path) -> None:
         thread.join()
     finally:
         signal.signal(signal.SIGINT, before)
-    assert await_gone(int(out.read_text()))
+    assert gone(int(out.read_text()), 60)

@@ -55,7 +55,7 @@ def _conversation(broker: Broker, patience: float = NEVER, *, reads: int = 1 << 
         host, _, port = session.bootstrap.partition(":")
 
         def ask() -> None:
-            with socket.create_connection((host, int(port)), timeout=20) as sock:
+            with socket.create_connection((host, int(port)), timeout=60) as sock:
                 sock.sendall(REQUEST)
                 while len(got) < reads and (data := sock.recv(1 << 16)):
                     got.extend(data)
@@ -107,7 +107,7 @@ def test_who_asks_for_much_more_has_had_its_time() -> None:
 def _asked(session: Session, selector: selectors.BaseSelector) -> socket.socket:
     """A client that has asked, and whose request was answered with the case."""
     host, _, port = session.bootstrap.partition(":")
-    sock = socket.create_connection((host, int(port)), timeout=20)
+    sock = socket.create_connection((host, int(port)), timeout=60)
     sock.sendall(REQUEST)
     _until(selector, lambda: session.served)
     return sock

@@ -34,7 +34,7 @@ def broker() -> Iterator[Mortal]:
 
 
 def aimed(broker: Mortal, lanes: int = 1) -> BrokerTarget:
-    return BrokerTarget(Elsewhere(*broker.address), batch=16, lanes=lanes, patience=20, limit=20)
+    return BrokerTarget(Elsewhere(*broker.address), batch=16, lanes=lanes, patience=60, limit=60)
 
 
 def until_it_ends(target: BrokerTarget, cases: Sequence[Case]) -> list[Observation]:
@@ -106,5 +106,5 @@ def test_who_wants_something_first_is_asked_about_a_login(broker: Mortal, mechan
     broker.answers = {}
     who = Credentials(mechanism, "alice", "secret") if mechanism else None
     with pytest.raises(CannotRun) as told:
-        BrokerTarget(Elsewhere(*broker.address), limit=20, who=who).__enter__()
+        BrokerTarget(Elsewhere(*broker.address), limit=60, who=who).__enter__()
     assert ("does it want a login" in str(told.value)) == (not mechanism)

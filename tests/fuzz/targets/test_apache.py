@@ -30,7 +30,7 @@ ASK = request(METADATA, 1, {"topics": None})
 def test_what_a_broker_logs_of_a_case_is_with_the_case_and_an_end_is_told() -> None:
     broken = ASK[:-4] + b"\x7f\xff\xff\xff"
     service = ApacheService(ApacheSettings.of("3.9.1"), exit_on_oom=True)
-    with BrokerTarget(service, batch=8, lanes=2, patience=5, limit=20) as target:
+    with BrokerTarget(service, batch=8, lanes=2, patience=60, limit=60) as target:
         assert target.takes()[METADATA]
         assert target.unprepared == ""
         found = list(target.run([case(ASK), case(broken, number=1), case(ASK, number=2)]))

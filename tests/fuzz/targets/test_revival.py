@@ -20,8 +20,20 @@ class Lives:
         return None
 
 
+class Clock:
+    """Time passes only while somebody sleeps."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
 def test_it_is_waited_for_once_until_a_probe_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0.1)
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.time", Clock())
     service = Lives()
     revival = Revival(service, Prober(), lambda: None)  # type: ignore[arg-type]
     waited = []
