@@ -29,50 +29,24 @@ def told(reply: Reply, key: int, version: int) -> Frame:
     return decode_frame(b"".join(reply.chunks)[4:], "response", key=key, version=version)
 
 
+GROUP: dict[str, Any] = {"group_id": "g"}
+MEMBER: dict[str, Any] = {**GROUP, "member_id": "member-1"}
+JOINS = {**GROUP, "session_timeout_ms": 1000, "member_id": "", "protocol_type": "consumer"}
+COMMITTED = {"partition_index": 1, "committed_offset": 3, "committed_metadata": None}
+HELLO = {"client_software_name": "t", "client_software_version": "1"}
+# fmt: off
 PLAYBOOK: tuple[tuple[int, int, dict[str, Any]], ...] = (
-    (keys.API_VERSIONS, 3, {"client_software_name": "t", "client_software_version": "1"}),
+    (keys.API_VERSIONS, 3, HELLO),
     (keys.METADATA, 9, {"topics": [{"name": TOPIC}]}),
     (keys.FIND_COORDINATOR, 4, {"coordinator_keys": ["g"]}),
-    (
-        keys.JOIN_GROUP,
-        7,
-        {
-            "group_id": "g",
-            "session_timeout_ms": 1000,
-            "member_id": "",
-            "protocol_type": "consumer",
-            "protocols": [{"name": "range", "metadata": SUBSCRIPTION}],
-        },
-    ),
-    (
-        keys.SYNC_GROUP,
-        5,
-        {
-            "group_id": "g",
-            "generation_id": 1,
-            "member_id": "member-1",
-            "assignments": [{"member_id": "member-1", "assignment": ASSIGNMENT}],
-        },
-    ),
-    (
-        keys.OFFSET_COMMIT,
-        8,
-        {
-            "group_id": "g",
-            "generation_id_or_member_epoch": 1,
-            "member_id": "member-1",
-            "topics": [
-                {
-                    "name": TOPIC,
-                    "partitions": [
-                        {"partition_index": 1, "committed_offset": 3, "committed_metadata": None}
-                    ],
-                }
-            ],
-        },
-    ),
-    (keys.LEAVE_GROUP, 2, {"group_id": "g", "member_id": "member-1"}),
+    (keys.JOIN_GROUP, 7, JOINS | {"protocols": [{"name": "range", "metadata": SUBSCRIPTION}]}),
+    (keys.SYNC_GROUP, 5, MEMBER | {
+        "generation_id": 1, "assignments": [{"member_id": "member-1", "assignment": ASSIGNMENT}]}),
+    (keys.OFFSET_COMMIT, 8, MEMBER | {
+        "generation_id_or_member_epoch": 1, "topics": [{"name": TOPIC, "partitions": [COMMITTED]}]}),
+    (keys.LEAVE_GROUP, 2, MEMBER),
 )
+# fmt: on
 
 
 def _played(broker: Broker, *, bytewise: bool) -> list[Reply]:
@@ -108,28 +82,17 @@ def test_what_was_committed_is_fetched() -> None:
 
 def _fetch(offset: int, **session: int) -> dict[str, Any]:
     places = [{"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1 << 20}]
-    return {
-        "max_wait_ms": 30,
-        "min_bytes": 1,
-        "topics": [{"topic": TOPIC, "partitions": places}],
-        **session,
-    }
+    topics = [{"topic": TOPIC, "partitions": places}]
+    return {"max_wait_ms": 30, "min_bytes": 1, "topics": topics, **session}
 
 
 def test_what_was_produced_is_fetched_and_nothing_more_is_waited_for() -> None:
     connection = Connection(Broker())
     seed, *_ = seeds([(keys.FETCH, 3)])
     records = decode_frame(seed.frame, "response", key=1, version=3).body["responses"][0]
-    data = {
-        "acks": 1,
-        "timeout_ms": 100,
-        "topic_data": [
-            {
-                "name": TOPIC,
-                "partition_data": [{"index": 0, "records": records["partitions"][0]["records"]}],
-            }
-        ],
-    }
+    partition = {"index": 0, "records": records["partitions"][0]["records"]}
+    topics = [{"name": TOPIC, "partition_data": [partition]}]
+    data = {"acks": 1, "timeout_ms": 100, "topic_data": topics}
     (reply,) = connection.receive(asked(keys.PRODUCE, 2, data))
     produced = told(reply, keys.PRODUCE, 2).body["responses"][0]["partition_responses"][0]
     assert (produced["error_code"], produced["base_offset"]) == (0, 7)
@@ -157,8 +120,8 @@ def test_a_fetch_session_goes_on_with_what_changed() -> None:
 
 
 def test_a_produce_without_acks_is_not_answered() -> None:
-    body = {"acks": 0, "timeout_ms": 0, "topic_data": []}
-    assert Connection(Broker()).receive(asked(keys.PRODUCE, 7, body)) == []
+    data = asked(keys.PRODUCE, 7, {"acks": 0, "timeout_ms": 0, "topic_data": []})
+    assert Connection(Broker()).receive(data) == []
 
 
 @pytest.mark.parametrize(
@@ -184,14 +147,11 @@ def test_a_version_that_is_not_offered_ends_the_connection() -> None:
 
 def test_too_new_an_apiversions_is_told_what_there_is() -> None:
     broker = Broker(offer=narrowed(keys.API_VERSIONS, 2))
-    body = {"client_software_name": "t", "client_software_version": "1"}
-    (reply,) = Connection(broker).receive(asked(keys.API_VERSIONS, 3, body))
+    (reply,) = Connection(broker).receive(asked(keys.API_VERSIONS, 3, HELLO))
     answer = told(reply, keys.API_VERSIONS, 0).body
     assert answer["error_code"] == 35
-    ranges = {
-        one["api_key"]: (one["min_version"], one["max_version"]) for one in answer["api_keys"]
-    }
-    assert ranges[keys.API_VERSIONS] == (0, 2)
+    (own,) = [one for one in answer["api_keys"] if one["api_key"] == keys.API_VERSIONS]
+    assert (own["min_version"], own["max_version"]) == (0, 2)
 
 
 def _planted(ordinal: int = 0, **case: Any) -> Planted:
@@ -273,9 +233,6 @@ def _asked_for(broker: Broker, key: int, version: int, body: dict[str, Any]) -> 
     return told(reply, key, version).body
 
 
-HELLO = {"client_software_name": "t", "client_software_version": "1"}
-
-
 @pytest.mark.parametrize(
     ("offer", "level"),
     [
@@ -303,14 +260,12 @@ def test_a_member_of_a_share_group_is_given_each_record_once() -> None:
     (assigned,) = entered["assignment"]["topic_partitions"]
     assert (entered["member_epoch"], assigned["partitions"]) == (1, [0, 1])
     places = [{"partition_index": 0, "acknowledgement_batches": []}]
+    limits = {"max_wait_ms": 50, "min_bytes": 1, "max_records": 10, "batch_size": 10}
+    topics = [{"topic_id": assigned["topic_id"], "partitions": places}]
     wanted: dict[str, Any] = {
-        **member,
+        **(member | limits),
         "share_session_epoch": 0,
-        "max_wait_ms": 50,
-        "min_bytes": 1,
-        "max_records": 10,
-        "batch_size": 10,
-        "topics": [{"topic_id": assigned["topic_id"], "partitions": places}],
+        "topics": topics,
         "forgotten_topics_data": [],
     }
     (topic,) = _asked_for(broker, keys.SHARE_FETCH, 1, wanted)["responses"]
@@ -322,13 +277,9 @@ def test_a_member_of_a_share_group_is_given_each_record_once() -> None:
     (reply,) = Connection(broker).receive(asked(keys.SHARE_FETCH, 1, again))
     assert reply.wait_ms == 50
     (topic,) = told(reply, keys.SHARE_FETCH, 1).body["responses"]
-    assert (topic["partitions"][0]["records"], topic["partitions"][0]["acquired_records"]) == (
-        b"",
-        [],
-    )
-    done = {
-        name: again[name] for name in ("group_id", "member_id", "share_session_epoch", "topics")
-    }
+    (nothing,) = topic["partitions"]
+    assert (nothing["records"], nothing["acquired_records"]) == (b"", [])
+    done = {**member, "share_session_epoch": 1, "topics": topics}
     (topic,) = _asked_for(broker, keys.SHARE_ACKNOWLEDGE, 1, done)["responses"]
     assert [one["error_code"] for one in topic["partitions"]] == [0]
 
@@ -342,13 +293,14 @@ def test_all_metrics_are_wanted_of_a_client_that_is_given_an_id_of_its_own_once(
     assert again["client_instance_id"] == uuid.UUID(int=7) != found["client_instance_id"]
 
 
-def test_the_seeds_of_share_groups_hold_records_and_places() -> None:
-    for version in (1, 2):
-        seed, *_ = seeds([(keys.SHARE_FETCH, version)])
-        body = decode_frame(seed.frame, "response", key=keys.SHARE_FETCH, version=version).body
-        assert all(one["records"] for one in body["responses"][0]["partitions"])
-        seed, *_ = seeds([(keys.SHARE_ACKNOWLEDGE, version)])
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_seeds_of_share_groups_hold_records_and_places(version: int) -> None:
+    def partitions(key: int) -> list[dict[str, Any]]:
         body = decode_frame(
-            seed.frame, "response", key=keys.SHARE_ACKNOWLEDGE, version=version
+            seeds([(key, version)])[0].frame, "response", key=key, version=version
         ).body
-        assert len(body["responses"][0]["partitions"]) == 2
+        found: list[dict[str, Any]] = body["responses"][0]["partitions"]
+        return found
+
+    assert all(one["records"] for one in partitions(keys.SHARE_FETCH))
+    assert len(partitions(keys.SHARE_ACKNOWLEDGE)) == 2

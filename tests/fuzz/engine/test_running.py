@@ -3,12 +3,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.database.findings import Finding, Findings, Kept
+from barnabas.fuzz.database.findings import Findings, Kept
 from barnabas.fuzz.engine.running import Batch, Began, Ended, Event, run, run_range
 from barnabas.fuzz.engine.stats import Judged, Stats
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
@@ -23,19 +24,12 @@ def here(target: FakeTarget, seed: str, batch: int):  # type: ignore[no-untyped-
     return run_round
 
 
+def ranged(target: FakeTarget, numbers: range, **about: Any) -> Iterator[Batch]:
+    return run_range(target, FakeMaker("s"), ORACLES, numbers, **about)
+
+
 def ran(kept: Kept, last: int = 500, batch: int = 30, seed: str = "s") -> list[Event]:
     return list(run(here(FakeTarget(), seed, batch), kept, 100, last))
-
-
-def all_of(findings: Findings, kept: Kept) -> tuple[object, ...]:
-    found: list[Finding] = findings.findings(kept.id)
-    return (
-        found,
-        findings.coverage(kept.id),
-        findings.features(kept.id),
-        findings.rounds(kept.id),
-        kept.done,
-    )
 
 
 @pytest.fixture
@@ -48,14 +42,14 @@ def new(findings: Findings, name: str) -> Kept:
     return findings.campaign(name, "fake", {}, 0.0)
 
 
-def without_campaign(kept: tuple[object, ...]) -> object:
-    findings, *others = kept
-    assert isinstance(findings, list)
+def kept_of(findings: Findings, kept: Kept) -> object:
+    """All that is kept of a campaign but for which it is."""
     rows = [
         (one.name, one.cases, one.first_case, one.recipe, one.observation, one.capture)
-        for one in findings
+        for one in findings.findings(kept.id)
     ]
-    return rows, others
+    about = findings.coverage(kept.id), findings.features(kept.id), findings.rounds(kept.id)
+    return rows, about, kept.done
 
 
 def test_a_campaign_finds_what_is_there_once_each(database: Findings) -> None:
@@ -81,8 +75,7 @@ def test_the_size_of_batches_changes_nothing(database: Findings) -> None:
     one, other = new(database, "a"), new(database, "b")
     ran(one, batch=7)
     ran(other, batch=100)
-    first, second = (without_campaign(all_of(database, kept)) for kept in (one, other))
-    assert first == second
+    assert kept_of(database, one) == kept_of(database, other)
 
 
 def test_what_is_interrupted_goes_on_as_if_it_had_not_been(database: Findings) -> None:
@@ -96,7 +89,7 @@ def test_what_is_interrupted_goes_on_as_if_it_had_not_been(database: Findings) -
     parts = new(database, "b")
     assert 0 < parts.done < 500
     ran(parts)
-    assert without_campaign(all_of(database, parts)) == without_campaign(all_of(database, whole))
+    assert kept_of(database, parts) == kept_of(database, whole)
 
 
 def test_energies_change_only_between_rounds(database: Findings) -> None:
@@ -139,35 +132,21 @@ def test_what_is_done_of_a_batch_is_kept_when_somebody_interrupts_it(database: F
     assert parts.done == 7
     ran(parts, 100)
     ran(whole, 100)
-    assert without_campaign(all_of(database, parts)) == without_campaign(all_of(database, whole))
+    assert kept_of(database, parts) == kept_of(database, whole)
 
 
 def test_what_is_done_of_a_batch_is_kept_whenever_it_is_due() -> None:
     due = iter([False, False, True, False, True])
     batches = list(
-        run_range(
-            FakeTarget(), FakeMaker("s"), ORACLES, range(20), due=lambda: next(due, False)
+        ranged(FakeTarget(), range(20), due=lambda: next(due, False)
         )
     )  # fmt: skip
     assert [(batch.end, batch.stats.cases) for batch in batches] == [(3, 3), (5, 2), (20, 15)]
-    whole, sum_ = Stats(), Stats()
-    (one,) = run_range(FakeTarget(), FakeMaker("s"), ORACLES, range(20))
-    whole.merge(one.stats)
+    (whole,) = ranged(FakeTarget(), range(20))
+    total = Stats()
     for batch in batches:
-        sum_.merge(batch.stats)
-    assert sum_ == whole
-
-
-def test_shards_in_any_order_add_up_to_the_whole() -> None:
-    whole, sum_ = Stats(), Stats()
-    target, maker = FakeTarget(), FakeMaker("s")
-    for batch in run_range(target, maker, ORACLES, range(300), 300):
-        whole.merge(batch.stats)
-    shards = [range(200, 300), range(120), range(120, 200)]
-    for shard in shards:
-        for batch in run_range(target, maker, ORACLES, shard, 17):
-            sum_.merge(batch.stats)
-    assert sum_ == whole
+        total.merge(batch.stats)
+    assert total == whole.stats
 
 
 class Late(FakeTarget):
@@ -184,9 +163,11 @@ def test_what_is_shown_twice_is_one_case(database: Findings) -> None:
     list(run(here(Late(), "s", 30), late, 100, 200))
     ran(plain, 200)
     assert database.coverage(late.id) == database.coverage(plain.id)
-    assert [(f.name, f.cases, f.first_case) for f in database.findings(late.id)] == [
-        (f.name, f.cases, f.first_case) for f in database.findings(plain.id)
-    ]
+
+    def counts(kept: Kept) -> list[tuple[str, int, int]]:
+        return [(one.name, one.cases, one.first_case) for one in database.findings(kept.id)]
+
+    assert counts(late) == counts(plain)
 
 
 def test_a_target_is_asked_before_each_batch_how_many_cases_it_likes() -> None:
@@ -199,17 +180,15 @@ def test_a_target_is_asked_before_each_batch_how_many_cases_it_likes() -> None:
             yield from super().run(cases)
             self.at_once *= 2
 
-    batches = run_range(Growing(), FakeMaker("s"), ORACLES, range(5, 100))
+    batches = ranged(Growing(), range(5, 100))
     assert [batch.end for batch in batches] == [15, 35, 75, 100]
 
 
 def test_a_batch_ends_behind_the_case_after_which_the_time_is_up() -> None:
     target = FakeTarget()
-    (batch,) = run_range(
-        target, FakeMaker("s"), ORACLES, range(100, 500), over=lambda: len(target.ran) > 7
-    )
+    (batch,) = ranged(target, range(100, 500), over=lambda: len(target.ran) > 7)
     assert (batch.end, batch.stats.cases) == (107, 7)
-    (batch,) = run_range(target, FakeMaker("s"), ORACLES, range(107, 500), over=lambda: True)
+    (batch,) = ranged(target, range(107, 500), over=lambda: True)
     assert (batch.end, batch.stats.cases) == (108, 1), "it gets on, however slow the cases are"
 
 
@@ -225,11 +204,9 @@ class Finishing(FakeTarget):
 
 def test_what_is_under_way_when_the_time_is_up_is_kept() -> None:
     target = Finishing()
-    (batch,) = run_range(
-        target, FakeMaker("s"), ORACLES, range(100, 500), over=lambda: len(target.ran) > 6
-    )
+    (batch,) = ranged(target, range(100, 500), over=lambda: len(target.ran) > 6)
     assert (batch.end, batch.stats.cases) == (108, 8)
-    assert [one.end for one in run_range(target, FakeMaker("s"), ORACLES, range(4))] == [4]
+    assert [one.end for one in ranged(target, range(4))] == [4]
 
 
 class Showing(FakeTarget):
@@ -244,7 +221,9 @@ class Showing(FakeTarget):
             before = observation
 
 
-def test_what_comes_of_earlier_cases_is_kept_when_the_time_is_up() -> None:
+def test_what_comes_of_earlier_cases_is_kept_when_the_time_is_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     target = Showing()
     kept: list[int] = []
     add = Stats.add
@@ -253,9 +232,6 @@ def test_what_comes_of_earlier_cases_is_kept_when_the_time_is_up() -> None:
         kept.append(one.number)
         add(stats, one)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stats, "add", added)
-        (batch,) = run_range(
-            target, FakeMaker("s"), ORACLES, range(100), over=lambda: len(target.ran) > 2
-        )
+    monkeypatch.setattr(Stats, "add", added)
+    (batch,) = ranged(target, range(100), over=lambda: len(target.ran) > 2)
     assert (batch.end, kept) == (2, [0, 1, 0])

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.json_form import recipe_json
-from barnabas.fuzz.cases.observation import Death, Observation, Probe
+from barnabas.fuzz.cases.observation import Death, Ending, Observation, Probe
 from barnabas.fuzz.oracles.amplified import AMPLIFIED
 from barnabas.fuzz.targets.blame import ENTRIES, TRIES, Trouble, Ways, searched, settle, unsearched
 from barnabas.specs.keys import METADATA
@@ -19,24 +19,49 @@ HANGS = Trouble(Probe(False, 5000.0, "no answer within 5 s"))
 NOISY = Trouble(Probe(True, 1.0), log=("ERROR something",))
 
 
-class Fake:
-    """A target that dies of some cases: when at least `together` of them come in one go."""
+Found = list[Observation]
 
-    def __init__(self, guilty: Sequence[int], together: int = 1) -> None:
+
+class Fake:
+    """A target with trouble behind some cases: when at least `together` of them come in one go."""
+
+    def __init__(self, guilty: Iterable[int], trouble: Trouble = DEAD, together: int = 1) -> None:
         self.guilty = set(guilty)
-        self.together = together
-        self.runs = 0
-        self.last: Sequence[Case] = ()
+        self.wrong, self.together = trouble, together
         self.seen: list[list[int]] = []
 
-    def perform(self, cases: Sequence[Case]) -> list[Observation]:
-        self.runs += 1
-        self.last = cases
+    def perform(self, cases: Sequence[Case]) -> Found:
+        self.seen.append([one.number for one in cases])
         return [Observation(one) for one in cases]
 
     def trouble(self) -> Trouble | None:
-        found = sum(one.number in self.guilty for one in self.last)
-        return DEAD if found >= self.together else None
+        return self.wrong if len(self.guilty & {*self.seen[-1]}) >= self.together else None
+
+    def remains(self, wrong: Trouble) -> bool:
+        return True
+
+    def ways(self, likely: Callable[[Case], bool]) -> Ways:
+        return Ways(self.perform, self.trouble, likely, self.remains)
+
+    def settle(self, count: int, likely: Callable[[Case], bool] = lambda case: False) -> Found:
+        return settle(cases(count), self.ways(likely))
+
+    def search(
+        self, found: Found, wrong: Trouble, likely: Callable[[Case], bool] = lambda case: False
+    ) -> Found:
+        return searched(found, wrong, self.ways(likely))
+
+
+def numbers(found: Iterable[Observation]) -> list[int]:
+    return [one.case.number for one in found]
+
+
+def dead(found: Iterable[Observation]) -> list[int]:
+    return numbers(one for one in found if one.death)
+
+
+def blamed(found: Iterable[Observation]) -> list[int]:
+    return numbers(one for one in found if dict(one.facts).get("blamed"))
 
 
 def cases(count: int) -> list[Case]:
@@ -45,22 +70,22 @@ def cases(count: int) -> list[Case]:
 
 def test_without_trouble_nothing_is_run_again() -> None:
     fake = Fake([])
-    settle(cases(64), Ways(fake.perform, fake.trouble))
-    assert fake.runs == 1
+    fake.settle(64)
+    assert len(fake.seen) == 1
 
 
 @pytest.mark.parametrize("guilty", [[0], [63], [17], [3, 40], [0, 1, 2, 63]])
 def test_the_guilty_are_found_and_nobody_else(guilty: list[int]) -> None:
     fake = Fake(guilty)
-    found = settle(cases(64), Ways(fake.perform, fake.trouble))
-    assert [one.case.number for one in found] == list(range(64))
-    assert [one.case.number for one in found if one.death] == guilty
+    found = fake.settle(64)
+    assert numbers(found) == list(range(64))
+    assert dead(found) == guilty
 
 
 def test_one_of_many_is_found_in_a_few_runs() -> None:
     fake = Fake([41])
-    settle(cases(128), Ways(fake.perform, fake.trouble))
-    assert fake.runs == 1 + 2 * 7
+    fake.settle(128)
+    assert len(fake.seen) == 1 + 2 * 7
 
 
 def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
@@ -68,10 +93,8 @@ def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
         """Answers in order until it dies: four more are under way then, the rest find nobody."""
 
         def perform(self, cases: Sequence[Case]) -> list[Observation]:
-            self.runs += 1
             self.seen.append([one.number for one in cases])
             dead = next((i for i, one in enumerate(cases) if one.number in self.guilty), None)
-            self.last = cases if dead is not None else ()
             if dead is None:
                 return [Observation(one, replies=(b"fine",)) for one in cases]
             return [
@@ -82,33 +105,18 @@ def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
             ]
 
     fake = Dying([20])
-    found = settle(cases(64), Ways(fake.perform, fake.trouble))
-    assert [one.case.number for one in found] == list(range(64))
-    assert [one.case.number for one in found if one.death] == [20]
+    found = fake.settle(64)
+    assert numbers(found) == list(range(64))
+    assert dead(found) == [20]
     assert all(one.replies or one.death for one in found)
     assert not any(number < 19 for run in fake.seen[1:] for number in run)
 
 
 def test_kinds_that_were_to_blame_before_are_looked_at_first() -> None:
     fake = Fake([41])
-    found = settle(cases(64), Ways(fake.perform, fake.trouble, lambda case: case.number == 41))
-    assert [one.case.number for one in found if one.death] == [41]
-    assert fake.runs == 3
-
-
-class Alone(Fake):
-    """Is asked which of many cases it was."""
-
-    def __init__(self, guilty: Sequence[int], trouble: Trouble = DEAD, together: int = 1) -> None:
-        super().__init__(guilty, together)
-        self.wrong = trouble
-
-    def perform(self, cases: Sequence[Case]) -> list[Observation]:
-        self.seen.append([one.number for one in cases])
-        return super().perform(cases)
-
-    def trouble(self) -> Trouble | None:
-        return self.wrong if super().trouble() else None
+    found = fake.settle(64, lambda case: case.number == 41)
+    assert dead(found) == [41]
+    assert len(fake.seen) == 3
 
 
 def died() -> list[Observation]:
@@ -123,70 +131,61 @@ def hung() -> list[Observation]:
     return [Observation(one, facts=waited if one.number % 2 else ()) for one in cases(6)]
 
 
-def test_behind_a_death_those_under_way_are_tried_alone_the_last_one_first() -> None:
-    fake = Alone([5])
-    found = searched(died(), DEAD, Ways(fake.perform, fake.trouble))
-    assert fake.seen == [[6], [5]]
-    assert [one.case.number for one in found] == [0, 1, 2, 3, 5, 6]  # the others are sent again
-    assert [one.case.number for one in found if one.death] == [5]
+def ending(count: int, end: Ending) -> Found:
+    return [Observation(one, ending=end) for one in cases(count)]
 
 
-def test_what_was_not_answered_before_it_died_is_tried_behind_those_that_it_closed() -> None:
-    slowly = died()
-    slowly[2] = replace(slowly[2], facts=(("waited_ms", 300),))
-    fake = Alone([2])
-    found = searched(slowly, DEAD, Ways(fake.perform, fake.trouble))
-    assert fake.seen == [[6], [5], [4], [2]]
-    assert [one.case.number for one in found if one.death] == [2]
+SLOWLY = died()
+SLOWLY[2] = replace(SLOWLY[2], facts=(("waited_ms", 300),))
+
+
+@pytest.mark.parametrize(
+    ("seen", "trouble", "guilty", "tried", "settled"),
+    [
+        # those under way are tried alone, the last one first; who stands behind them is sent again
+        (died(), DEAD, [5], [[6], [5]], [0, 1, 2, 3, 5, 6]),
+        # who was not answered is tried behind those that were closed
+        (SLOWLY, DEAD, [2], [[6], [5], [4], [2]], [*range(7)]),
+        # who was not answered is tried, in order; then those that were are halved
+        (hung(), HANGS, [3], [[1], [3]], [*range(5)]),
+        (
+            hung(),
+            HANGS,
+            [2],
+            [[1], [3], [5], [0, 1, 2], [0], [1, 2], [1], [2], [3, 4, 5]],
+            [*range(6)],
+        ),
+        # all are halved: nobody was reached, or it goes on
+        (ending(4, "refused"), DEAD, [1], [[0, 1], [0], [1], [2, 3]], [*range(4)]),
+        (ending(4, "closed"), NOISY, [1, 2], [[0, 1], [0], [1], [2, 3], [2], [3]], [*range(4)]),
+    ],
+    ids=["died", "died slowly", "hung", "hung behind an answer", "refused", "logged"],
+)
+def test_who_was_under_way_is_tried_alone_or_all_are_halved(
+    seen: Found, trouble: Trouble, guilty: list[int], tried: list[list[int]], settled: list[int]
+) -> None:
+    fake = Fake(guilty, trouble)
+    found = fake.search(seen, trouble)
+    assert fake.seen == tried
+    assert numbers(found) == settled
+    assert blamed(found) == guilty
 
 
 def test_kinds_that_ended_it_before_are_tried_first() -> None:
-    fake = Alone([4])
-    searched(died(), DEAD, Ways(fake.perform, fake.trouble, lambda case: case.number == 4))
+    fake = Fake([4])
+    fake.search(died(), DEAD, likely=lambda case: case.number == 4)
     assert fake.seen == [[4]]
 
 
-def test_behind_a_hang_those_are_tried_that_were_not_answered_in_their_order() -> None:
-    fake = Alone([3], HANGS)
-    found = searched(hung(), HANGS, Ways(fake.perform, fake.trouble))
-    assert fake.seen == [[1], [3]]
-    assert [one.case.number for one in found] == [0, 1, 2, 3, 4]
-    assert [one.case.number for one in found if one.probe] == [3]
-
-
-def test_a_hang_of_an_answered_case_is_found_by_halving() -> None:
-    fake = Alone([2], HANGS)
-    found = searched(hung(), HANGS, Ways(fake.perform, fake.trouble))
-    assert fake.seen[:3] == [[1], [3], [5]]
-    assert [one.case.number for one in found] == list(range(6))
-    assert [one.case.number for one in found if one.probe] == [2]
-
-
 def test_a_death_that_takes_two_names_all_that_were_reached() -> None:
-    fake = Alone([4, 6], together=2)
-    found = searched(died(), DEAD, Ways(fake.perform, fake.trouble))
-    (blamed,) = (one for one in found if one.death)
-    assert blamed.shared
-    assert [one.case.number for one in found] == list(range(7))
+    fake = Fake([4, 6], together=2)
+    found = fake.search(died(), DEAD)
+    (last,) = (one for one in found if one.death)
+    assert last.shared
+    assert numbers(found) == list(range(7))
 
 
-def test_where_nobody_was_reached_all_are_halved() -> None:
-    nobody = [Observation(one, ending="refused") for one in cases(4)]
-    fake = Alone([1])
-    found = searched(nobody, DEAD, Ways(fake.perform, fake.trouble))
-    assert [one.case.number for one in found] == list(range(4))
-    assert [one.case.number for one in found if one.death] == [1]
-
-
-def test_what_is_only_logged_is_halved() -> None:
-    fake = Alone([1, 2], NOISY)
-    closed = [Observation(one, ending="closed") for one in cases(4)]
-    found = searched(closed, NOISY, Ways(fake.perform, fake.trouble))
-    assert fake.seen[0] == [0, 1]
-    assert [one.case.number for one in found if one.log] == [1, 2]
-
-
-class Says(Alone):
+class Says(Fake):
     """Says what each of some cases makes it say; what was said of one alone is known from then on."""
 
     def __init__(self, said: dict[int, str]) -> None:
@@ -214,11 +213,10 @@ class Says(Alone):
     def searched(self, count: int, near: dict[str, tuple[int, ...]]) -> list[int]:
         """Who is to blame for what was said behind so many cases."""
         log = self.news(range(count))
-        wrong = Trouble(log=log, near=tuple(near.get(entry, ()) for entry in log))
-        ways = Ways(self.perform, self.trouble, remains=self.remains)
-        found = searched([Observation(one) for one in cases(count)], wrong, ways)
-        assert [one.case.number for one in found] == list(range(count))
-        return [one.case.number for one in found if dict(one.facts).get("blamed")]
+        near_each = tuple(near.get(entry, ()) for entry in log)
+        found = self.search(ending(count, "open"), Trouble(log=log, near=near_each))
+        assert numbers(found) == list(range(count))
+        return blamed(found)
 
 
 def test_the_nearest_to_an_entry_are_tried_alone_and_nobody_else_once_it_is_known_whose_it_is() -> (
@@ -232,17 +230,14 @@ def test_the_nearest_to_an_entry_are_tried_alone_and_nobody_else_once_it_is_know
 def test_who_is_tried_in_vain_keeps_what_it_was_answered_first() -> None:
     fake = Says({5: "ERROR a"})
     first = [Observation(one, replies=(b"first",)) for one in cases(8)]
-    ways = Ways(fake.perform, fake.trouble, remains=fake.remains)
-    found = searched(first, Trouble(log=("ERROR a",), near=((4, 5),)), ways)
+    found = fake.search(first, Trouble(log=("ERROR a",), near=((4, 5),)))
     assert [one.replies for one in found] == [(b"first",)] * 5 + [()] + [(b"first",)] * 2
 
 
 def test_an_entry_that_none_of_the_nearest_shows_is_halved_for() -> None:
     fake = Says({5: "ERROR a", 9: "ERROR b"})
-    assert fake.searched(16, {"ERROR a": (5,), "ERROR b": tuple(range(10, 10 + TRIES + 1))}) == [
-        5,
-        9,
-    ]
+    near = {"ERROR a": (5,), "ERROR b": tuple(range(10, 10 + TRIES + 1))}
+    assert fake.searched(16, near) == [5, 9]
     tried = [[5], *([number] for number in range(10, 10 + TRIES))]
     assert fake.seen[: len(tried)] == tried
     assert not any(5 in run for run in fake.seen[1:])
@@ -254,38 +249,31 @@ def test_of_a_target_that_is_well_who_was_waited_for_is_tried_last_and_alone() -
     slow = {2, 3, *range(20, 32)}
     found = [Observation(one, facts=waited if one.number in slow else ()) for one in cases(32)]
 
-    def blamed(guilty: int, near: tuple[int, ...] = ()) -> tuple[list[int], list[list[int]]]:
+    def tried(guilty: int, near: tuple[int, ...] = ()) -> list[list[int]]:
         fake = Says({guilty: "ERROR a"})
-        ways = Ways(fake.perform, fake.trouble, remains=fake.remains)
-        settled = searched(found, Trouble(log=("ERROR a",), near=(near,)), ways)
-        assert [one.case.number for one in settled] == list(range(32))
-        facts = ((one.case.number, dict(one.facts)) for one in settled)
-        return [number for number, one in facts if one.get("blamed")], fake.seen
+        settled = fake.search(found, Trouble(log=("ERROR a",), near=(near,)))
+        assert (numbers(settled), blamed(settled)) == (list(range(32)), [guilty])
+        return fake.seen
 
-    who, seen = blamed(9, near=(2, 1))
-    assert who == [9]
+    seen = tried(9, near=(2, 1))
     assert seen[:2] == [[1], [2]]  # of the nearest, too
     assert not any(slow & set(run) for run in seen[2:])
-    who, seen = blamed(20)
-    assert who == [20]
-    assert seen[1:] == [[2], [3], [20]]
-    assert blamed(31)[0] == [31]
+    assert tried(20)[1:] == [[2], [3], [20]]
+    tried(31)
 
 
 def test_of_a_template_the_nearest_of_a_few_entries_are_tried() -> None:
     fake = Says({50: "ERROR a"})
-    ways = Ways(fake.perform, fake.trouble, remains=fake.remains)
     wrong = Trouble(log=("ERROR a",) * (ENTRIES + 1), near=((1,), (2,), (3,)))
-    found = searched([Observation(one) for one in cases(64)], wrong, ways)
+    assert blamed(fake.search(ending(64, "open"), wrong)) == [50]
     assert fake.seen[:3] == [[1], [2], list(range(32))]
-    assert [one.case.number for one in found if dict(one.facts).get("blamed")] == [50]
 
 
 def test_what_only_several_do_together_names_them_all() -> None:
     fake = Fake([10, 50], together=2)
-    found = settle(cases(64), Ways(fake.perform, fake.trouble))
-    (blamed,) = (one for one in found if one.death)
-    facts = dict(blamed.facts)
+    found = fake.settle(64)
+    (last,) = (one for one in found if one.death)
+    facts = dict(last.facts)
     assert facts["together"] == list(range(64))
     assert facts["earlier"] == [recipe_json(one.recipe) for one in cases(63)]
 

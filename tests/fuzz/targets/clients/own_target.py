@@ -32,7 +32,8 @@ def own_target(
     side_by_side: int = 1,
     each: bool = False,
 ) -> Any:
-    own = Client("own", "1", lambda: Program([*line, *arguments]))
+    environment = {"PYTHONPATH": str(OWN.parents[4])}
+    own = Client("own", "1", lambda: Program([*line, *arguments], environment))
     return kind(own, limits=limits, side_by_side=side_by_side, each=each)
 
 
