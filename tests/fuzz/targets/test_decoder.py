@@ -11,7 +11,6 @@ import pytest
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.cases.seeded_random import SeededRandom
-from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.generators.messages import message
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.oracles.registry import ORACLES
@@ -136,8 +135,3 @@ def test_what_can_not_be_written_for_no_known_reason_is_told(
     monkeypatch.setattr(decoders, "encode_frame", unfit)
     (found,) = decoder("specs").run([CASE._replace(chunks=(bytes.fromhex(METADATA),))])
     assert [one.oracle for one in verdicts(found)] == ["undocumented"]
-
-
-def test_another_name_is_told_what_there_is() -> None:
-    with pytest.raises(Misuse, match="specs, captures"):
-        decoder("x")

@@ -8,10 +8,8 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Live
 from barnabas.fuzz.cases.observation import DIFFERS, Observation
-from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets import writing
-from barnabas.fuzz.targets.address import address
-from barnabas.fuzz.targets.address_settings import Address
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
 from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
@@ -175,11 +173,6 @@ def test_where_nobody_listens_a_target_says_so() -> None:
     gone = BrokerTarget(Elsewhere("127.0.0.1", 1), limit=1)
     with pytest.raises(CannotRun, match="does not serve"):
         gone.__enter__()
-
-
-def test_a_broker_on_another_machine_is_refused() -> None:
-    with pytest.raises(Misuse, match="--i-own-this-target"):
-        address(Address("192.0.2.1", 9092))
 
 
 def test_a_case_that_somebody_asks_for_is_sent_however_often_its_kind_ended_the_process(
