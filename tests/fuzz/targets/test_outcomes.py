@@ -81,7 +81,7 @@ def test_what_may_be_otherwise_is_no_difference(one: Observation, other: Observa
         (
             seen(GROUP, 0, 35),
             seen(GROUP, 0, 35, ending="closed"),
-            ("UNSUPPORTED_VERSION", "closed"),
+            ("UNSUPPORTED_VERSION", "UNSUPPORTED_VERSION, closed"),
         ),
         # is answered at once
         (seen("Metadata", 1), seen("Metadata", 1, ending="closed"), ("no answer", "closed")),
