@@ -10,6 +10,7 @@ from barnabas.fuzz.sessions.live import TOKENS, Values, filled
 from barnabas.fuzz.sessions.registry import SESSIONS, is_bare, named, seeds
 from barnabas.fuzz.sessions.session import Session, Stage
 from barnabas.specs.keys import SASL_AUTHENTICATE, SASL_HANDSHAKE
+from tests.fuzz.sessions.test_sessions import driven
 
 BEFORE = [session for session in SESSIONS if session.before_login]
 CHALLENGE = b"r=fuzz000012and-the-server's-own,s=QUJDRA==,i=4096"
@@ -18,15 +19,9 @@ CHALLENGE = b"r=fuzz000012and-the-server's-own,s=QUJDRA==,i=4096"
 
 def _played(session: Session) -> tuple[list[tuple[int, int]], Values]:
     """The APIs and versions that it asks, and its live values."""
-    steps = session.run(Stage({}, 12))
-    asked = []
-    try:
-        ask = next(steps)
-        while True:
-            asked.append((ask.key, ask.version))
-            ask = steps.send({"error_code": 0, "auth_bytes": CHALLENGE})
-    except StopIteration as end:
-        return asked, end.value
+    challenge = {"error_code": 0, "auth_bytes": CHALLENGE}
+    asked, live = driven(session.run(Stage({}, 12)), lambda _: challenge)
+    return [(ask.key, ask.version) for ask in asked], live
 
 
 @pytest.mark.parametrize("session", BEFORE, ids=lambda one: one.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from barnabas.fuzz.sessions.bodies import MEMBER_ID
 from barnabas.fuzz.sessions.joined import JOINED
 from barnabas.fuzz.sessions.live import LIVE
 from barnabas.fuzz.sessions.registry import SESSIONS, is_bare, seeds
-from barnabas.fuzz.sessions.session import TOPIC, Session, Stage, Steps, Stuck, Unoffered
+from barnabas.fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import JOIN_GROUP, METADATA
 from barnabas.specs.registry import api
@@ -33,17 +34,23 @@ ANSWERS: dict[str, Any] = {
 }
 
 
-def played(steps: Steps, answers: dict[str, Any] = ANSWERS) -> tuple[list[int], Any]:
-    """The keys that a session asks, and its live values, if all answers are these."""
+def driven(steps: Steps, answer: Callable[[Ask], Mapping[str, Any]]) -> tuple[list[Ask], Any]:
+    """What a session asks, each answered so, and its live values."""
     asked = []
     try:
-        ask = next(steps)
+        asked.append(next(steps))
         while True:
-            api(ask.key).request.codec(ask.version).encode(ask.body)
-            asked.append(ask.key)
-            ask = steps.send(answers)
+            asked.append(steps.send(answer(asked[-1])))
     except StopIteration as end:
         return asked, end.value
+
+
+def played(steps: Steps, answers: dict[str, Any] = ANSWERS) -> tuple[list[int], Any]:
+    """The keys that a session asks, and its live values, if all answers are these."""
+    asked, live = driven(steps, lambda _: answers)
+    for ask in asked:
+        api(ask.key).request.codec(ask.version).encode(ask.body)
+    return [ask.key for ask in asked], live
 
 
 @pytest.mark.parametrize("session", LOGGED_IN, ids=lambda one: one.name)

@@ -11,19 +11,13 @@ from barnabas.fuzz.sessions.registry import SESSIONS, named
 from barnabas.fuzz.sessions.session import Session, Stage
 from barnabas.fuzz.sessions.shortening import asked, without
 from barnabas.specs.registry import NAMES
+from tests.fuzz.sessions.test_sessions import driven
 
 
 def drive(session: Session, answers: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], Any]:
     """The APIs that it asks, each answered by name, and what it knows in the end."""
-    steps = session.run(Stage({}, 3))
-    names: list[str] = []
-    try:
-        ask = next(steps)
-        while True:
-            names.append(NAMES[ask.key])
-            ask = steps.send(answers[names[-1]])
-    except StopIteration as end:
-        return names, end.value
+    found, values = driven(session.run(Stage({}, 3)), lambda ask: answers[NAMES[ask.key]])
+    return [NAMES[ask.key] for ask in found], values
 
 
 def test_what_is_left_out_is_not_asked_and_the_others_are() -> None:
