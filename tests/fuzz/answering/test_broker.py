@@ -18,10 +18,7 @@ from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.specs import keys
 from barnabas.specs.frames import Frame, decode_frame
 from barnabas.specs.registry import NAMES
-from tests.fuzz.observed import request
-
-asked = request
-"""A request as it goes on the wire."""
+from tests.fuzz.observed import request as asked
 
 
 def told(reply: Reply, key: int, version: int) -> Frame:
@@ -111,9 +108,8 @@ def test_a_fetch_session_goes_on_with_what_changed() -> None:
     more = {**_fetch(7, session_id=session, session_epoch=1), "topics": []}
     (second,) = connection.receive(asked(keys.FETCH, 11, more))
     assert told(second, keys.FETCH, 11).body["responses"][0]["partitions"][0]["records"]
-    (third,) = connection.receive(
-        asked(keys.FETCH, 11, _fetch(7, session_id=session, session_epoch=2))
-    )
+    more = _fetch(7, session_id=session, session_epoch=2)
+    (third,) = connection.receive(asked(keys.FETCH, 11, more))
     assert told(third, keys.FETCH, 11).body["responses"] == []
     (gone,) = connection.receive(asked(keys.FETCH, 11, _fetch(0, session_id=99, session_epoch=3)))
     assert told(gone, keys.FETCH, 11).body["error_code"] == 70
@@ -171,20 +167,20 @@ def test_the_cases_answer_stands_in_the_place_of_one_and_the_rest_is_valid() -> 
     assert told(replies[2], keys.METADATA, 9).body["topics"][0]["name"] == TOPIC
 
 
-def test_behind_a_case_of_fetch_there_may_be_no_other_records_and_it_is_known_what_is_asked() -> (
-    None
-):
+@pytest.mark.parametrize("last", [False, True])
+def test_behind_a_case_of_fetch_there_may_be_no_records_and_what_is_asked_is_known(
+    last: bool,
+) -> None:
     seed, *_ = seeds([(keys.FETCH, 4)])
     case = Case(0, Recipe(seed, ()), (b"case",))
-    for last in (False, True):
-        broker = Broker(planted=Planted(case, keys.FETCH, 4), last=last)
-        given = [broker.answer(asked(keys.FETCH, 4, _fetch(at))[4:]) for at in (0, 3)]
-        assert given[0] is not None
-        assert given[0].case
-        assert given[1] is not None
-        (partition,) = told(given[1], keys.FETCH, 4).body["responses"][0]["partitions"]
-        assert bool(partition["records"]) is not last
-        assert broker.starts == {0: 3}
+    broker = Broker(planted=Planted(case, keys.FETCH, 4), last=last)
+    given, behind = (broker.answer(asked(keys.FETCH, 4, _fetch(at))[4:]) for at in (0, 3))
+    assert given is not None
+    assert given.case
+    assert behind is not None
+    (partition,) = told(behind, keys.FETCH, 4).body["responses"][0]["partitions"]
+    assert bool(partition["records"]) is not last
+    assert broker.starts == {0: 3}
 
 
 def test_a_half_open_case_is_the_connections_last_word() -> None:
@@ -220,11 +216,9 @@ def test_behind_a_handshake_of_version_0_a_token_stands_alone() -> None:
     assert welcome == Reply((bytes(4),))
     (reply,) = connection.receive(asked(keys.METADATA, 1, {"topics": None}))
     assert told(reply, keys.METADATA, 1).body["topics"]
+    handshake = asked(keys.SASL_HANDSHAKE, 1, {"mechanism": "PLAIN"})
     later = Connection(Broker())
-    _, answered = later.receive(
-        asked(keys.SASL_HANDSHAKE, 1, {"mechanism": "PLAIN"})
-        + asked(keys.METADATA, 1, {"topics": None})
-    )
+    _, answered = later.receive(handshake + asked(keys.METADATA, 1, {"topics": None}))
     assert told(answered, keys.METADATA, 1).body["topics"]
 
 

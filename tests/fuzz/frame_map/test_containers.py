@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import cramjam
 import pytest
+import xxhash
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
@@ -33,7 +34,6 @@ from barnabas.specs.records import Batch, Record, build, decompress, read
 
 VERSIONS = (0, 2, 9)
 """Of Produce, which have magic 0, 1 and 2."""
-NAMES = [one.name for one in CONTAINERS]
 
 
 @functools.cache
@@ -64,10 +64,14 @@ def packed_bytes(case: Case) -> bytes:
     return data[{0: 26, 1: 34, 2: 61}[batch(case).magic] :]
 
 
+def changed(chart: FieldMap, mutator: str, path: str, draws: int) -> Case:
+    return cook(Recipe(message_of(chart).seed, (Change(mutator, path, draws << 24),)), 1)
+
+
 def mended(chart: FieldMap, mutator: str, path: str) -> Iterator[Case]:
     """Cases of which all that is around the change was put right."""
     for draws in range(40):
-        case = cook(Recipe(message_of(chart).seed, (Change(mutator, path, draws << 24),)), 1)
+        case = changed(chart, mutator, path, draws)
         if "unchanged" not in case.recipe.changes[0].detail:
             yield case
 
@@ -121,14 +125,13 @@ def test_its_fields_are_parts_by_their_names(name: str) -> None:
 def test_the_header_of_lz4_keeps_its_checksum_right(version: int) -> None:
     """So that a reader comes to the size that is wrong; in magic 0 it is of the magic too (KIP-57)."""
     chart = container(message("lz4-sized", version))
-    path = f"{chart.parts[0].path}.content_size"
     declared = LZ4 if version else LZ4_MAGIC_0
     sizes = set()
-    for case in mended(chart, "lengths", path):
+    for case in mended(chart, "lengths", f"{chart.parts[0].path}.content_size"):
         assert batch(case).crc_ok
         frame = declared.parse(packed_bytes(case))
         header = declared.build(frame)[4 if version else 0 : 14]
-        assert frame.header_checksum == _xxh32(header) >> 8 & 0xFF
+        assert frame.header_checksum == xxhash.xxh32_intdigest(header) >> 8 & 0xFF
         sizes.add(frame.content_size)
     assert {-1, -(2**63), 2**63 - 1} <= sizes
 
@@ -136,7 +139,7 @@ def test_the_header_of_lz4_keeps_its_checksum_right(version: int) -> None:
 def _lz4(data: bytes) -> None:
     """Not a library's, which looks at the content's size, too."""
     content = decompress("lz4", data)
-    if LZ4.parse(data).content_checksum != _xxh32(content):
+    if LZ4.parse(data).content_checksum != xxhash.xxh32_intdigest(content):
         raise ValueError("content checksum")
 
 
@@ -157,9 +160,7 @@ def test_checksums_of_a_changed_content_are_right_or_wrong_as_is_said(name: str)
     )
     said: Counter[str] = Counter()
     for draws in range(300):
-        case = cook(
-            Recipe(message_of(chart).seed, (Change("bit_flips", data.path, draws << 24),)), 1
-        )
+        case = changed(chart, "bit_flips", data.path, draws)
         words = case.recipe.changes[0].detail.partition("; content checksum ")[2]
         said[words] += 1
         if words == "mended":
@@ -176,9 +177,7 @@ def test_a_checksum_of_the_content_that_is_changed_itself_stays_wrong(name: str)
     chart = container(message(name, 9))
     last = [part for part in chart.parts if part.kind == "crc"][-1]
     for draws in range(40):
-        case = cook(
-            Recipe(message_of(chart).seed, (Change("checksums", last.path, draws << 24),)), 1
-        )
+        case = changed(chart, "checksums", last.path, draws)
         assert "content checksum" not in case.recipe.changes[0].detail
         assert packed_bytes(case)[last.start : last.end] != chart.seed.frame[last.start : last.end]
 
@@ -189,21 +188,14 @@ def test_a_block_of_lz4_keeps_its_checksum_right() -> None:
     blocks = set()
     for case in mended(chart, "bit_flips", data.path):
         block = LZ4.parse(packed_bytes(case)).blocks[0]
-        assert block.checksum == _xxh32(block.data)
+        assert block.checksum == xxhash.xxh32_intdigest(block.data)
         blocks.add(bytes(block.data))
     assert len(blocks) > 10
 
 
-def _xxh32(data: bytes) -> int:
-    import xxhash
-
-    return int(xxhash.xxh32_intdigest(data))
-
-
 def test_a_checksum_may_be_wrong_too() -> None:
     chart = container(message("lz4-sized", 9))
-    path = f"{chart.parts[0].path}.header_checksum"
-    for case in mended(chart, "checksums", path):
+    for case in mended(chart, "checksums", f"{chart.parts[0].path}.header_checksum"):
         assert batch(case).crc_ok
         with pytest.raises(Malformed, match="checksum"):
             batch(case).records()
@@ -229,9 +221,8 @@ def test_members_of_gzip_are_elements() -> None:
 
 def test_a_chunk_of_xerial_says_any_length() -> None:
     chart = container(message("snappy", 9))
-    path = f"{chart.parts[0].path}.chunks[0].length"
     lengths = set()
-    for case in mended(chart, "lengths", path):
+    for case in mended(chart, "lengths", f"{chart.parts[0].path}.chunks[0].length"):
         assert batch(case).crc_ok
         lengths.add(int.from_bytes(packed_bytes(case)[16:20], "big", signed=True))
     assert {2**31 - 1, -(2**31), -1, 0} <= lengths
@@ -250,13 +241,8 @@ def test_a_chunk_that_changes_has_its_length_right() -> None:
 @pytest.mark.parametrize("name", ["snappy", "snappy-raw"])
 def test_unpacked_records_come_back_in_the_framing_that_they_had(name: str) -> None:
     chart = message(name, 9)
-    value = next(
-        part.path
-        for inner in packed(chart)
-        for part in inner.parts
-        if part.path.endswith("[1].value")
-    )
-    for case in mended(chart, "hugeness", value):
+    paths = (part.path for inner in packed(chart) for part in inner.parts)
+    for case in mended(chart, "hugeness", next(one for one in paths if one.endswith("[1].value"))):
         assert packed_bytes(case).startswith(b"\x82SNAPPY") == (name == "snappy")
         assert len(decompress("snappy", packed_bytes(case))) >= 250
 
@@ -279,7 +265,7 @@ def test_what_can_not_be_read_is_one_part_behind_the_rest() -> None:
 
 
 def test_a_campaign_comes_to_every_field_of_every_container() -> None:
-    charts = [message(name, 9) for name in NAMES]
+    charts = [message(one.name, 9) for one in CONTAINERS]
     made = Maker("s", [chart.seed for chart in charts])
     done = {
         (change.mutator, field_of(change.path))
