@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -17,12 +19,21 @@ from barnabas.specs.records import CODECS, Record, build, compress, read
 HEADER = {"request_api_key": 0, "correlation_id": 1, "client_id": "c"}
 
 
+def produced(version: int, body: Mapping[str, Any], origin: str) -> Seed:
+    header = {**HEADER, "request_api_version": version}
+    frame = encode_frame(Frame("request", keys.PRODUCE, version, header, dict(body)))
+    return Seed(keys.PRODUCE, version, "request", frame[4:], origin)
+
+
+def with_records(version: int, records: bytes) -> Seed:
+    body = {**produce(version)}
+    body["topic_data"][0]["partition_data"][0]["records"] = records
+    return produced(version, body, "records")
+
+
 @functools.cache
 def seed(version: int, codec: str) -> Seed:
-    body = dict(produce(version, container=codec))
-    header = {**HEADER, "request_api_version": version}
-    frame = encode_frame(Frame("request", keys.PRODUCE, version, header, body))[4:]
-    return Seed(keys.PRODUCE, version, "request", frame, f"{version} {codec}")
+    return produced(version, produce(version, container=codec), f"{version} {codec}")
 
 
 def unpacked(chart: FieldMap) -> list[FieldMap]:
@@ -97,10 +108,7 @@ def test_wrappers_in_wrappers_are_opened_too() -> None:
     outer = build(
         [Record(0, -1, None, b"")], magic=0, compression="gzip", compressor=lambda _: packed
     )
-    body = {**produce(1)}
-    body["topic_data"][0]["partition_data"][0]["records"] = outer
-    frame = Frame("request", 0, 1, {**HEADER, "request_api_version": 1}, body)
-    message = Seed(0, 1, "request", encode_frame(frame)[4:], "nested")
+    message = with_records(1, outer)
     maps = unpacked(map_of(message))
     assert len(maps) == 2
     deepest = maps[-1]
@@ -111,6 +119,14 @@ def test_wrappers_in_wrappers_are_opened_too() -> None:
     again = unpacked(map_of(_again(message, case.chunks[0])))[-1]
     assert again.packing is not None
     assert any(part.path == value.path and part.value >= 250 for part in again.parts)
+
+
+@pytest.mark.parametrize(("version", "head", "last"), [(0, 18, "attributes"), (2, 26, "timestamp")])
+def test_a_message_is_mapped_up_to_a_length_that_lies(version: int, head: int, last: str) -> None:
+    data = build([Record(0, 1000 if version else -1, b"k", b"v")], magic=version // 2)
+    lying = data[:head] + b"\x7f\xff\xff\xff" + data[head + 4 :]
+    paths = [part.path for part in map_of(with_records(version, lying)).parts]
+    assert [path for path in paths if ".records[0]." in path][-1].endswith(f"records[0].{last}")
 
 
 def test_a_campaign_reaches_into_what_is_packed() -> None:

@@ -75,7 +75,7 @@ def asks(*topics: str, correlation_id: int = 7) -> Case:
     """A case that asks for topics."""
     body = {"topics": [{"name": name} for name in topics]}
     frame = request(METADATA, 1, body, correlation_id)
-    return Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
+    return cook(Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), 0)
 
 
 def script_of(case: Case, *before: Asked, **more: Any) -> str:
