@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from barnabas.experiments.clients import trial
 from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.folder import Folder
 from barnabas.experiments.clients.matrix import Asked, Matrix
@@ -34,7 +35,10 @@ None of these has phases: whether a client meets those in one run is a matter of
 
 @pytest.mark.needs_apache("4.3.1")
 @pytest.mark.timeout(300)
-def test_cells_are_as_recorded(cluster: ApacheCluster, tmp_path: Path) -> None:
+def test_cells_are_as_recorded(
+    cluster: ApacheCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "SOON", 60.0)
     here = Path(sys.executable)
     clients = [(name, partial(program, here, name)) for name in CLIENTS]
     scenarios = [(name, load(find_scenario(Path(name)))) for name in RECORDED if name != "none"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.experiments.clients.trial import CAPTURE, Place, trial
+from barnabas.experiments.clients import trial
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.clients import registry
@@ -25,14 +25,19 @@ pytestmark = pytest.mark.needs_apache("4.3.1")
     ],
 )
 def test_it_joins_again_and_each_record_is_copied_once(
-    scenario: str, errors: list[str], cluster: ApacheCluster, tmp_path: Path
+    scenario: str,
+    errors: list[str],
+    cluster: ApacheCluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(trial, "SOON", 60.0)
     program = registry.find(f"kafka-streams@{VERSION}").prepare()
     work = find("read-process-write")._replace(records=40)
-    place = Place(cluster.bootstrap, tmp_path / "trial")
-    told = trial(program, work, ready(scenario), place, threading.Event())
+    place = trial.Place(cluster.bootstrap, tmp_path / "trial")
+    told = trial.trial(program, work, ready(scenario), place, threading.Event())
     assert (told.raised, told.findings, told.broken) == ("", (), ())
-    exchanges = open_capture(place.folder / CAPTURE).exchanges()
+    exchanges = open_capture(place.folder / trial.CAPTURE).exchanges()
     beats = [one for one in exchanges if one.api == "StreamsGroupHeartbeat"]
     beats.sort(key=lambda one: one.ts)
     hit = [number for number, one in enumerate(beats) if one.rules]
