@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.specs import Frame, encode_frame
+from barnabas.specs.keys import METADATA
 
 
 def request(key: int, version: int, body: Mapping[str, Any], correlation_id: int = 7) -> bytes:
@@ -25,6 +26,10 @@ def response(key: int, version: int, body: Mapping[str, Any], correlation_id: in
     """A response without its size."""
     header = {"correlation_id": correlation_id}
     return encode_frame(Frame("response", key, version, header, dict(body)))[4:]
+
+
+ASK: Final = request(METADATA, 1, {"topics": None})
+"""For all topics."""
 
 
 def case(*chunks: bytes, number: int = 0, mutator: str = "nulls") -> Case:

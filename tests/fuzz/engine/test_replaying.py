@@ -16,11 +16,8 @@ from barnabas.fuzz.oracles.died import DIED
 from barnabas.fuzz.oracles.fatal import FATAL
 from barnabas.fuzz.oracles.oracle import Oracle
 from barnabas.fuzz.shrinking.search import shrink
-from barnabas.specs.keys import METADATA
 from tests.fuzz.fakes import RAISED, SEEDS, FakeTarget, cook
-from tests.fuzz.observed import observed, request
-
-ASK = request(METADATA, 1, {"topics": None})
+from tests.fuzz.observed import ASK, observed
 
 WANTED = ("raised", ("IndexError",))
 

@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 
 from barnabas.fuzz.observations.requests import question
-from barnabas.specs.keys import METADATA, PRODUCE
-from tests.fuzz.observed import request
+from barnabas.specs.keys import PRODUCE
+from tests.fuzz.observed import ASK, request
 
-ASK = request(METADATA, 1, {"topics": None})
 QUIET = request(PRODUCE, 3, {"acks": 0, "timeout_ms": 1, "topic_data": []})
 
 

@@ -7,9 +7,7 @@ from barnabas.fuzz.sessions.live import filled
 from barnabas.specs.keys import METADATA
 from barnabas.specs.records import build, read
 from barnabas.specs.records.record import Record
-from tests.fuzz.observed import case, request
-
-ASK = request(METADATA, 1, {"topics": None})
+from tests.fuzz.observed import ASK, case, request
 
 
 def with_live(case: Case, *live: Live) -> Case:

@@ -11,10 +11,9 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
 from barnabas.fuzz.targets.flow import Flow
-from barnabas.specs.keys import FETCH, METADATA
-from tests.fuzz.observed import case, request
+from barnabas.specs.keys import FETCH
+from tests.fuzz.observed import ASK, case, request
 
-ASK: Final = request(METADATA, 1, {"topics": None})
 _PARTITION: Final = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 100}
 _TOPIC: Final[dict[str, Any]] = {"topic": "fuzz-topic", "partitions": [_PARTITION]}
 PARKED: Final = request(FETCH, 4, {"max_wait_ms": 60000, "min_bytes": 1 << 20, "topics": [_TOPIC]})

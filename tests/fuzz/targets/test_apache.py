@@ -20,10 +20,9 @@ from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.processor import threads
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import DESCRIBE_CONFIGS, METADATA, SASL_AUTHENTICATE
-from tests.fuzz.observed import case, request
+from tests.fuzz.observed import ASK, case
 
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-ASK = request(METADATA, 1, {"topics": None})
 
 
 @pytest.mark.needs_apache("3.9.1")

@@ -10,10 +10,8 @@ from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import Death, Ending, Observation, Probe
 from barnabas.fuzz.oracles.amplified import AMPLIFIED
 from barnabas.fuzz.targets.blame import Trouble, Ways, searched, settle, unsearched
-from barnabas.specs.keys import METADATA
-from tests.fuzz.observed import case, request
+from tests.fuzz.observed import ASK, case
 
-ASK = request(METADATA, 1, {"topics": None})
 DEAD = Trouble(death=Death(3, "gone"))
 HANGS = Trouble(Probe(False, 5000.0, "no answer within 5 s"))
 NOISY = Trouble(Probe(True, 1.0), log=("ERROR something",))

@@ -14,9 +14,8 @@ from barnabas.fuzz.cases.observation import COMPUTES, WAITED, Death, Observation
 from barnabas.fuzz.targets.computing import IN_VAIN, LONG_S, Computing
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.service import Elsewhere
-from tests.fuzz.observed import case, request
+from tests.fuzz.observed import ASK, case
 
-ASK = request(3, 1, {"topics": None})
 THREAD = 2
 ENDLESS = (1.0, 1e9)
 HALF = (0.5, 1e9)

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from barnabas.fuzz.cases.case import Case, Change
 from barnabas.fuzz.targets.crash_counts import DEATHS, DEATHS_OF_API, CrashCounts
-from barnabas.specs.keys import METADATA
-from tests.fuzz.observed import case, request
+from tests.fuzz.observed import ASK, case
 
 
 def of(mutator: str) -> Case:
-    one = case(request(METADATA, 1, {"topics": None}))
+    one = case(ASK)
     changes = (Change(mutator, "", 0),)
     return one._replace(recipe=one.recipe._replace(changes=changes))
 

@@ -19,8 +19,8 @@ from barnabas.fuzz.targets.pair import beside
 from barnabas.fuzz.targets.service import Elsewhere
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import API_VERSIONS
-from tests.fuzz.observed import case, request
-from tests.fuzz.targets.embedded_cases import ASK, PARKED, all_at_once, asks, give_up_parked, run
+from tests.fuzz.observed import ASK, case, request
+from tests.fuzz.targets.embedded_cases import PARKED, all_at_once, asks, give_up_parked, run
 
 VERSIONS = request(API_VERSIONS, 0, {})
 NO_SIZE = b"\x7f\xff\xff\xff" + ASK[4:]

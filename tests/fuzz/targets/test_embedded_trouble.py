@@ -15,8 +15,8 @@ from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.flow import Flow, Placed
 from barnabas.fuzz.targets.sending import WORN
 from barnabas.fuzz.targets.unattributed import Unattributed
-from tests.fuzz.observed import case
-from tests.fuzz.targets.embedded_cases import ASK, PARKED, all_at_once, asks, give_up_parked, run
+from tests.fuzz.observed import ASK, case
+from tests.fuzz.targets.embedded_cases import PARKED, all_at_once, asks, give_up_parked, run
 
 NULL = """\
 [handler-3] ERROR k.ReplicaManager - append to t-{}

@@ -9,14 +9,14 @@ from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.observations.exchanges import answer, exchanged
 from barnabas.fuzz.targets.registry import target_of
 from barnabas.specs.keys import METADATA
-from tests.fuzz.observed import case, request
+from tests.fuzz.observed import ASK, case
 
 
 @pytest.mark.needs_go("franz-go@1.21.4")
 @pytest.mark.timeout(600)
 def test_it_answers_a_valid_request_and_takes_what_kafka_has() -> None:
     with target_of("kfake", False) as target:
-        (found,) = target.run([case(request(METADATA, 1, {"topics": None}))])
+        (found,) = target.run([case(ASK)])
         assert target.name.startswith("kfake ")
         assert METADATA in target.takes()  # type: ignore[attr-defined]
     (one,) = exchanged(found)[1]

@@ -8,9 +8,8 @@ import pytest
 
 from barnabas.fuzz.targets.lanes import Lanes
 from barnabas.specs.keys import METADATA, PRODUCE
-from tests.fuzz.observed import case, request, response
+from tests.fuzz.observed import ASK, case, request, response
 
-ASK = request(METADATA, 1, {"topics": None})
 ANSWER = response(METADATA, 1, {"brokers": [], "controller_id": -1, "topics": []})
 SILENT = request(PRODUCE, 3, {"acks": 0, "timeout_ms": 1, "topic_data": []})
 

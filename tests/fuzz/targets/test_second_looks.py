@@ -10,9 +10,8 @@ from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.targets.observed import REUSED
 from barnabas.fuzz.targets.second_looks import CONFIRMED, FRESH, Again, SecondLooks
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
-from tests.fuzz.observed import case, observed, request, response
+from tests.fuzz.observed import ASK, case, observed, request, response
 
-ASK = request(METADATA, 1, {"topics": None})
 ANSWER = response(METADATA, 1, {})
 ANOTHERS = response(METADATA, 1, {}, correlation_id=8)
 UNANSWERED = request(PRODUCE, 3, {"acks": 0, "timeout_ms": 1, "topic_data": []})

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.targets.waiting import Waiting
-from barnabas.specs.keys import METADATA
-from tests.fuzz.observed import case, request
+from tests.fuzz.observed import ASK, case
 
 
 def cases(*sessions: str) -> list[Case]:
-    made = case(request(METADATA, 1, {"topics": None}))
+    made = case(ASK)
     return [made._replace(recipe=made.recipe._replace(session=name)) for name in sessions]
 
 
