@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import NamedTuple
 
 from barnabas.designs.brokers.listener import Address
@@ -15,9 +14,6 @@ from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import Scenario, loads
 from tests.proxy.faults.examples import EXAMPLES
-
-LIMIT = 30
-"""Seconds."""
 
 APPLY = {name for name, model, *_ in FAULTS if not getattr(model, "only_kafka", False)}
 """The faults that a draft's messages can have."""
@@ -73,12 +69,3 @@ async def between(brokers: Iterable[Address], dialect: str) -> AsyncIterator[Pro
 def fired(proxy: Proxy) -> bool:
     """Whether each rule has, at least once."""
     return all(rule.fired for rule in proxy.rules.rules)
-
-
-async def until(condition: Callable[[], bool], holds: Callable[[], None]) -> None:
-    """Wait until something is so; what has to hold at any time is asked as often."""
-    async with asyncio.timeout(LIMIT):
-        while not condition():
-            holds()
-            await asyncio.sleep(0.005)
-    holds()

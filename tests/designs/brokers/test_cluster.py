@@ -9,6 +9,7 @@ from barnabas.designs.brokers.registry import MemoryElector
 from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
+from tests.designs.waiting import LIMIT, until
 
 FAILURE = OSError("its disk is full")
 
@@ -16,12 +17,6 @@ FAILURE = OSError("its disk is full")
 def fail(node: int, action: BrokerAction) -> None:
     """The first action of a broker, which reads the topics, ends it."""
     raise FAILURE
-
-
-async def ended(cluster: Cluster) -> None:
-    async with asyncio.timeout(30):
-        while not cluster.failures:
-            await asyncio.sleep(0.01)
 
 
 def test_why_is_known_at_once_and_the_broker_leaves() -> None:
@@ -38,10 +33,10 @@ def test_why_is_known_at_once_and_the_broker_leaves() -> None:
         async with Cluster(
             1, topics={}, settings=settings, electors={0: elector}, watch=fail
         ) as cluster:
-            await ended(cluster)
+            await until(lambda: bool(cluster.failures))
             assert cluster.failures == {1: FAILURE}
             assert not cluster.servers
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(LIMIT):
                 await left.wait()
 
     asyncio.run(main())
@@ -56,14 +51,14 @@ class Slow(MemoryElector):
 
     def leave(self, candidate: int) -> None:
         self.asked.set()
-        self.over.wait(30)
+        self.over.wait(LIMIT)
 
 
 def test_who_has_not_left_when_the_cluster_ends_is_not_waited_for() -> None:
     async def main() -> None:
         elector = Slow()
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(LIMIT):
                 async with Cluster(
                     1,
                     topics={},
@@ -71,8 +66,8 @@ def test_who_has_not_left_when_the_cluster_ends_is_not_waited_for() -> None:
                     electors={0: elector},
                     watch=fail,
                 ) as cluster:
-                    await ended(cluster)
-                    await asyncio.to_thread(elector.asked.wait, 30)
+                    await until(lambda: bool(cluster.failures))
+                    await asyncio.to_thread(elector.asked.wait, LIMIT)
                 assert not elector.over.is_set()
         finally:
             elector.over.set()

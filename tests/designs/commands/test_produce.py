@@ -18,6 +18,7 @@ from barnabas.designs.commands.produce import LINE_LIMIT, produce
 from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.trouble import COULD_NOT_RUN, FINE, MISUSE, Trouble
 from tests.designs.brokers.logs.broker import with_broker
+from tests.designs.waiting import LIMIT
 
 
 def sent(folder: Path, lines: bytes) -> tuple[int, str, list[list[bytes | None]]]:
@@ -31,7 +32,7 @@ def sent(folder: Path, lines: bytes) -> tuple[int, str, list[list[bytes | None]]
             ],
             input=lines,
             capture_output=True,
-            timeout=60,
+            timeout=LIMIT,
             check=False,
         )
         with Client([address]) as client:

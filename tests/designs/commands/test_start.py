@@ -27,13 +27,11 @@ from barnabas.designs.brokers.start import topics_of
 from barnabas.designs.commands.consume import consume
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.designs.brokers.logs.broker import with_broker
+from tests.designs.waiting import LIMIT
 
 pytestmark = pytest.mark.timeout(180)
 
 PEERS = [sys.executable, "-m", "barnabas", "peers"]
-
-LIMIT = 60
-"""Seconds for anything that is waited for."""
 
 MISSING = "the brokers have no topic 'nope': waits for it\n"
 

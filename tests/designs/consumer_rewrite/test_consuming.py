@@ -13,13 +13,14 @@ from barnabas.designs.consumer_rewrite import consuming as rewrite
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.consuming import fetcher
 from tests.designs.brokers.logs.broker import with_broker
+from tests.designs.waiting import LIMIT
 
 
 def test_a_leader_that_is_silent_holds_up_no_heartbeat(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the coordinator takes the consumer for dead: its session is shorter than the leader's silence."""
-    monkeypatch.setattr(fetcher, "TIMEOUT", 30.0)
+    monkeypatch.setattr(fetcher, "TIMEOUT", 60.0)
 
     async def run(address: Address, silent: socket.socket) -> None:
         over, news = asyncio.Event(), asyncio.Event()
@@ -29,11 +30,12 @@ def test_a_leader_that_is_silent_holds_up_no_heartbeat(
                 said.append(line)
                 news.set()
 
-            settings = ConsumerSettings("g", (address,), topics=("t",), session_timeout_ms=6_000)
+            often = {"session_timeout_ms": 20_000, "heartbeat_frequency": 200}
+            settings = ConsumerSettings("g", (address,), topics=("t",), **often)
             await rewrite.consume(settings, lambda *what: None, say, over, [])
 
         async def until(said: list[str], words: str) -> None:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(LIMIT):
                 while not any(words in line for line in said):
                     await news.wait()
                     news.clear()

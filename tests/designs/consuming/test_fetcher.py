@@ -17,6 +17,7 @@ from barnabas.designs.consuming.fetcher import PATIENCE, Fetcher
 from barnabas.designs.leaders import Address
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message
 from barnabas.specs.keys import METADATA
+from tests.designs.waiting import LIMIT
 
 A, B = ("t", 0), ("t", 1)
 
@@ -91,7 +92,7 @@ def produce(bootstrap: list[Address], place: tuple[str, int], *values: bytes) ->
 async def gather(fetcher: Fetcher, positions: dict[tuple[str, int], int]) -> dict[str, list[bytes]]:
     """Rounds until each partition has had something."""
     got: dict[str, list[bytes]] = {}
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LIMIT):
         while len(got) < len(positions):
             for place, found in (await fetcher.round(positions)).items():
                 values = [message.value or b"" for _, message in found.messages]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import resource
 import select
 import shutil
@@ -13,7 +14,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -27,6 +27,7 @@ from barnabas.designs.leaders import Place
 from barnabas.designs.options import addresses
 from barnabas.designs.protocol_guide.client_0_8 import Client, Error, Message
 from barnabas.peers.apache.keeper import ZooKeeper
+from tests.designs.waiting import LIMIT, wait_until
 
 pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
 
@@ -36,11 +37,11 @@ pytestmark = [
     pytest.mark.timeout(180),
 ]
 
-LIMIT = 60.0
-"""s for anything that is waited for."""
+EXPIRY = 10.0
+"""s: the most that this ZooKeeper takes; no busy machine keeps a broker silent for so long."""
 
-EXPIRY = 1.0
-"""s: the least that this ZooKeeper takes."""
+SHORT = 3.0
+"""s, where a broker's session is to end."""
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +57,23 @@ class Notes:
         self._path = path
         self.file: IO[str] = path.open("w")
 
+    @property
+    def text(self) -> str:
+        return self._path.read_text()
+
     def count(self, words: str) -> int:
         """How many lines have these words."""
-        return sum(words in line for line in self._path.read_text().splitlines())
+        return sum(words in line for line in self.text.splitlines())
+
+    def last(self, words: str) -> list[str]:
+        """The last line of each broker that has these words, from there on."""
+        found = re.findall(rf"^broker (\d): .*?({words}.*)", self.text, re.MULTILINE)
+        return sorted(dict(found).values())
+
+    def elected(self) -> bool:
+        """Whether each group has one coordinator: while that moves, consumers may stop."""
+        led = " ".join(self.last("coordinates"))
+        return "all groups" in led or sorted(re.findall(r"\d", led)) == list("01234567")
 
 
 @pytest.fixture
@@ -87,13 +102,6 @@ def brokers(
         expiry=expiry,
         notes=notes.file,
     )
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + LIMIT
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def produce(cluster: ProcessCluster, topic: str, *values: bytes) -> None:
@@ -140,29 +148,33 @@ def test_a_zookeeper_that_is_silent_and_comes_back_costs_no_record_and_is_said(
     assert process is not None
 
     async def eventually(condition: Callable[[], bool]) -> None:
-        await asyncio.to_thread(until, condition)
+        await asyncio.to_thread(wait_until, condition)
+
+    def zookeeper() -> list[str]:
+        return ["lost" if "lost" in line else "again" for line in notes.last("has .*ZooKeeper")]
 
     def both(*values: bytes) -> set[tuple[Place, bytes]]:
         return {((topic, number), value) for number in (0, 1) for value in values}
 
     async def run(cluster: ProcessCluster) -> None:
+        await eventually(notes.elected)
         async with consuming(design, cluster, topic, got):
             await asyncio.to_thread(produce, cluster, topic, b"before")
             await eventually(lambda: got >= both(b"before"))
             process.signal(signal.SIGSTOP)
             try:
-                await eventually(lambda: notes.count("has lost ZooKeeper") == 2)
+                await eventually(lambda: zookeeper() == ["lost", "lost"])
                 await asyncio.to_thread(produce, cluster, topic, b"without")
                 if design == "rewrite":  # a consumer of central coordination stops without one
                     await eventually(lambda: got >= both(b"without"))
             finally:
                 process.signal(signal.SIGCONT)
-            await eventually(lambda: notes.count("has ZooKeeper again") == 2)
+            await eventually(lambda: zookeeper() == ["again", "again"])
             await asyncio.to_thread(produce, cluster, topic, b"behind")
             await eventually(lambda: got == both(b"before", b"without", b"behind"))
 
     # brokers notice it within two thirds of that: long enough for a commit to be under way
-    with brokers(keeper, notes, 2, topic, design, 3.0) as cluster:
+    with brokers(keeper, notes, 2, topic, design, SHORT) as cluster:
         asyncio.run(run(cluster))
         assert cluster.ended() == {}
 
@@ -184,9 +196,9 @@ def test_a_zookeeper_that_comes_back_without_its_data_ends_all_in_a_line(
             ended.update(cluster.ended())
             return ended == {1: 1, 2: 1}
 
-        until(all_ended)
+        wait_until(all_ended)
     said = "ends: ZooKeeper is there again and has lost its data: all brokers are to start anew"
-    assert notes.count(said) == 2
+    assert notes.count(said) == 2, notes.text
 
 
 def test_a_full_disk_refuses_records_in_a_line_and_keeps_those_that_were_taken(
@@ -230,7 +242,10 @@ def test_a_second_broker_with_an_id_is_refused_in_a_line_and_the_first_goes_on(
 ) -> None:
     with brokers(keeper, notes, 1, "ids") as cluster:
         refused = "broker 1 can't start: a broker 1 is in ZooKeeper already"
-        with pytest.raises(UnavailableError, match=refused), brokers(keeper, notes, 1, "ids"):
+        with (
+            pytest.raises(UnavailableError, match=refused),
+            brokers(keeper, notes, 1, "ids", expiry=1.0),
+        ):
             pass
         produce(cluster, "ids", b"a")
         assert fetched(cluster, ("ids", 1)) == [b"a"]
@@ -239,10 +254,10 @@ def test_a_second_broker_with_an_id_is_refused_in_a_line_and_the_first_goes_on(
 def test_brokers_on_a_folder_of_others_say_that_its_logs_are_locked_and_have_them_behind_those(
     keeper: ZooKeeper, notes: Notes, tmp_path: Path
 ) -> None:
-    with brokers(keeper, notes, 1, "folder", "rewrite", data=tmp_path) as first:
+    with brokers(keeper, notes, 1, "folder", "rewrite", SHORT, tmp_path) as first:
         produce(first, "folder", b"a")
         with brokers(keeper, notes, 1, "folder", "central", data=tmp_path) as second:
-            until(lambda: notes.count("waits for 2 logs that another process has locked") == 1)
+            wait_until(lambda: notes.count("waits for 2 logs that another process has locked") == 1)
             os.kill(first.brokers[1].pid, signal.SIGKILL)
             produce(second, "folder", b"b")
             assert fetched(second, ("folder", 1)) == [b"a", b"b"]
@@ -251,11 +266,11 @@ def test_brokers_on_a_folder_of_others_say_that_its_logs_are_locked_and_have_the
 def test_a_broker_that_comes_back_and_finds_its_id_taken_ends(
     keeper: ZooKeeper, notes: Notes
 ) -> None:
-    with brokers(keeper, notes, 1, "back") as first:
+    with brokers(keeper, notes, 1, "back", expiry=SHORT) as first:
         os.kill(first.brokers[1].pid, signal.SIGSTOP)
-        with brokers(keeper, notes, 1, "back") as second:
+        with brokers(keeper, notes, 1, "back", expiry=SHORT) as second:
             os.kill(first.brokers[1].pid, signal.SIGCONT)
-            until(lambda: first.ended() == {1: 1})
+            wait_until(lambda: first.ended() == {1: 1})
             produce(second, "back", b"a")
             assert second.ended() == {}
     assert notes.count("another broker 1 is in ZooKeeper by now") == 1
@@ -272,7 +287,7 @@ with ProcessCluster("rewrite", 1, zookeeper=sys.argv[1], expiry=float(sys.argv[2
 
 def test_a_broker_that_is_stopped_does_not_outlive_who_started_it(keeper: ZooKeeper) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, keeper.address, str(EXPIRY)],
+        [sys.executable, "-c", HOLDER, keeper.address, "1.0"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -352,14 +367,14 @@ def test_nothing_that_was_acknowledged_is_lost_with_a_broker_that_is_killed_in_t
                 client.produce({place: [Message(value, large)]})
                 acknowledged.append(value)
 
-    with brokers(keeper, notes, 2, place[0]) as cluster:
+    with brokers(keeper, notes, 2, place[0], expiry=SHORT) as cluster:
         thread = threading.Thread(target=work, args=(cluster,))
         thread.start()
         try:
-            until(lambda: len(acknowledged) >= 20)
+            wait_until(lambda: len(acknowledged) >= 20)
             os.kill(cluster.brokers[1].pid, signal.SIGKILL)
             before = len(acknowledged)
-            until(lambda: len(acknowledged) >= before + 3)
+            wait_until(lambda: len(acknowledged) >= before + 3)
         finally:
             over.set()
             thread.join()

@@ -17,6 +17,7 @@ from barnabas.designs.brokers.registry.topics import Topics
 from barnabas.designs.brokers.registry.zookeeper import ZooKeeperRegistry
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message
 from barnabas.peers.apache.keeper import ZooKeeper
+from tests.designs.waiting import LIMIT
 
 pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
 
@@ -25,9 +26,6 @@ pytestmark = [
     pytest.mark.slow("a ZooKeeper of its own"),
     pytest.mark.timeout(180),
 ]
-
-LIMIT = 60.0
-"""s for anything that is waited for."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +36,7 @@ def zookeeper() -> Iterator[str]:
 
 def asked(address: Address) -> bool:
     """Whether a broker answers."""
-    with Client([address], timeout=5) as client:
+    with Client([address], timeout=LIMIT) as client:
         return "t" in client.refresh(["t"]).partitions
 
 

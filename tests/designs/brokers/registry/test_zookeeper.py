@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -26,15 +25,13 @@ from barnabas.designs.consumer_rewrite.peers.group_entry import decode, path_of
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.apache.keeper import ZooKeeper
+from tests.designs.waiting import LIMIT, until, wait_until
 
 kazoo_client = pytest.importorskip(
     "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"
 )
 
 pytestmark = [pytest.mark.needs_apache("3.9.1"), pytest.mark.timeout(180)]
-
-LIMIT = 60
-"""Seconds."""
 
 Connect = Callable[[], Any]
 
@@ -167,10 +164,7 @@ def test_who_is_suited_better_leads_from_when_it_comes(connect: Connect) -> None
 
 
 def wait_until_led(elector: ZooKeeperElector, candidate: int) -> None:
-    end = time.monotonic() + LIMIT
-    while (leader := elector.leader()) is None or leader.candidate != candidate:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_until(lambda: (leader := elector.leader()) is not None and leader.candidate == candidate)
 
 
 def test_brokers_are_known_while_their_sessions_last(connect: Connect) -> None:
@@ -209,12 +203,6 @@ def test_what_is_no_broker_in_zookeeper_is_left_out(connect: Connect) -> None:
     for name, data in (("x", b"{}"), ("1", b"[]"), ("2", b'{"host": "h"}'), ("3", b"?")):
         client.create(f"/odd/brokers/ids/{name}", data, makepath=True)
     assert BrokerIds(client, "/odd", lambda: None).live == {}
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(LIMIT):
-        while not condition():
-            await asyncio.sleep(0.02)
 
 
 def test_the_rewrite_keeps_its_groups_in_zookeeper(connect: Connect) -> None:

@@ -23,6 +23,7 @@ from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs.dialects import dialect
 from tests.designs.mutants import Mutant, mutated
+from tests.designs.waiting import until
 
 pytestmark = pytest.mark.timeout(90)
 
@@ -38,12 +39,6 @@ rules:
 """
 TOPICS = {"t": ("0-0", "0-1", "0-2", "0-3")}
 NAMES = ("a", "b")
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 def pinged(seen: Iterable[Exchange]) -> bool:

@@ -15,7 +15,8 @@ from barnabas.designs.central_coordination.peers.actions import ConsumerAction, 
 from barnabas.designs.central_coordination.peers.client import Client
 from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import BrokerSettings, ConsumerSettings
-from tests.designs.faults import Case, between, fired, scenario, until, with_all_faults
+from tests.designs.faults import Case, between, fired, scenario, with_all_faults
+from tests.designs.waiting import until
 
 pytestmark = [pytest.mark.slow("sockets, and sessions that must end"), pytest.mark.timeout(90)]
 

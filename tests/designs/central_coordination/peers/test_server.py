@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-
-import pytest
 
 from barnabas.designs.brokers.registry import Entry, MemoryElector, MemoryRegistry
 from barnabas.designs.brokers.registry.interface import ABSENT
@@ -16,17 +13,7 @@ from barnabas.designs.central_coordination.peers.client import Client
 from barnabas.designs.central_coordination.peers.offsets import path_of as path_of_offsets
 from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
-
-LIMIT = 30
-"""Seconds."""
-
-pytestmark = pytest.mark.timeout(90)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(LIMIT):
-        while not condition():
-            await asyncio.sleep(0.01)
+from tests.designs.waiting import LIMIT, until
 
 
 def client(cluster: Cluster, group: str, topic_count: str) -> Client:

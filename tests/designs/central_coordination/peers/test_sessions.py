@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 
 import pytest
 
@@ -17,15 +17,13 @@ from barnabas.designs.central_coordination.peers.coordinator import Broker
 from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
 from barnabas.peers.apache.keeper import ZooKeeper
+from tests.designs.waiting import LIMIT, until
 
 kazoo_client = pytest.importorskip(
     "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"
 )
 
 pytestmark = [pytest.mark.needs_apache("3.9.1"), pytest.mark.timeout(180)]
-
-LIMIT = 60
-"""Seconds."""
 
 TOPICS = {"t": ("0-0", "0-1")}
 
@@ -100,12 +98,6 @@ async def consumer(cluster: Cluster) -> AsyncIterator[Client]:
         yield one
     finally:
         await one.stop()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(LIMIT):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 @pytest.fixture

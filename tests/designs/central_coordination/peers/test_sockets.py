@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import struct
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -19,9 +19,7 @@ from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
-
-LIMIT = 30
-"""Seconds."""
+from tests.designs.waiting import LIMIT, until
 
 TOPICS = {"t": ("0-0", "0-1", "0-2", "0-3")}
 
@@ -39,12 +37,6 @@ async def consumers(bootstrap: tuple[Address, ...], *names: str) -> AsyncIterato
     finally:
         for client in clients:
             await client.stop()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(LIMIT):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 def shared(clients: list[Client], count: int = 4) -> bool:

@@ -16,7 +16,8 @@ from barnabas.designs.consumer_rewrite.peers.client import Client
 from barnabas.designs.consumer_rewrite.peers.group_entry import decode, path_of
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
-from tests.designs.faults import Case, between, fired, scenario, until, with_all_faults
+from tests.designs.faults import Case, between, fired, scenario, with_all_faults
+from tests.designs.waiting import until
 
 pytestmark = [pytest.mark.slow("sockets, and sessions that must end"), pytest.mark.timeout(90)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 
@@ -19,15 +18,10 @@ from barnabas.designs.consumer_rewrite.peers.server import BrokerServer
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
 from barnabas.designs.consumer_rewrite.peers.wire import CODES, read_response, request
 from barnabas.designs.consumer_rewrite.states import NOT_COMPLETE, READY
+from tests.designs.waiting import until
 
 SETTINGS = BrokerSettings(slots=2)
 MINE, OTHERS = sorted(("g", "h"), key=lambda name: slot_of(name, 2))
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 def partitions(server: BrokerServer) -> dict[str, int]:

@@ -35,6 +35,7 @@ from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.keys import METADATA
 from barnabas.specs.records import Record, read
 from tests.designs.scripted import ScriptedBroker
+from tests.designs.waiting import LIMIT
 
 pytest.importorskip("confluent_kafka")
 
@@ -123,7 +124,7 @@ def test_the_blocking_producer(cluster: EmbeddedCluster) -> None:
     ):
         for number in range(100):
             producer.send("blocking", b"%d" % number, told=told.append)
-        assert producer.flush(30) == 0
+        assert producer.flush(LIMIT) == 0
     assert Counter(one.problem for one in told) == {None: 100}
     produced = [one for one in proxy.exchanges if one.api == "Produce"]
     assert {one.version for one in produced} == {0}
@@ -140,7 +141,7 @@ def test_several_are_in_flight_through_the_proxy(cluster: EmbeddedCluster) -> No
     ):
         for number in range(40):
             producer.send("pipelined", b"%d" % number, partition=0, told=told.append)
-        assert producer.flush(30) == 0
+        assert producer.flush(LIMIT) == 0
     assert Counter(one.problem for one in told) == {None: 40}
     produced = [one for one in proxy.exchanges if one.api == "Produce"]
     spans = [(one.ts, one.ts + int((one.latency_ms or 0) * 1e6)) for one in produced]
@@ -164,7 +165,7 @@ rules:
     ):
         for number in range(50):
             producer.send("cut", b"%d" % number, partition=0, told=told.append)
-        assert producer.flush(30) == 0
+        assert producer.flush(LIMIT) == 0
     assert Counter(one.problem for one in told) == {None: 50}
     assert {int(value) for value in stored(cluster, "cut", 1)[0]} == set(range(50))
 
@@ -208,7 +209,7 @@ def test_a_full_queue_is_said_at_once_or_waited_for(cluster: EmbeddedCluster) ->
         producer.close(0)
     with PipelinedProducer([cluster.brokers[1]], Settings(queue_messages=3)) as producer:
         for _ in range(50):
-            producer.send("room", b"v", wait=20)
+            producer.send("room", b"v", wait=LIMIT)
 
 
 def test_the_end_reports_what_was_not_sent_and_takes_nothing_more() -> None:
@@ -233,15 +234,15 @@ def test_what_is_being_told_is_not_flushed_yet() -> None:
 
     def told(outcome: Outcome) -> None:
         heard.set()
-        assert go_on.wait(20)
+        assert go_on.wait(LIMIT)
 
     with ScriptedBroker(lambda _: b"") as silent:
         producer = PipelinedProducer([silent.address], Settings(expiry_ms=1))
         producer.send("t", b"v", told=told)
-        assert heard.wait(20)
+        assert heard.wait(LIMIT)
         left = producer.flush(0)
         go_on.set()
-        assert (left, producer.flush(20)) == (1, 0)
+        assert (left, producer.flush(LIMIT)) == (1, 0)
         producer.close()
     assert producer.problems == []
 
@@ -250,7 +251,7 @@ def test_the_send_thread_does_not_wait_for_itself() -> None:
     with ScriptedBroker(lambda _: b"") as silent:
         producer = PipelinedProducer([silent.address], Settings(expiry_ms=1))
         producer.send("t", b"v", told=lambda _: producer.close())
-        assert producer.flush(20) == 0
+        assert producer.flush(LIMIT) == 0
         producer.close()
     assert [str(one) for one in producer.problems] == ["the send thread would wait for itself"]
 
@@ -265,9 +266,9 @@ def test_an_application_s_fault_does_not_end_the_send_thread(cluster: EmbeddedCl
 
     with PipelinedProducer([cluster.brokers[1]]) as producer:
         producer.send("faults", b"bad", told=told)
-        producer.flush(20)
+        producer.flush(LIMIT)
         producer.send("faults", b"good", told=told)
-        producer.flush(20)
+        producer.flush(LIMIT)
     assert done.is_set()
     assert [str(problem) for problem in producer.problems] == ["mine"]
 
@@ -315,7 +316,7 @@ def test_a_broker_s_slow_name_holds_up_no_other_broker() -> None:
     with ScriptedBroker(broker_named(names)) as broker:
 
         def lookup(host: str, port: int) -> list[Endpoint]:
-            assert host == "quick" or go_on.wait(20)
+            assert host == "quick" or go_on.wait(LIMIT)
             return [Endpoint(socket.AF_INET, broker.address)]
 
         settings = Settings(produce_version=0)
@@ -325,10 +326,10 @@ def test_a_broker_s_slow_name_holds_up_no_other_broker() -> None:
             for number in range(3):
                 heard.clear()
                 producer.send("t", b"%d" % number, partition=1, told=lambda _: heard.set())
-                assert heard.wait(20)
+                assert heard.wait(LIMIT)
             assert told == []
             go_on.set()
-            assert producer.flush(20) == 0
+            assert producer.flush(LIMIT) == 0
     assert [one.problem for one in told] == [None]
 
 
@@ -356,7 +357,7 @@ def test_the_send_thread_s_rounds_are_the_document_s(monkeypatch: pytest.MonkeyP
         me[0] = broker.address
         with PipelinedProducer([broker.address], Settings(produce_version=0)) as producer:
             producer.send("t", b"v", partition=0)
-            assert producer.flush(20) == 0
+            assert producer.flush(LIMIT) == 0
     rounds = len(done) // len(document)
     assert rounds > 3
     assert done[: rounds * len(document)] == document * rounds
@@ -374,13 +375,13 @@ def test_what_gets_too_old_in_the_middle_of_a_round_is_not_forgotten(
 
     def lookup(host: str, port: int) -> list[Endpoint]:
         """Nothing but the message's age ends the wait."""
-        go_on.wait(20)
+        go_on.wait(LIMIT)
         return []
 
     settings = Settings(expiry_ms=expiry_ms)
     with PipelinedProducer([("slow", 9)], settings, lookup=lookup) as producer:
         producer.send("t", b"v", told=lambda _: heard.set())
-        assert heard.wait(10)
+        assert heard.wait(LIMIT)
         go_on.set()
 
 
@@ -392,7 +393,7 @@ def test_what_is_larger_than_a_batch_may_be_is_refused_at_once() -> None:
         producer.send("t", bytes(139 - 34))
         with pytest.raises(TooLarge, match=r"a record of 140 bytes, .*: at most 139 fit"):
             producer.send("t", bytes(140 - 34))
-        assert producer.flush(20) == 0
+        assert producer.flush(LIMIT) == 0
 
 
 def test_no_such_host_is_an_address_that_does_not_answer(cluster: EmbeddedCluster) -> None:
@@ -401,5 +402,5 @@ def test_no_such_host_is_an_address_that_does_not_answer(cluster: EmbeddedCluste
     addresses = [("127.0.0.1", 99999), *((host, 9) for host in hosts), cluster.brokers[1]]
     with PipelinedProducer(addresses) as producer:
         producer.send("hosts", b"v", told=told.append)
-        assert producer.flush(20) == 0
+        assert producer.flush(LIMIT) == 0
     assert [one.problem for one in told] == [None]

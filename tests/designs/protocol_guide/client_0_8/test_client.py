@@ -15,6 +15,7 @@ from barnabas.specs import Frame, encode_frame
 from barnabas.specs.frames import request_head
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 from tests.designs.scripted import ScriptedBroker
+from tests.designs.waiting import LIMIT
 
 pytest.importorskip("confluent_kafka")
 
@@ -139,7 +140,7 @@ def test_a_cluster_that_is_away_for_a_moment_is_asked_again() -> None:
             return led_by(broker.address, head.correlation_id)
         return produced(head.correlation_id, 0)
 
-    with ScriptedBroker(reply) as broker, Client([broker.address], patience=30) as client:
+    with ScriptedBroker(reply) as broker, Client([broker.address], patience=LIMIT) as client:
         assert client.produce({("a", 0): [Message(None, b"v")]})["a", 0].error == 0
     assert asked == [METADATA, PRODUCE, METADATA, PRODUCE]
 
@@ -160,7 +161,7 @@ def test_any_answer_is_read_or_unreachable(answer: bytes, correct: bool, key: in
 
     with (
         ScriptedBroker(reply) as broker,
-        Client([broker.address], patience=0, timeout=5) as client,
+        Client([broker.address], patience=0, timeout=LIMIT) as client,
     ):
         ask: Callable[[], object] = (
             functools.partial(client.produce, {("a", 0): [Message(None, b"v")]})

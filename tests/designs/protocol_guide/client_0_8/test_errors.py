@@ -33,13 +33,13 @@ from barnabas.proxy.scenario.file import loads
 from barnabas.specs.keys import CONTROLLED_SHUTDOWN, METADATA, PRODUCE
 from barnabas.specs.records import Record, build, compress
 from tests.designs.protocol_guide.client_0_8.conftest import LARGEST
+from tests.designs.waiting import LIMIT
 
 pytestmark = pytest.mark.needs_apache("0.8.2.2", "0.9.0.1")
 
 BROKER = "0.8.2.2"
 NEWER = "0.9.0.1"
 ONE = [Message(b"k", b"v")]
-SOON = 30.0
 
 
 class Bench(NamedTuple):
@@ -134,7 +134,7 @@ def metadata_without_the_follower(bench: Bench) -> int:
     bench.kafka.kill(node)
     try:
         error = 0
-        until = time.monotonic() + SOON
+        until = time.monotonic() + LIMIT
         while not error and time.monotonic() < until:
             body = metadata([bench.place[0]])
             answer = bench.client.ask(bench.kafka.brokers[bench.leader], METADATA, body)
@@ -214,7 +214,7 @@ def bench(kafka: ApacheCluster, topic: str = "errors") -> Iterator[Bench]:
     """A topic whose partition both brokers have and follow."""
     with Client(kafka.brokers.values(), patience=0) as client:
         place = topic, 0
-        until = time.monotonic() + SOON
+        until = time.monotonic() + LIMIT
         while True:
             found = client.refresh([topic])
             if place in found.leaders and not found.errors:

@@ -17,6 +17,7 @@ from barnabas.peers.apache import ApacheCluster
 from barnabas.specs import Frame, encode_frame
 from barnabas.specs.keys import FETCH, PRODUCE
 from tests.designs.protocol_guide.client_0_8.conftest import LARGEST, LARGEST_REQUEST
+from tests.designs.waiting import LIMIT
 
 pytestmark = pytest.mark.needs_apache("0.8.2.2")
 
@@ -29,7 +30,7 @@ CLIENT = "guide"
 
 @pytest.fixture
 def client(kafka_0_8: ApacheCluster) -> Iterator[Client]:
-    with Client(kafka_0_8.brokers.values(), patience=30) as made:
+    with Client(kafka_0_8.brokers.values(), patience=LIMIT) as made:
         yield made
 
 
@@ -81,7 +82,7 @@ def test_who_debugs_reads_where_only_replicas_are(client: Client) -> None:
     leader = client.cluster.leaders[place]
     follower = 3 - leader
     assert fetched(client, follower, place, CONSUMER).error == NOT_LEADER
-    until = time.monotonic() + 30
+    until = time.monotonic() + LIMIT
     # the follower learns with its next fetch how far the others are
     while not (found := fetched(client, follower, place, DEBUGGING)).messages:
         assert time.monotonic() < until, found

@@ -1,0 +1,28 @@
+"""Waits for what happens on sockets and in processes, with a limit that no busy machine reaches."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Final
+
+LIMIT: Final = 60.0
+"""Seconds for anything that is waited for."""
+
+
+async def until(condition: Callable[[], bool], holds: Callable[[], None] = lambda: None) -> None:
+    """Wait until a condition is met; check as often what has to hold at any time."""
+    async with asyncio.timeout(LIMIT):
+        while not condition():
+            holds()
+            await asyncio.sleep(0.005)
+    holds()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait in a thread until a condition is met."""
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
