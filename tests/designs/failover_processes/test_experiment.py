@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,43 +32,6 @@ def test_consumers_have_a_coordinator_again_when_the_last_one_is_answered_by_ano
     assert failover_processes.back(found, "rewrite", 100_000_000, 1) is None
     found.append(exchanged("c", "JoinGroup", 400, 2))
     assert failover_processes.back(found, "rewrite", 100_000_000, 1) == 301.0
-
-
-def one(design: str, kind: str, session: int, **more: Any) -> dict[str, Any]:
-    about = {"design": design, "kind": kind, "session": session, "round": 0, "node": 1, "joins": 3}
-    times = {"session_ms": 2_000.0, "elected_ms": 2_010.0, "coordinated_ms": 2_300.0}
-    read = {"others_ms": 400.0, "its_ms": 2_500.0, "acknowledged": 100, "missed": 0, "twice": 0}
-    return {**about, **times, **read, **more}
-
-
-def test_times_are_held_against_the_session_and_records_are_counted() -> None:
-    runs = [
-        one("rewrite", KILLED, 2),
-        one("rewrite", KILLED, 2, coordinated_ms=2_500.0),
-        one("rewrite", PAUSED, 2, coordinated_ms=None, its_ms=10_400.0),
-        one("central", KILLED, 2, others_ms=2_400.0, missed=1),
-        one("central", PAUSED, 2, its_ms=9_000.0, twice=7),
-    ]
-    how = {"sessions": [2], "rounds": 2, "stopped": 10.0}
-    text = failover_processes.write({"how": how, "runs": runs})
-    assert "| rewrite | killed | 2 | 2000, 2000 | 2010, 2010 | 2400, 2500 | 400, 400 |" in text
-    assert "| not before it went on |" in text
-    assert (
-        "rewrite: not all consumers had another coordinator than the stopped one in 1 of 1" in text
-    )
-    assert "Of 500 records that were acknowledged 1 were not read. 7 reads" in text
-    assert (
-        "A coordinator of rewrite that is killed costs its ZooKeeper session, and then 400 ms"
-        in text
-    )
-    assert (
-        "rewrite: without a coordinator the others' partitions are fetched in 2 of 2 runs" in text
-    )
-    assert (
-        "central: without a coordinator the others' partitions are fetched in 0 of 1 runs" in text
-    )
-    assert "was not fetched before it went on in 1 of 2 runs" in text
-    assert "<svg" in failover_processes.drawn({"runs": runs})["coordinated"]
 
 
 @pytest.mark.needs_apache("3.9.1")

@@ -16,8 +16,6 @@ from barnabas.designs.protocol_guide.experiment import STATEMENTS, Statement
 from barnabas.designs.protocol_guide.probes import CLOSES, Peer
 from barnabas.specs.records import read
 
-STATED = sum(one.right is not None for one in STATEMENTS.values())
-
 
 def measured(**saw: list[list[Any]]) -> dict[str, Any]:
     """Two versions: one that does all as the guide says, and one that closes connections but for this."""
@@ -34,30 +32,6 @@ def measured(**saw: list[list[Any]]) -> dict[str, Any]:
         )
     ]
     return {"how": {"versions": ["0.8.2.2", "4.3.1"]}, "runs": runs}
-
-
-def test_a_row_has_what_each_version_did() -> None:
-    text = protocol_guide.write(
-        measured(size=[[0, CLOSES], [3, "code 87"]], limit=[[0, "disconnects"]])
-    )
-    assert (
-        '| code 4: "The message has a negative size" | as the guide says | code 87 (v3) |' in text
-    )
-    assert 'disconnected" | as the guide says | as the guide says |' in text
-    assert f"| nothing of what becomes of v0 | something | {CLOSES} |" in text
-    assert "8 BROKER_NOT_AVAILABLE, 87 INVALID_RECORD.\n" in text
-    assert (
-        f"Of the {STATED} statements that the guide makes so many are right: "
-        f"{STATED} on 0.8.2.2, 1 on 4.3.1." in text
-    )
-
-
-def test_a_newer_version_that_does_as_the_guide_says_is_named() -> None:
-    text = protocol_guide.write(measured(checksum=[[0, CLOSES], [3, "code 2"]]))
-    assert (
-        '| code 2: "a message contents does not match its CRC" | as the guide says | as the guide says (v3) |'
-        in text
-    )
 
 
 class Probe:

@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.designs.rebalances.experiments.commit_overtaken_clients import figures, write
+from barnabas.designs.rebalances.experiments.commit_overtaken_clients import figures
 from barnabas.specs.keys import CONSUMER_GROUP_HEARTBEAT, JOIN_GROUP, OFFSET_COMMIT
 from barnabas.specs.registry import api
 
@@ -82,17 +82,3 @@ def test_a_heartbeat_gives_up_if_it_names_fewer_partitions_than_before() -> None
     assert figures(owned, [])["gave_up"] == 0
     assert figures([*owned, heartbeat(1150, 4, [0, 1])], [])["gave_up"] == 0
     assert figures([*owned, heartbeat(1150, 4, [0])], [])["behind"] == 1
-
-
-def test_each_client_has_a_sentence() -> None:
-    one = {
-        "client": "a@1", "workload": "group", "processes": 4, "commits": 9, "refused": 2, "gave_up": 4,
-        "behind": 1, "elsewhere": 1, "errors": ["ILLEGAL_GENERATION"] * 2, "given": 30, "twice": 10,
-    }  # fmt: skip
-    quiet = {**one, "client": "b@1", "behind": 0, "elsewhere": 0, "errors": []}
-    none = {**quiet, "client": "c@1", "gave_up": 0}
-    text = write({"how": {"held": 300, "version": "4.3.1"}, "runs": [one, quiet, none]})
-    assert "| a@1 | group | 9 | 2 | 4 | 1 | 1 | ILLEGAL_GENERATION 2 | 10 |" in text
-    assert "a@1 (group) did not wait for the answer of a commit in 2 of 4 (15-85 %) cases." in text
-    assert "b@1 (group): no commit was unanswered in any of 4 cases." in text
-    assert "c@1 (group): no member gave partitions up." in text
