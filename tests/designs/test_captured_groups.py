@@ -27,6 +27,7 @@ from tests.captures.summary.views import shown
 from tests.designs.central_coordination.peers.world import World as Central
 from tests.designs.consumer_rewrite.checks.test_checks import beat, commit, join
 from tests.designs.consumer_rewrite.peers.world import World as Rewrite
+from tests.designs.messages import REGISTER
 from tests.designs.wire_tap import Tapped, exchanges
 
 CENTRAL, REWRITE = "central-coordination", "rewrite-0.8.2"
@@ -388,14 +389,7 @@ LONG = "x" * 30_000
 
 def registered(number: int, name: str) -> Tapped:
     """A consumer registers, and has stopped."""
-    body = {
-        "group_id": "g",
-        "consumer_id": name,
-        "topic_count": '{"t": 1}',
-        "auto_commit": False,
-        "auto_offset_reset": "largest",
-        "session_timeout_ms": 300,
-    }
+    body = REGISTER | {"consumer_id": name, "auto_commit": False}
     return [
         (number, number, "request", wire.request("RegisterConsumer", body)),
         (number, number, "response", wire.response("RegisterConsumer")),

@@ -31,7 +31,12 @@ def test_the_plots_are_made_of_the_figures(name: str) -> None:
 
 LACKING: tuple[tuple[str, dict[str, Any], str, bool], ...] = (
     ("pipelined-queues", {"quiet_ms": []}, "| none got through |", True),
-    ("pipelined-throughput", {"problems": {"expired": 1}}, "; 100 messages were not acknowledged", True),
+    (
+        "pipelined-throughput",
+        {"problems": {"expired": 1}},
+        "; 100 messages were not acknowledged",
+        True,
+    ),
     ("pipelined-order", {"in_order": True}, "it was never broken", True),
     ("auto-commit-crash", {"since_ms": None}, "Left out: 120 runs without a commit", True),
     ("commit-overtaken-clients", {"gave_up": 0}, "no member gave partitions up.", True),
@@ -39,7 +44,12 @@ LACKING: tuple[tuple[str, dict[str, Any], str, bool], ...] = (
     ("commit-overtaken", {"arm": "same connection"}, "Where nothing overtook it", False),
     ("commit-overtaken", {"arm": "same connection"}, "The client of 0.10.0.1 was overtaken", False),
     ("commit-overtaken", {"session": ...}, "A session is", False),
-    ("commit-overtaken-consumer", {"ghosts": 0}, "where nothing overtook the commit, what followed", False),
+    (
+        "commit-overtaken-consumer",
+        {"ghosts": 0},
+        "where nothing overtook the commit, what followed",
+        False,
+    ),
 )
 """What no committed result has: a field that all runs have changed (...: lost), and what is said, or not."""
 

@@ -48,23 +48,13 @@ from barnabas.specs.dialects.keys import of_key
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import key_in
+from tests.designs.messages import CLUSTER, FOUND, JOINED, OFFSETS, REGISTER, REWRITE_REQUESTS
 from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, Wire, numbered
 
 CASES: Final = 400
 """Of each kind of frame, spread over all there is to try."""
 
 CENTRAL, REWRITE = dialect("central-coordination"), dialect("rewrite-0.8.2")
-
-REGISTER: Final = {
-    "group_id": "g",
-    "consumer_id": "c",
-    "topic_count": '{"t": 1}',
-    "auto_commit": True,
-    "auto_offset_reset": "largest",
-    "session_timeout_ms": 900,
-}
-OFFSETS: Final = {"offset_info": [{"topic": "t", "partition": "0-0", "offset": 7}]}
-CLUSTER: Final = {"coordinator_id": 1, "brokers_info": [{"id": 1, "host": "h", "port": 1}]}
 
 CENTRAL_REQUESTS: Final = (
     ("ClusterMetadata", central.request("ClusterMetadata")),
@@ -81,25 +71,8 @@ CENTRAL_ASKED: Final = (
     ("StartFetcher", central.request("StartFetcher", OFFSETS)),
 )
 
-BY: Final = {"group_id": "g", "group_generation_id": 1, "consumer_id": "g-x"}
-COMMIT: Final = {"partition": 0, "offset": 1, "timestamp": 2, "metadata": "m"}
-REWRITE_BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
-    "JoinGroup": {
-        "group_id": "g",
-        "session_timeout": 500,
-        "topics": ["t"],
-        "consumer_id": "",
-        "partition_assignment_strategy": "range",
-    },
-    "Heartbeat": BY,
-    "OffsetCommit": {**BY, "topics": [{"topic": "t", "partitions": [COMMIT]}]},
-    "OffsetFetch": {"group_id": "g", "topics": [{"name": "t", "partition_indexes": [0]}]},
-    "LeaveGroup": {"group_id": "g", "consumer_id": "g-x"},
-    "ConsumerMetadata": {"group_id": "g"},
-    "Metadata": {"topics": []},
-}
-REWRITE_REQUESTS: Final = tuple(
-    (name, rewrite.request(name, 1, "me", dict(body))) for name, body in REWRITE_BODIES.items()
+REWRITE_ASKED: Final = tuple(
+    (name, rewrite.request(name, 1, "me", dict(body))) for name, body in REWRITE_REQUESTS.items()
 )
 
 
@@ -137,10 +110,10 @@ def rewrite_broker() -> RewriteBroker:
 @pytest.mark.parametrize("joined", [False, True])
 def test_the_coordinator_of_the_rewrite(joined: bool) -> None:
     answered = closed = 0
-    for data in cases(maker("rewrite", REWRITE, "request", REWRITE_REQUESTS)):
+    for data in cases(maker("rewrite", REWRITE, "request", REWRITE_ASKED)):
         one = rewrite_broker()
         if joined:
-            for action in one.receive(1, REWRITE_REQUESTS[0][1], 0):
+            for action in one.receive(1, REWRITE_ASKED[0][1], 0):
                 assert isinstance(action, Write)
                 one.written("g", 0)
         one.connected(2)
@@ -168,13 +141,8 @@ def test_the_coordinator_of_the_rewrite(joined: bool) -> None:
 def test_a_consumer_of_the_rewrite(name: str) -> None:
     """All goes well up to an answer of this API, which is the fuzzer's."""
     answers: dict[str, dict[str, Any]] = {
-        "ConsumerMetadata": {"error_code": 0, "node_id": 1, "host": "h", "port": 1},
-        "JoinGroup": {
-            "error_code": 0,
-            "group_generation_id": 1,
-            "consumer_id": "g-x",
-            "assigned_partitions": [{"topic": "t", "partitions": [0, 1]}],
-        },
+        "ConsumerMetadata": FOUND,
+        "JoinGroup": JOINED,
         "OffsetFetch": {"topics": []},
         "Heartbeat": {"error_code": 0},
     }

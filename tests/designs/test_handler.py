@@ -15,6 +15,7 @@ from barnabas.proxy.scenario.file import ScenarioError, loads
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.keys import FETCH, PRODUCE
 from barnabas.specs.keys import METADATA as METADATA_KEY
+from tests.designs.messages import OFFSETS, REGISTER
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, whole
 
 QUIET = "version: 1\ndialect: central-coordination\nrules: []\n"
@@ -22,15 +23,6 @@ METADATA = {
     "coordinator_id": 1,
     "brokers_info": [{"id": 1, "host": "real", "port": 9092}, {"id": 2, "host": "r2", "port": 1}],
 }
-REGISTER = {
-    "group_id": "g",
-    "consumer_id": "c1",
-    "topic_count": '{"t": 1}',
-    "auto_commit": True,
-    "auto_offset_reset": "largest",
-    "session_timeout_ms": 900,
-}
-OFFSETS = {"offset_info": [{"topic": "t", "partition": "0-0", "offset": 7}]}
 
 
 def answer(key: int, number: int, body: dict[str, Any]) -> bytes:
@@ -63,9 +55,9 @@ def test_all_passes_as_it_came_and_the_log_says_who_was_asked_what(chunks: Chunk
     assert actor.frames("response")[1:] == asked
     assert actor.frames("request")[1:] == answers
     assert [(one.api, one.client_id) for one in actor.done] == [
-        ("RegisterConsumer", "c1"),
-        ("Ping", "c1"),
-        ("StopFetcher", "c1"),
+        ("RegisterConsumer", "c"),
+        ("Ping", "c"),
+        ("StopFetcher", "c"),
     ]
     assert actor.done[0].request == REGISTER
     assert actor.done[2].response == OFFSETS
@@ -109,7 +101,7 @@ def test_a_refused_registration_is_no_registration() -> None:
 
 def test_a_rule_on_what_the_coordinator_asks() -> None:
     actor = registered(
-        ruled("api: StartFetcher, direction: request, client_id: c1", "{delay: 50ms}")
+        ruled("api: StartFetcher, direction: request, client_id: c", "{delay: 50ms}")
     )
     actor.answer(central.request("StartFetcher", OFFSETS))
     assert len(actor.frames("response")) == 1

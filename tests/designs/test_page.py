@@ -25,10 +25,7 @@ pytestmark = [
 DIALECTS = {"rewrite": "rewrite-0.8.2", "central": "central-coordination"}
 """Of each design."""
 
-SAID_BY = {
-    "rewrite": ("OffsetCommit", "OffsetFetch"),
-    "central": ("StopFetcher", "StartFetcher"),
-}
+SAID_BY = {"rewrite": ("OffsetCommit", "OffsetFetch"), "central": ("StopFetcher", "StartFetcher")}
 """By which of its messages an offset is known."""
 
 

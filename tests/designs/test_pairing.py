@@ -18,22 +18,16 @@ from barnabas.specs.dialects import dialect
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.message import Message
+from tests.designs.messages import REGISTER
 
-REGISTER = {
-    "group_id": "g",
-    "consumer_id": "c1",
-    "topic_count": "*1*t",
-    "auto_commit": False,
-    "auto_offset_reset": "largest",
-    "session_timeout_ms": 900,
-}
+ASKED = central.request("RegisterConsumer", REGISTER | {"auto_commit": False})[4:]
 
 
 def test_after_registration_the_other_side_asks() -> None:
     talk = pairing_of(dialect("central-coordination"))
-    asked = talk.frame("request", central.request("RegisterConsumer", REGISTER)[4:])
+    asked = talk.frame("request", ASKED)
     assert isinstance(asked, Asked)
-    assert (asked.api, asked.side, talk.client) == ("RegisterConsumer", "request", "c1")
+    assert (asked.api, asked.side, talk.client) == ("RegisterConsumer", "request", "c")
     answer = talk.frame("response", central.response("RegisterConsumer")[4:])
     assert answer == Answer(asked, b"", "")
     stop = talk.frame("response", central.request("StopFetcher")[4:])
@@ -48,7 +42,7 @@ def test_after_registration_the_other_side_asks() -> None:
 
 def test_an_error_in_the_header_is_named() -> None:
     talk = pairing_of(dialect("central-coordination"))
-    talk.frame("request", central.request("RegisterConsumer", REGISTER)[4:])
+    talk.frame("request", ASKED)
     answer = talk.frame(
         "response", central.response("RegisterConsumer", "SessionTimeoutTooLow")[4:]
     )

@@ -15,45 +15,17 @@ from barnabas.specs.codec import has_path
 from barnabas.specs.dialects import dialect, dialects
 from barnabas.specs.dialects.keys import own_key
 from barnabas.specs.registry import api
+from tests.designs import messages
+from tests.designs.messages import REGISTER, committed_rows, offset_info
 
 CENTRAL, REWRITE = "central-coordination", "rewrite-0.8.2"
 UUID = "64359a9a-18f9-4ee1-b8ed-fccd80ef2a1b"
-REGISTER = {
-    "group_id": "g",
-    "consumer_id": "c1",
-    "topic_count": '{"t": 1}',
-    "auto_commit": True,
-    "auto_offset_reset": "largest",
-    "session_timeout_ms": 6000,
-}
-OFFSETS = {
-    "offset_info": [
-        {"topic": "t", "partition": "0", "offset": 167},
-        {"topic": "t", "partition": "1", "offset": -1},
-        {"topic": "u", "partition": "0-1", "offset": 5},
-    ]
-}
-MEMBER = {"group_id": "g", "group_generation_id": 2, "consumer_id": f"g-{UUID}"}
-JOIN = {
-    "group_id": "g",
-    "session_timeout": 6000,
-    "topics": ["t", "u"],
-    "consumer_id": "",
-    "partition_assignment_strategy": "range",
-}
-COMMIT = {
-    "topic": "t",
-    "partitions": [
-        {"partition": n, "offset": offset, "timestamp": 0, "metadata": ""}
-        for n, offset in ((0, 5), (1, 7))
-    ],
-}
-JOINED = {
-    "error_code": 0,
-    "group_generation_id": 3,
-    "consumer_id": f"g-{UUID}",
-    "assigned_partitions": [{"topic": "t", "partitions": [0, 1, 2]}],
-}
+OFFSETS = offset_info(("t", "0", 167), ("t", "1", -1), ("u", "0-1", 5))
+ID = {"consumer_id": f"g-{UUID}"}
+MEMBER = messages.MEMBER | ID | {"group_generation_id": 2}
+JOIN = messages.JOIN | {"topics": ["t", "u"]}
+OWNS = [{"topic": "t", "partitions": [0, 1, 2]}]
+JOINED = messages.JOINED | ID | {"group_generation_id": 3, "assigned_partitions": OWNS}
 BROKERS = [{"id": n, "host": "h", "port": 1} for n in (1, 2, 3)]
 
 Body = dict[str, Any] | None
@@ -86,10 +58,10 @@ LINES: tuple[tuple[str, str, Body, Body, str], ...] = (
         {"coordinator_id": -1, "brokers_info": BROKERS[:1]},
         "→ 1 broker, no coordinator",
     ),
-    (CENTRAL, "RegisterConsumer", REGISTER, {}, 'g {"t": 1} session 6000 ms'),
+    (CENTRAL, "RegisterConsumer", REGISTER, {}, 'g {"t": 1} session 3000 ms'),
     (
         *(CENTRAL, "RegisterConsumer", REGISTER | {"auto_commit": False}, None),
-        'g {"t": 1} session 6000 ms without auto commit',
+        'g {"t": 1} session 3000 ms without auto commit',
     ),
     (CENTRAL, "Ping", {}, {}, ""),
     (CENTRAL, "StopFetcher", {}, OFFSETS, "→ t[0=167,1=-] u[0-1=5]"),
@@ -115,7 +87,7 @@ LINES: tuple[tuple[str, str, Body, Body, str], ...] = (
         "g consumer 64359a9a",
     ),
     (
-        *(REWRITE, "OffsetCommit", MEMBER | {"topics": [COMMIT]}, None),
+        *(REWRITE, "OffsetCommit", MEMBER | {"topics": [committed_rows("t", 5, 7)]}, None),
         "g generation 2 consumer 64359a9a t[0=5,1=7]",
     ),
 )

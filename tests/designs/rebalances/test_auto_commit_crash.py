@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from barnabas.designs.rebalances.experiments.auto_commit_crash import (
-    Member,
-    figures,
-    notes,
-)
+from barnabas.designs.rebalances.experiments.auto_commit_crash import Member, figures, notes
 from tests.designs.rebalances.made import commit
 
 FIRST = [

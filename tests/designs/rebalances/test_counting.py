@@ -33,8 +33,7 @@ def test_only_a_marked_commit_puts_an_offset_back_and_only_of_its_partition(
 
 
 @pytest.mark.parametrize(
-    "lacking",
-    [{"stall_ms": None}, {"never": 1}, {"died": [["m", "died", "TimeoutError"]]}],
+    "lacking", [{"stall_ms": None}, {"never": 1}, {"died": [["m", "died", "TimeoutError"]]}]
 )
 def test_a_run_without_its_rebalance_or_all_its_records_is_not_complete(lacking: Any) -> None:
     assert complete(run())

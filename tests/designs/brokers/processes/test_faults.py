@@ -311,12 +311,7 @@ def test_brokers_whose_lines_nobody_reads_go_on(keeper: ZooKeeper) -> None:
     with (
         os.fdopen(writing, "w") as deaf,
         ProcessCluster(
-            "rewrite",
-            2,
-            topics={"deaf": 2},
-            zookeeper=keeper.address,
-            expiry=EXPIRY,
-            notes=deaf,
+            "rewrite", 2, topics={"deaf": 2}, zookeeper=keeper.address, expiry=EXPIRY, notes=deaf
         ) as cluster,
     ):
         produce(cluster, "deaf", b"a")

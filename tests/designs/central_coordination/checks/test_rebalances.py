@@ -12,6 +12,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.central_coordination.checks.rebalances import CHECK
 from barnabas.designs.central_coordination.schemas import CENTRAL_COORDINATION
 from barnabas.specs.dialects.keys import own_key
+from tests.designs.messages import REGISTER
 
 OLD, NEW = "10.0.0.1:9092", "10.0.0.2:9092"
 """The coordinator that dies, and the one after it."""
@@ -28,14 +29,7 @@ class Group:
         self.losses = 0
 
     def register(self, client: str, broker: str = OLD, *, auto_commit: bool = True) -> None:
-        body = {
-            "group_id": "g",
-            "consumer_id": client,
-            "topic_count": '{"t": 1}',
-            "auto_commit": auto_commit,
-            "auto_offset_reset": "largest",
-            "session_timeout_ms": 1000,
-        }
+        body = REGISTER | {"consumer_id": client, "auto_commit": auto_commit}
         self._add("RegisterConsumer", client, broker, body, {})
 
     def stop(self, client: str, offsets: Offsets, broker: str = OLD) -> None:

@@ -25,8 +25,6 @@ from barnabas.specs.dialects import dialect
 from tests.designs.mutants import Mutant, mutated
 from tests.designs.waiting import until
 
-pytestmark = pytest.mark.timeout(90)
-
 SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
 SLOW_TO_STOP = """
 version: 1
@@ -137,7 +135,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
 
 def test_nothing_is_wrong_with_peers(sound: list[Exchange]) -> None:
     assert {one.api for one in sound} == {
-        *("ClusterMetadata", "RegisterConsumer", "Ping", "StopFetcher", "StartFetcher"),
+        *("ClusterMetadata", "RegisterConsumer", "Ping", "StopFetcher", "StartFetcher")
     }
     assert found(sound) == []
 

@@ -1,12 +1,10 @@
-"""Any bytes: the connection is closed or the frame is answered; nothing else is raised, nothing hangs."""
+"""Frames that are not allowed; what the fuzzer sends is in tests/designs/test_fuzzed.py."""
 
 from __future__ import annotations
 
 import struct
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from barnabas.designs.brokers.listener import Close, Send
 from barnabas.designs.central_coordination.peers.actions import (
@@ -19,48 +17,11 @@ from barnabas.designs.central_coordination.peers.coordinator import Broker
 from barnabas.designs.central_coordination.peers.interest import parse
 from barnabas.designs.central_coordination.peers.settings import BrokerSettings, ConsumerSettings
 from barnabas.designs.central_coordination.peers.wire import request, response
-from barnabas.designs.central_coordination.states import DOWN, FETCHING
+from barnabas.designs.central_coordination.states import FETCHING
 from barnabas.designs.consuming.dialer import Connect, Transmit
+from tests.designs.messages import OFFSETS, REGISTER, offset_info
 
-BODY: dict[str, object] = {
-    "group_id": "g",
-    "consumer_id": "c",
-    "topic_count": '{"t": 1}',
-    "auto_commit": True,
-    "auto_offset_reset": "largest",
-    "session_timeout_ms": 3_000,
-}
-REGISTER = request("RegisterConsumer", BODY)
-ROWS = {"offset_info": [{"topic": "t", "partition": "0-0", "offset": 5}]}
-KNOWN = {"coordinator_id": 1, "brokers_info": [{"id": 1, "host": "h", "port": 1}]}
-TO_BROKER = (
-    REGISTER,
-    request("ClusterMetadata"),
-    request("Ping"),
-    response("Ping"),
-    response("StopFetcher", body=ROWS),
-    response("StartFetcher"),
-)
-TO_CONSUMER = (
-    response("ClusterMetadata", body=KNOWN),
-    response("RegisterConsumer"),
-    request("Ping"),
-    request("StopFetcher"),
-    request("StartFetcher", ROWS),
-)
-
-
-@st.composite
-def mutated(draw: st.DrawFn, frames: tuple[bytes, ...]) -> bytes:
-    """Frames of the protocol, some of them with bytes changed, put in or left out."""
-    data = b""
-    for frame in draw(st.lists(st.sampled_from(frames), min_size=1, max_size=6)):
-        body = bytearray(frame[4:])
-        for _ in range(draw(st.integers(0, 2))):
-            at = draw(st.integers(0, len(body)))
-            body[at : at + draw(st.integers(0, 2))] = draw(st.binary(max_size=4))
-        data += struct.pack(">i", len(body)) + bytes(body)
-    return data
+ASKED = request("RegisterConsumer", REGISTER)
 
 
 def broker() -> Broker:
@@ -75,42 +36,6 @@ def read(one: Broker, actions: list[BrokerAction], now: int) -> list[BrokerActio
     """What it does with offsets that it has asked for: there are none."""
     asked = [action for action in actions if isinstance(action, ReadOffsets)]
     return [action for each in asked for action in one.offsets(each, {}, now)]
-
-
-@settings(max_examples=100)
-@given(st.one_of(st.binary(max_size=200), mutated(TO_BROKER)), st.integers(1, 50), st.booleans())
-def test_a_broker(data: bytes, piece: int, registered: bool) -> None:
-    one = broker()
-    if registered:
-        one.receive(1, REGISTER, 0)
-    closed = False
-    for at in range(0, len(data), piece):
-        actions = one.receive(1, data[at : at + piece], at)
-        for action in actions:
-            assert not (closed and isinstance(action, Send) and action.connection == 1)
-            closed |= isinstance(action, Close)
-        read(one, actions, at)
-    for now in range(1_000, 20_000, 500):
-        one.tick(now)
-    one.connected(2)
-    (answer,) = one.receive(2, request("ClusterMetadata"), 20_000)
-    assert isinstance(answer, Send)
-
-
-@settings(max_examples=100)
-@given(st.one_of(st.binary(max_size=200), mutated(TO_CONSUMER)), st.integers(0, 3))
-def test_a_consumer(data: bytes, met: int) -> None:
-    one = Consumer(ConsumerSettings("g", "c", (("h", 1),)))
-    one.start(0)
-    one.connected(0)
-    for frame in TO_CONSUMER[:met]:
-        one.receive(frame, 1)
-        one.connected(1) if met == 1 else None
-    one.receive(data, 2)
-    for now in range(3, 20_000, 1_000):
-        one.tick(now)
-        one.connected(now)
-    assert one.state == DOWN or one.wake is not None
 
 
 def pieces(data: bytes, whole: bool) -> list[bytes]:
@@ -143,27 +68,26 @@ def test_a_request_that_is_the_coordinators_to_ask() -> None:
 
 def test_a_response_that_nobody_asked_for() -> None:
     one = broker()
-    one.receive(1, REGISTER, 0)  # it is asked to stop its fetchers
-    actions = one.receive(1, response("StopFetcher", body=ROWS) + response("Ping"), 1)
+    one.receive(1, ASKED, 0)  # it is asked to stop its fetchers
+    actions = one.receive(1, response("StopFetcher", body=OFFSETS) + response("Ping"), 1)
     assert any(isinstance(action, Close) for action in actions)
 
 
 def test_an_error_is_no_answer_to_a_ping() -> None:
     one = broker()
-    one.receive(1, REGISTER, 0)
+    one.receive(1, ASKED, 0)
     read(one, one.receive(1, response("StopFetcher"), 1), 2)
     one.receive(1, response("StartFetcher"), 3)
     one.tick(1_000)  # it is pinged, and registers once more: 6 in the place of an error code
-    (_, close) = one.receive(1, REGISTER, 1_001)
+    (_, close) = one.receive(1, ASKED, 1_001)
     assert isinstance(close, Close)
     assert "Ping answered with" in close.why
 
 
 def test_an_offset_below_0_is_not_stored() -> None:
     one = broker()
-    one.receive(1, REGISTER, 0)
-    rows = {"offset_info": [{"topic": "t", "partition": "0-0", "offset": -5}]}
-    actions = one.receive(1, response("StopFetcher", body=rows), 1)
+    one.receive(1, ASKED, 0)
+    actions = one.receive(1, response("StopFetcher", body=offset_info(("t", "0-0", -5))), 1)
     assert [action.why for action in actions if isinstance(action, Close)]
     assert not any(isinstance(action, StoreOffsets) for action in actions)
 
@@ -180,7 +104,7 @@ def test_an_offset_below_0_is_not_stored() -> None:
 def test_the_log_says_why_a_registration_is_refused(
     field: str, value: object, error: str, why: str
 ) -> None:
-    answer, close = broker().receive(1, request("RegisterConsumer", BODY | {field: value}), 0)
+    answer, close = broker().receive(1, request("RegisterConsumer", REGISTER | {field: value}), 0)
     assert isinstance(answer, Send)
     assert answer.data == response("RegisterConsumer", error)
     assert isinstance(close, Close)

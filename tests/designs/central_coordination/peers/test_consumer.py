@@ -8,8 +8,7 @@ from barnabas.designs.central_coordination.peers.consumer import Consumer
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
 from barnabas.designs.central_coordination.peers.wire import response
 from barnabas.designs.consuming.dialer import Connect
-
-CLUSTER = {"coordinator_id": 1, "brokers_info": [{"id": 1, "host": "a", "port": 1}]}
+from tests.designs.messages import CLUSTER
 
 
 def consumer() -> Consumer:
@@ -54,14 +53,14 @@ def test_what_was_told_of_the_cluster_is_kept() -> None:
     one.start(0)
     one.connected(0)
     one.receive(response("ClusterMetadata", body=CLUSTER), 1)
-    assert (one.brokers, one.coordinator_id) == ({1: ("a", 1)}, 1)
+    assert (one.brokers, one.coordinator_id) == ({1: ("h", 1)}, 1)
     one.lost(1)
     one.tick(11)
     one.connected(11)
     assert said(one.receive(response("ClusterMetadata", "Unknown"), 12)) == [
         "c: b:2 knows no coordinator: Unknown"
     ]
-    assert (one.brokers, one.coordinator_id) == ({1: ("a", 1)}, 1)
+    assert (one.brokers, one.coordinator_id) == ({1: ("h", 1)}, 1)
 
 
 def test_a_cluster_without_a_coordinator_is_asked_again_at_the_next_broker() -> None:

@@ -18,7 +18,7 @@ from barnabas.designs.central_coordination.peers.settings import BrokerSettings,
 from tests.designs.faults import Case, between, fired, scenario, with_all_faults
 from tests.designs.waiting import until
 
-pytestmark = [pytest.mark.slow("sockets, and sessions that must end"), pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.slow("sockets, and sessions that must end"), pytest.mark.timeout(240)]
 
 DIALECT = "central-coordination"
 SESSION = 600

@@ -13,21 +13,13 @@ from barnabas.designs.central_coordination.peers.actions import BrokerAction
 from barnabas.designs.central_coordination.peers.coordinator import Broker
 from barnabas.designs.central_coordination.peers.settings import BrokerSettings
 from barnabas.designs.central_coordination.peers.wire import read_request, request, response
+from tests.designs.messages import REGISTER
 
 SESSION = 300
 """ms."""
 
 THIRD = SESSION // 3
 """ms from ping to ping; the watcher of one waits for twice as long."""
-
-REGISTER = {
-    "group_id": "g",
-    "consumer_id": "c",
-    "topic_count": '{"t": 1}',
-    "auto_commit": True,
-    "auto_offset_reset": "largest",
-    "session_timeout_ms": SESSION,
-}
 
 
 def patience(failed: int) -> int:
@@ -40,7 +32,7 @@ def pinged(delays: list[int], failed: int) -> tuple[str, int]:
     broker = Broker(1, BrokerSettings(min_session_timeout_ms=SESSION, max_failed_pings=failed))
     broker.elected({}, 0)  # without topics nothing but pings is asked
     broker.connected(1)
-    broker.receive(1, request("RegisterConsumer", REGISTER), 0)
+    broker.receive(1, request("RegisterConsumer", REGISTER | {"session_timeout_ms": SESSION}), 0)
     consumer = broker.groups["g"].consumers["c"]
     left, answers, lost, now = iter(delays), deque[int](), 0, 0
     while True:

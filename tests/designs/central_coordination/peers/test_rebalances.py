@@ -11,7 +11,7 @@ from barnabas.designs.central_coordination.peers.actions import (
 from barnabas.designs.central_coordination.peers.coordinator import Broker, queue_of
 from barnabas.designs.central_coordination.peers.offsets import load, store
 from barnabas.designs.central_coordination.peers.wire import read_request, request, response
-from barnabas.designs.central_coordination.states import CONSULTING, FETCHING, OFFSETS, STARTING
+from barnabas.designs.central_coordination.states import STARTING
 from barnabas.specs.malformed import Malformed
 from tests.designs.central_coordination.peers.world import SETTINGS, World
 
@@ -46,17 +46,6 @@ def test_all_are_stopped_before_any_is_started() -> None:
     asked = [api for api in sent(world, at) if api != "Ping"]
     assert asked == ["StopFetcher"] * 3 + ["StartFetcher"] * 3
     assert sorted(len(one.owns) for one in world.applications.values()) == [1, 1, 2]
-
-
-def test_where_one_stops_the_next_one_starts() -> None:
-    world = settled("a")
-    for at in world.applications["a"].owns:
-        world.applications["a"].core.positions[at] = 42
-    world.add("b")
-    world.until(world.settled)
-    for one in world.applications.values():
-        assert set(one.core.positions.values()) == {42}
-    assert set(load(world.registry, "g").values()) == {42}
 
 
 def test_who_comes_back_late_takes_no_offset_back() -> None:
@@ -128,41 +117,6 @@ def test_without_auto_commit_the_registry_says_where() -> None:
     positions = world.applications["a"].core.positions | world.applications["b"].core.positions
     assert positions[("t", "0-0")] == 7
     assert set(positions.values()) == {0, 7}
-
-
-def test_pings_come_every_third_of_the_session() -> None:
-    world = settled("a")
-    began = world.now
-    world.run(3_000)
-    assert 29 <= sent(world, began).count("Ping") <= 31
-
-
-def test_a_silent_consumer_fails_after_too_many_lost_pings() -> None:
-    world = settled("a", "b")
-    link = world.applications["a"].link
-    assert link is not None
-    link.lossy = True
-    began = world.now
-    world.until(lambda: "a" not in world.coordinator.groups["g"].consumers)
-    # a third until the next ping at most; of three pings, a third apart, the last is late after two thirds
-    assert 400 <= world.now - began <= 520
-    logged = [action for _, _, action in world.log if isinstance(action, Log)]
-    (line,) = [action for action in logged if action.level == "INFO"]
-    assert "3 pings were lost" in line.text
-    assert SETTINGS.max_failed_pings == 2
-
-
-def test_a_consumer_that_hears_nothing_stops_its_fetchers_and_registers_anew() -> None:
-    world = settled("a")
-    link = world.applications["a"].link
-    assert link is not None
-    link.lossy = True
-    began = world.now
-    world.until(lambda: not world.applications["a"].fetching)
-    assert world.now - began <= 300
-    assert world.applications["a"].core.state == CONSULTING
-    world.until(world.settled)
-    assert world.applications["a"].core.state == FETCHING
 
 
 def test_one_dies_during_start_fetcher() -> None:
@@ -274,23 +228,6 @@ def test_groups_of_one_queue_are_rebalanced_one_after_the_other() -> None:
     held.polls = True
     world.resume(f"consumer of {names[0]}")
     world.until(lambda: world.settled(names[0]) and world.settled(names[1]))
-
-
-def test_a_registry_that_is_slow_for_one_group_holds_up_no_other() -> None:
-    world = settled("a")
-    assert queue_of("g", 2) != queue_of("h", 2)
-    world.slow["g"] = 5_000
-    world.add("b")
-    world.until(lambda: world.coordinator.groups["g"].state == OFFSETS)
-    at = world.now
-    world.add("c", group_id="h")
-    assert world.until(lambda: world.settled("h")) < 50
-    world.run(2_000)
-    assert "Ping" in sent(world, at)
-    assert all(one.core.losses == 0 for one in world.applications.values())
-    assert world.coordinator.groups["g"].state == OFFSETS
-    world.until(world.settled)
-    assert world.now - at > 4_900
 
 
 def test_what_changes_during_a_rebalance_is_followed_by_another() -> None:

@@ -14,6 +14,7 @@ from barnabas.designs.consumer_rewrite.checks.states import reachable
 from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2
 from barnabas.designs.consumer_rewrite.states import DISCOVER, PART_OF_GROUP, STOPPED
 from barnabas.specs.dialects.keys import own_key
+from tests.designs.messages import JOIN, committed_rows
 
 ILLEGAL_GENERATION = 22
 
@@ -38,19 +39,10 @@ def join(
     numbers: tuple[int, ...] = (0,),
     known: str = "",
 ) -> Exchange:
-    asked = {
-        "group_id": "g",
-        "session_timeout": 1000,
-        "topics": ["t"],
-        "consumer_id": known,
-        "partition_assignment_strategy": "range",
-    }
-    came = {
-        "error_code": 0,
-        "group_generation_id": generation,
-        "consumer_id": given,
-        "assigned_partitions": [{"topic": "t", "partitions": list(numbers)}],
-    }
+    asked = JOIN | {"session_timeout": 1000, "consumer_id": known}
+    owns = [{"topic": "t", "partitions": list(numbers)}]
+    who = {"group_generation_id": generation, "consumer_id": given}
+    came = {"error_code": 0, **who, "assigned_partitions": owns}
     return exchange("JoinGroup", at, asked, came)
 
 
@@ -60,13 +52,8 @@ def beat(at: int, *, error: int = 0, generation: int = 1) -> Exchange:
 
 
 def commit(at: int, *, generation: int = 1, error: int = 0) -> Exchange:
-    row = {"partition": 0, "offset": 1, "timestamp": 0, "metadata": ""}
-    asked = {
-        "group_id": "g",
-        "group_generation_id": generation,
-        "consumer_id": "c",
-        "topics": [{"topic": "t", "partitions": [row]}],
-    }
+    who = {"group_id": "g", "group_generation_id": generation, "consumer_id": "c"}
+    asked = who | {"topics": [committed_rows("t", 1)]}
     told = [{"topic": "t", "partition_responses": [{"partition": 0, "error_code": error}]}]
     return exchange("OffsetCommit", at, asked, {"responses": told})
 

@@ -6,16 +6,13 @@ from typing import Any
 
 import pytest
 
-from barnabas.designs.consumer_rewrite.peers.actions import Fail
 from barnabas.designs.consumer_rewrite.peers.consumer import Consumer
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.consumer_rewrite.peers.wire import CODES, read_request, response
 from barnabas.designs.consumer_rewrite.states import (
     DISCOVER,
     DOWN,
-    PART_OF_GROUP,
     REDISCOVER,
-    REWRITE_CONSUMER,
 )
 from barnabas.designs.consuming.dialer import Connect, Disconnect, Transmit
 from tests.designs.consumer_rewrite.peers.world import World
@@ -52,15 +49,6 @@ def test_subscribing_to_other_topics_is_a_rebalance_with_the_next_poll() -> None
     world.resume("a")
     world.until(lambda: one.partitions == {("t", 0), ("u", 0)})
     assert one.core.generation == generation + 1
-
-
-def test_topics_that_are_made_later_are_taken_up() -> None:
-    world = World(topics={})
-    one = world.add("a", topics=("t",))
-    world.run(500)
-    assert one.core.state == PART_OF_GROUP
-    world.partition_count("t", 1)
-    world.until(lambda: one.partitions == {("t", 0)})
 
 
 @pytest.mark.parametrize(
@@ -154,15 +142,6 @@ def test_leaving_lets_the_others_have_its_partitions_at_once() -> None:
     world.leave("a")
     assert world.applications["a"].core.state == DOWN
     assert world.until(world.settled) <= 120
-
-
-def test_each_step_of_a_long_life_is_in_the_table() -> None:
-    world = World()
-    failed = world.add("x", strategy="best")
-    world.run(50)
-    assert any(isinstance(action, Fail) for _, who, action in world.log if who == "x")
-    failed.dead = True
-    assert REWRITE_CONSUMER.step(DOWN, "start", "NONE") == DISCOVER
 
 
 class Coordinator:

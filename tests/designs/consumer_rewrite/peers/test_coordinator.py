@@ -25,6 +25,7 @@ from barnabas.designs.consumer_rewrite.states import (
     STEADY,
 )
 from barnabas.designs.leaders import UNKNOWN_TOPIC_OR_PARTITION
+from tests.designs.messages import JOIN
 
 SLOT = slot_of("g", 8)
 
@@ -56,12 +57,7 @@ class Table:
             self.actions += self.broker.receive(connection, piece, self.now)
 
     def join(self, connection: int, consumer_id: str = "", **fields: Any) -> None:
-        body = {
-            "session_timeout": 1_000,
-            "topics": ["t"],
-            "consumer_id": consumer_id,
-            "partition_assignment_strategy": "range",
-        }
+        body = JOIN | {"session_timeout": 1_000, "consumer_id": consumer_id}
         self.ask(connection, "JoinGroup", **(body | fields))
 
     def beat(self, connection: int, consumer_id: str, generation: int) -> str:
@@ -135,6 +131,20 @@ def two(table: Table, count: int = 2) -> None:
     assert second["consumer_id"] == "g-1"
 
 
+@pytest.fixture
+def pair() -> Table:
+    found = Table()
+    two(found)
+    return found
+
+
+def lose_the_second(table: Table) -> None:
+    """A session's time passes without a heartbeat of g-1."""
+    table.pass_time(500)
+    assert table.beat(1, "g-0", 2) == "NONE"
+    table.pass_time(500)
+
+
 def test_the_host_of_a_consumer_is_kept_with_it(table: Table) -> None:
     def hosts() -> dict[str, str]:
         (write,) = table.write()
@@ -184,7 +194,8 @@ def test_commits_that_cannot_be_kept(table: Table) -> None:
     assert table.broker.groups["g"].record.offsets == {}
 
 
-def test_a_commit_that_no_entry_holds_is_refused_and_the_group_stays(table: Table) -> None:
+def test_a_commit_that_no_entry_holds_is_refused_and_the_group_stays() -> None:
+    table = Table()
     table.broker.topics({"t": 300}, 0)
     two(table, 300)
     one = {"offset": 7, "timestamp": 1, "metadata": "x" * METADATA_LIMIT}
@@ -266,13 +277,11 @@ def test_who_is_no_coordinator_and_who_is_not_one_yet() -> None:
     assert table.error(1) == "NONE"
 
 
-def test_who_is_demoted_tells_all_that_wait() -> None:
-    table = Table()
-    two(table)
-    table.join(3)
-    table.actions += table.broker.resigned(SLOT, table.now)
-    assert table.error(3) == "NotCoordinatorForGroup"
-    assert table.beat(1, "g-0", 2) == "NotCoordinatorForGroup"
+def test_who_is_demoted_tells_all_that_wait(pair: Table) -> None:
+    pair.join(3)
+    pair.actions += pair.broker.resigned(SLOT, pair.now)
+    assert pair.error(3) == "NotCoordinatorForGroup"
+    assert pair.beat(1, "g-0", 2) == "NotCoordinatorForGroup"
 
 
 def test_a_session_ends_and_the_connection_with_it(table: Table) -> None:
@@ -287,119 +296,97 @@ def test_a_session_ends_and_the_connection_with_it(table: Table) -> None:
     assert table.response(1)["assigned_partitions"] == [{"topic": "t", "partitions": [0, 1]}]
 
 
-def test_a_slow_consumer_that_is_back_before_anybody_was_told_cancels_the_rebalance() -> None:
-    table = Table()
-    two(table)
-    table.pass_time(500)
-    assert table.beat(1, "g-0", 2) == "NONE"
-    table.pass_time(500)
-    assert table.state == PREPARE
-    assert table.beat(3, "g-1", 2) == "NONE"
-    assert table.state == STEADY
-    assert table.beat(1, "g-0", 2) == "NONE"
+def test_a_slow_consumer_that_is_back_before_anybody_was_told_cancels_the_rebalance(
+    pair: Table,
+) -> None:
+    lose_the_second(pair)
+    assert pair.state == PREPARE
+    assert pair.beat(3, "g-1", 2) == "NONE"
+    assert pair.state == STEADY
+    assert pair.beat(1, "g-0", 2) == "NONE"
 
 
-def test_a_slow_consumer_that_is_back_later_hears_of_the_rebalance_and_may_join_it() -> None:
-    table = Table()
-    two(table)
-    table.pass_time(500)
-    assert table.beat(1, "g-0", 2) == "NONE"
-    table.pass_time(500)
-    assert table.beat(1, "g-0", 2) == "IllegalGeneration"
-    assert table.beat(3, "g-1", 2) == "IllegalGeneration"
-    table.join(3, "g-1")
-    assert table.silent(3)
-    table.join(1, "g-0")
-    assert table.response(3)["consumer_id"] == "g-1"
-    assert table.response(1)["group_generation_id"] == 3
+def test_a_slow_consumer_that_is_back_later_hears_of_the_rebalance_and_may_join_it(
+    pair: Table,
+) -> None:
+    lose_the_second(pair)
+    assert pair.beat(1, "g-0", 2) == "IllegalGeneration"
+    assert pair.beat(3, "g-1", 2) == "IllegalGeneration"
+    pair.join(3, "g-1")
+    assert pair.silent(3)
+    pair.join(1, "g-0")
+    assert pair.response(3)["consumer_id"] == "g-1"
+    assert pair.response(1)["group_generation_id"] == 3
 
 
-def test_who_was_left_out_is_unknown_when_the_round_is_over() -> None:
-    table = Table()
-    two(table)
-    table.pass_time(500)
-    assert table.beat(1, "g-0", 2) == "NONE"
-    table.pass_time(500)
-    table.join(1, "g-0")
-    assert table.response(1)["group_generation_id"] == 3
-    table.join(3, "g-1")
-    assert table.error(3) == "UnknownConsumerId"
-    assert table.beat(3, "g-1", 2) == "UnknownConsumerId"
-    assert table.state == STEADY
+def test_who_was_left_out_is_unknown_when_the_round_is_over(pair: Table) -> None:
+    lose_the_second(pair)
+    pair.join(1, "g-0")
+    assert pair.response(1)["group_generation_id"] == 3
+    pair.join(3, "g-1")
+    assert pair.error(3) == "UnknownConsumerId"
+    assert pair.beat(3, "g-1", 2) == "UnknownConsumerId"
+    assert pair.state == STEADY
 
 
-def test_a_join_that_comes_while_a_round_ends_without_it_begins_the_next_one() -> None:
-    table = Table()
-    two(table)
-    table.pass_time(500)
-    assert table.beat(1, "g-0", 2) == "NONE"
-    table.pass_time(500)
-    table.join(1, "g-0")
-    assert table.state == REBALANCING
-    table.join(3, "g-1")
-    assert table.response(1)["group_generation_id"] == 3
-    assert table.state == PREPARE
-    table.join(1, "g-0")
-    assert table.response(3)["consumer_id"] == "g-1"
-    assert table.response(1)["group_generation_id"] == 4
+def test_a_join_that_comes_while_a_round_ends_without_it_begins_the_next_one(pair: Table) -> None:
+    lose_the_second(pair)
+    pair.join(1, "g-0")
+    assert pair.state == REBALANCING
+    pair.join(3, "g-1")
+    assert pair.response(1)["group_generation_id"] == 3
+    assert pair.state == PREPARE
+    pair.join(1, "g-0")
+    assert pair.response(3)["consumer_id"] == "g-1"
+    assert pair.response(1)["group_generation_id"] == 4
 
 
-def test_without_an_id_a_rebalance_takes_a_session_timeout() -> None:
-    table = Table()
-    two(table)
-    table.join(1)
-    table.join(2, "g-1")
-    assert table.state == PREPARE
-    table.pass_time(999)
-    assert table.silent(2)
-    table.pass_time(1)
-    assert table.response(1)["consumer_id"] == "g-2"
-    assert table.response(2)["group_generation_id"] == 3
+def test_without_an_id_a_rebalance_takes_a_session_timeout(pair: Table) -> None:
+    pair.join(1)
+    pair.join(2, "g-1")
+    assert pair.state == PREPARE
+    pair.pass_time(999)
+    assert pair.silent(2)
+    pair.pass_time(1)
+    assert pair.response(1)["consumer_id"] == "g-2"
+    assert pair.response(2)["group_generation_id"] == 3
 
 
-def test_heartbeats_in_place_of_a_join_do_not_stop_the_rebalance() -> None:
-    table = Table()
-    two(table)
-    table.join(2, "g-1")
+def test_heartbeats_in_place_of_a_join_do_not_stop_the_rebalance(pair: Table) -> None:
+    pair.join(2, "g-1")
     for _ in range(9):
-        assert table.beat(1, "g-0", 2) == "IllegalGeneration"
-        table.pass_time(120)
-    assert table.response(2)["assigned_partitions"] == [{"topic": "t", "partitions": [0, 1]}]
+        assert pair.beat(1, "g-0", 2) == "IllegalGeneration"
+        pair.pass_time(120)
+    assert pair.response(2)["assigned_partitions"] == [{"topic": "t", "partitions": [0, 1]}]
 
 
-def test_failure_detection_rests_while_a_join_waits() -> None:
-    table = Table()
-    two(table)
-    table.pass_time(900)
-    table.beat(1, "g-0", 2)
-    table.join(2, "g-1")
-    table.pass_time(900)
-    assert table.beat(1, "g-0", 2) == "IllegalGeneration"
-    table.pass_time(900)
-    table.join(1, "g-0")
-    assert table.response(2)["consumer_id"] == "g-1"
+def test_failure_detection_rests_while_a_join_waits(pair: Table) -> None:
+    pair.pass_time(900)
+    pair.beat(1, "g-0", 2)
+    pair.join(2, "g-1")
+    pair.pass_time(900)
+    assert pair.beat(1, "g-0", 2) == "IllegalGeneration"
+    pair.pass_time(900)
+    pair.join(1, "g-0")
+    assert pair.response(2)["consumer_id"] == "g-1"
 
 
-def test_a_join_whose_connection_is_gone_does_not_count() -> None:
-    table = Table()
-    two(table)
-    table.join(3)
-    table.broker.closed(3, table.now)
-    table.join(1, "g-0")
-    table.join(2, "g-1")
-    table.response(1)
-    assert [one.consumer_id for one in table.broker.groups["g"].record.consumers] == ["g-0", "g-1"]
+def test_a_join_whose_connection_is_gone_does_not_count(pair: Table) -> None:
+    pair.join(3)
+    pair.broker.closed(3, pair.now)
+    pair.join(1, "g-0")
+    pair.join(2, "g-1")
+    pair.response(1)
+    assert [one.consumer_id for one in pair.broker.groups["g"].record.consumers] == ["g-0", "g-1"]
 
 
-def test_what_stands_behind_a_join_waits_with_it() -> None:
-    table = Table()
-    two(table)
-    table.join(2, "g-1")
-    table.ask(2, "Heartbeat", group_generation_id=3, consumer_id="g-1")
-    assert table.silent(2)
-    table.join(1, "g-0")
-    assert table.response(2)["group_generation_id"] == 3
-    assert table.error(2) == "NONE"
+def test_what_stands_behind_a_join_waits_with_it(pair: Table) -> None:
+    pair.join(2, "g-1")
+    pair.ask(2, "Heartbeat", group_generation_id=3, consumer_id="g-1")
+    assert pair.silent(2)
+    pair.join(1, "g-0")
+    assert pair.response(2)["group_generation_id"] == 3
+    assert pair.error(2) == "NONE"
 
 
 def test_leaving(table: Table) -> None:
@@ -439,16 +426,6 @@ def test_a_new_coordinator_compares_what_is_with_what_was_decided() -> None:
     assert (write.version, decode(write.data).generation) == (9, 6)
 
 
-def test_a_write_says_which_version_it_replaces() -> None:
-    table = Table()
-    table.join(1)
-    (first,) = table.write()
-    table.join(1, "g-0")
-    table.response(1)
-    assert first.version == -1
-    assert table.broker.groups["g"].version == 1
-
-
 def test_metadata_and_coordinators() -> None:
     table = Table()
     table.ask(1, "ConsumerMetadata")
@@ -462,16 +439,3 @@ def test_metadata_and_coordinators() -> None:
     assert [one["leader_id"] for one in body["topics"][0]["partitions"]] == [1, 2]
     table.ask(1, "Metadata", topics=[{"name": "x"}])
     assert table.response(1)["topics"][0]["error_code"] == 3
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"max_session_timeout_ms": 0}, "max.session.timeout"),
-        ({"strategies": {}}, "partition.assignment.strategies"),
-        ({"slots": 0}, "slots"),
-    ],
-)
-def test_settings_that_can_not_be(options: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
-        BrokerSettings(**options)

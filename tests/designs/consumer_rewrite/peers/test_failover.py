@@ -160,16 +160,6 @@ def test_a_coordinator_that_dies_in_steady_state_stops_nobody() -> None:
     assert generation(world) == 3
 
 
-def test_whoever_is_too_late_is_taken_for_dead_and_joins_anew() -> None:
-    world = three()
-    world.pause("a")
-    world.crash(world.coordinator())
-    world.run(800)
-    world.resume("a")
-    world.until(world.settled)
-    assert world.applications["a"].core.consumer_id == "g-0003"
-
-
 def test_while_it_loads_heartbeats_are_put_off_and_nobody_stops() -> None:
     world = three()
     world.load_ms = 250
@@ -218,14 +208,3 @@ def test_the_heartbeat_frequency_bounds_the_latency_of_a_rebalance(frequency: in
     world.partition_count("t", 5)
     took = world.until(lambda: world.settled() and generation(world) == 3)
     assert took <= 300 // frequency + 20
-
-
-def test_without_ids_a_rebalance_takes_a_session() -> None:
-    world = World(brokers=1)
-    for name in "ab":
-        world.add(name, sends_consumer_id=False)
-        world.until(world.settled)
-    world.run(1_000)
-    before = generation(world)
-    world.partition_count("t", 5)
-    assert world.until(lambda: world.settled() and generation(world) > before) >= 300

@@ -19,7 +19,7 @@ from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from tests.designs.faults import Case, between, fired, scenario, with_all_faults
 from tests.designs.waiting import until
 
-pytestmark = [pytest.mark.slow("sockets, and sessions that must end"), pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.slow("sockets, and sessions that must end"), pytest.mark.timeout(240)]
 
 DIALECT = "rewrite-0.8.2"
 SESSION = 600

@@ -22,16 +22,7 @@ NAMES = st.sampled_from("abcd")
 NODES = st.sampled_from((1, 2, 3))
 PAUSES = st.sampled_from((0, 1, 2, 5, 25, 110, 350))
 """ms that pass behind each step."""
-ENDINGS: Final = (
-    "kill",
-    "leave",
-    "vanish",
-    "grow",
-    "grow twice",
-    "pause",
-    "crash",
-    "none",
-)
+ENDINGS: Final = ("kill", "leave", "vanish", "grow", "grow twice", "pause", "crash", "none")
 """What befalls the group when it has recovered: alone, so that nothing else mends it."""
 
 

@@ -74,17 +74,3 @@ def test_the_limits_themselves_can_be() -> None:
 def test_what_a_broker_can_not_have(wrong: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=f"^{says}"):
         BrokerSettings(**wrong)
-
-
-@pytest.mark.parametrize("name", ["session.timeout", "session_timeout_ms", "max.session.timeout"])
-def test_an_option_that_a_consumer_has_not_is_refused_by_its_name(name: str) -> None:
-    with pytest.raises(ValueError, match=f"^{name}: no option"):
-        from_options(ConsumerSettings, {name: 1}, group_id="g", bootstrap=(BROKER,))
-
-
-@pytest.mark.parametrize("value", ["0", "-1", "2147483648"])
-def test_a_value_out_of_range_is_refused_with_the_option_s_name(value: str) -> None:
-    with pytest.raises(ValueError, match=f"^session.timeout.ms of {value}"):
-        from_options(
-            ConsumerSettings, {"session.timeout.ms": value}, group_id="g", bootstrap=(BROKER,)
-        )

@@ -99,7 +99,7 @@ def test_what_a_strategy_does_to_what_it_is_given_changes_nothing() -> None:
     owned = assigned(emptying, CONSUMERS, topics)
     assert topics == TOPICS
     assert sorted(at for some in owned.values() for at in some) == [
-        *(("t", 0), ("t", 1), ("t", 2), ("u", 0)),
+        *(("t", 0), ("t", 1), ("t", 2), ("u", 0))
     ]
 
 

@@ -146,11 +146,7 @@ class World(virtual_network.Network[Application, Link]):
             return
         number = next(self._links)
         row = {"partition": 0, "offset": self.now, "timestamp": 0, "metadata": ""}
-        who = {
-            "group_id": "g",
-            "group_generation_id": generation,
-            "consumer_id": consumer_id,
-        }
+        who = {"group_id": "g", "group_generation_id": generation, "consumer_id": consumer_id}
         topics = [{"topic": "t", "partitions": [row]}]
         broker.connected(number)
         for at, api, body in ((1, "Heartbeat", who), (2, "OffsetCommit", who | {"topics": topics})):

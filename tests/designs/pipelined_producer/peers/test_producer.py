@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from itertools import count, pairwise
+from collections.abc import Iterator
+from itertools import count
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.peers import (
-    BLOCKING_0_8,
     Outcome,
     PipelinedProducer,
     QueueFull,
@@ -25,27 +20,16 @@ from barnabas.designs.pipelined_producer.peers import (
 )
 from barnabas.designs.pipelined_producer.peers import producer as producing
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN
-from barnabas.designs.pipelined_producer.peers.sockets import Endpoint, Sockets
-from barnabas.designs.pipelined_producer.peers.steps import STEPS
+from barnabas.designs.pipelined_producer.peers.sockets import Endpoint
 from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.harness import Harness
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.scenario.file import loads
-from barnabas.specs.frames import Frame, decode_frame, encode_frame
-from barnabas.specs.keys import METADATA
 from barnabas.specs.records import Record, read
 from tests.designs.scripted import ScriptedBroker
 from tests.designs.waiting import LIMIT
 
 pytest.importorskip("confluent_kafka")
-
-SLOW = """
-version: 1
-rules:
-  - name: far away
-    match: {api: Produce, direction: response}
-    do: {delay: 100ms}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -112,41 +96,6 @@ def test_all_comes_in_order(
         assert log == sorted(log, key=int)
     for one in told:
         assert logs[one.event.partition][one.offset] == one.event.value
-
-
-def test_the_blocking_producer(cluster: EmbeddedCluster) -> None:
-    told: list[Outcome] = []
-    with (
-        Harness(cluster.bootstrap) as proxy,
-        PipelinedProducer(
-            [proxy.proxy.address], replace(BLOCKING_0_8, batch_messages=5)
-        ) as producer,
-    ):
-        for number in range(100):
-            producer.send("blocking", b"%d" % number, told=told.append)
-        assert producer.flush(LIMIT) == 0
-    assert Counter(one.problem for one in told) == {None: 100}
-    produced = [one for one in proxy.exchanges if one.api == "Produce"]
-    assert {one.version for one in produced} == {0}
-    spans = sorted((one.ts, one.ts + int((one.latency_ms or 0) * 1e6)) for one in produced)
-    assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
-
-
-def test_several_are_in_flight_through_the_proxy(cluster: EmbeddedCluster) -> None:
-    told: list[Outcome] = []
-    settings = Settings(in_flight=4, batch_messages=1)
-    with (
-        Harness(cluster.bootstrap, scenario=loads(SLOW)) as proxy,
-        PipelinedProducer([proxy.proxy.address], settings) as producer,
-    ):
-        for number in range(40):
-            producer.send("pipelined", b"%d" % number, partition=0, told=told.append)
-        assert producer.flush(LIMIT) == 0
-    assert Counter(one.problem for one in told) == {None: 40}
-    produced = [one for one in proxy.exchanges if one.api == "Produce"]
-    spans = [(one.ts, one.ts + int((one.latency_ms or 0) * 1e6)) for one in produced]
-    assert max(sum(begin <= at < end for begin, end in spans) for at, _ in spans) == 4
-    assert stored(cluster, "pipelined", 1)[0] == [b"%d" % number for number in range(40)]
 
 
 def test_what_the_proxy_cuts_is_sent_again(cluster: EmbeddedCluster) -> None:
@@ -271,96 +220,6 @@ def test_an_application_s_fault_does_not_end_the_send_thread(cluster: EmbeddedCl
         producer.flush(LIMIT)
     assert done.is_set()
     assert [str(problem) for problem in producer.problems] == ["mine"]
-
-
-def broker_named(answers: dict[int, Address]) -> Callable[[bytes], bytes]:
-    """A broker of 0.8 that tells of these, each the leader of the partition of its number."""
-
-    def reply(request: bytes) -> bytes:
-        asked = decode_frame(request, "request")
-        if asked.key == METADATA:
-            parts = [
-                {
-                    "error_code": 0,
-                    "partition_index": node,
-                    "leader_id": node,
-                    "replica_nodes": [],
-                    "isr_nodes": [],
-                }
-                for node in answers
-            ]
-            body: dict[str, Any] = {
-                "brokers": [
-                    {"node_id": node, "host": host, "port": port}
-                    for node, (host, port) in answers.items()
-                ],
-                "topics": [{"error_code": 0, "name": "t", "partitions": parts}],
-            }
-        else:
-            (topic,) = asked.body["topic_data"]
-            done = [
-                {"index": part["index"], "error_code": 0, "base_offset": 0}
-                for part in topic["partition_data"]
-            ]
-            body = {"responses": [{"name": "t", "partition_responses": done}]}
-        header = {"correlation_id": asked.header["correlation_id"]}
-        return encode_frame(Frame("response", asked.key, asked.version, header, body))
-
-    return reply
-
-
-def test_a_broker_s_slow_name_holds_up_no_other_broker() -> None:
-    go_on = threading.Event()
-    names = {0: ("slow", 9), 1: ("quick", 9)}
-    told: list[Outcome] = []
-    with ScriptedBroker(broker_named(names)) as broker:
-
-        def lookup(host: str, port: int) -> list[Endpoint]:
-            assert host == "quick" or go_on.wait(LIMIT)
-            return [Endpoint(socket.AF_INET, broker.address)]
-
-        settings = Settings(produce_version=0)
-        with PipelinedProducer([broker.address], settings, lookup=lookup) as producer:
-            heard = threading.Event()
-            producer.send("t", b"first", partition=0, told=told.append)
-            for number in range(3):
-                heard.clear()
-                producer.send("t", b"%d" % number, partition=1, told=lambda _: heard.set())
-                assert heard.wait(LIMIT)
-            assert told == []
-            go_on.set()
-            assert producer.flush(LIMIT) == 0
-    assert [one.problem for one in told] == [None]
-
-
-def test_the_send_thread_s_rounds_are_the_document_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it does with real sockets, and when it waits for them."""
-    done: list[str] = []
-
-    def noted(says: str, does: Callable[..., Any]) -> Callable[..., Any]:
-        def wrapped(*args: Any) -> Any:
-            done.append(says)
-            return does(*args)
-
-        return wrapped
-
-    document = [says for says, _ in STEPS]
-    monkeypatch.setattr(
-        producing,
-        "STEPS",
-        tuple((says, noted(says, step) if callable(step) else step) for says, step in STEPS),
-    )
-    for says, name in (("select readable keys", "readable"), ("select writable keys", "writable")):
-        monkeypatch.setattr(Sockets, name, noted(says, getattr(Sockets, name)))
-    me: dict[int, Address] = {}
-    with ScriptedBroker(broker_named(me)) as broker:
-        me[0] = broker.address
-        with PipelinedProducer([broker.address], Settings(produce_version=0)) as producer:
-            producer.send("t", b"v", partition=0)
-            assert producer.flush(LIMIT) == 0
-    rounds = len(done) // len(document)
-    assert rounds > 3
-    assert done[: rounds * len(document)] == document * rounds
 
 
 @pytest.mark.parametrize("expiry_ms", range(5, 105, 10))

@@ -148,17 +148,6 @@ def test_one_full_queue_is_full_for_all() -> None:
     assert not queues.put(event("audit", topic="audit"))
 
 
-def test_one_queue_is_not_searched_further_than_there_is_something() -> None:
-    queues = OneQueue(10_000, LARGE)
-    queues.put(event("wanted", 1))
-    for number in range(5000):
-        queues.put(event(number, 0))
-    before = list(queues._queue)[1:4]
-    assert values(queues.take([("t", 1)], 9, 0.0)) == {("t", 1): ["wanted"]}
-    assert list(queues._queue)[:3] == before
-    assert len(queues) == 5000
-
-
 steps = st.lists(
     st.one_of(
         st.tuples(st.just("put"), st.sampled_from("ab"), st.integers(-1, 2), st.booleans()),

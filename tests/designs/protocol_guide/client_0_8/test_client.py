@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message, Produced, Unreachable
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.specs import Frame, encode_frame
 from barnabas.specs.frames import request_head
-from barnabas.specs.keys import FETCH, METADATA, PRODUCE
+from barnabas.specs.keys import METADATA, PRODUCE
 from tests.designs.scripted import ScriptedBroker
 from tests.designs.waiting import LIMIT
 
@@ -143,30 +140,3 @@ def test_a_cluster_that_is_away_for_a_moment_is_asked_again() -> None:
     with ScriptedBroker(reply) as broker, Client([broker.address], patience=LIMIT) as client:
         assert client.produce({("a", 0): [Message(None, b"v")]})["a", 0].error == 0
     assert asked == [METADATA, PRODUCE, METADATA, PRODUCE]
-
-
-@given(answer=st.binary(max_size=60), correct=st.booleans(), key=st.sampled_from((PRODUCE, FETCH)))
-@settings(max_examples=40)
-def test_any_answer_is_read_or_unreachable(answer: bytes, correct: bool, key: int) -> None:
-    """Random bytes as a frame, or behind the right correlation id; then the broker hangs up."""
-
-    def reply(request: bytes) -> bytes | None:
-        head = request_head(request, 0, len(request))
-        if head.key == METADATA and head.correlation_id == 0:
-            return led_by(broker.address, 0)
-        if head.correlation_id > 1:
-            return None
-        data = head.correlation_id.to_bytes(4, "big") + answer if correct else answer
-        return len(data).to_bytes(4, "big") + data
-
-    with (
-        ScriptedBroker(reply) as broker,
-        Client([broker.address], patience=0, timeout=LIMIT) as client,
-    ):
-        ask: Callable[[], object] = (
-            functools.partial(client.produce, {("a", 0): [Message(None, b"v")]})
-            if key == PRODUCE
-            else functools.partial(client.fetch, {("a", 0): 0})
-        )
-        with pytest.raises(Unreachable):
-            ask()

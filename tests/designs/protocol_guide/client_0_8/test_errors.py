@@ -6,7 +6,7 @@ the proxy's fault `respond`, since no request gets it from a broker:
 
 InvalidMessageSizeCode (4): in 0.8.2.2 only Log.trimInvalidBytes throws its exception, when the bytes
 of a set are below zero. Iterating over the set is what counts them, and a message with a negative
-size ends that before with InvalidMessageCode (2) (`test_a_negative_size_...`); the sum alone could
+size ends that before with InvalidMessageCode (2) (`protocol-guide` shows it); the sum alone could
 only become negative by more than 2 GiB, and a request has at most 100 MB. In 0.9.0.1, too, Log alone
 throws it. From 0.10.2.2 to 4.3.1 no class throws it (of 0.10.2.2, 0.11.0.1, 1.1.1, 2.8.2, 3.9.1 and
 4.3.1 all that name the exception or its code were listed): beside the tables of errors only the group
@@ -15,7 +15,6 @@ coordinator knows the code, to say another one in its place.
 
 from __future__ import annotations
 
-import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,13 +24,12 @@ import pytest
 
 from barnabas.designs.leaders import Place, cluster, metadata
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message, requests
-from barnabas.designs.protocol_guide.client_0_8.errors import Error
 from barnabas.designs.protocol_guide.client_0_8.message_sets import write
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs.keys import CONTROLLED_SHUTDOWN, METADATA, PRODUCE
-from barnabas.specs.records import Record, build, compress
+from barnabas.specs.records import Record, build
 from tests.designs.protocol_guide.client_0_8.conftest import LARGEST
 from tests.designs.waiting import LIMIT
 
@@ -154,44 +152,6 @@ def a_larger_message(bench: Bench) -> int:
 PROXY = "the proxy's respond"
 
 
-class GuideError(NamedTuple):
-    """A row of the guide's table of errors."""
-
-    name: str
-    error: Error
-    says: str
-
-
-# fmt: off
-GUIDE = (
-    GuideError("NoError", Error.NONE,
-        "No error--it worked!"),
-    GuideError("Unknown", Error.UNKNOWN_SERVER_ERROR,
-        "An unexpected server error"),
-    GuideError("OffsetOutOfRangeCode", Error.OFFSET_OUT_OF_RANGE,
-        "The requested offset is outside the range of offsets maintained by the server"),
-    GuideError("InvalidMessageCode", Error.CORRUPT_MESSAGE,
-        "This indicates that a message contents does not match its CRC"),
-    GuideError("UnknownTopicOrPartitionCode", Error.UNKNOWN_TOPIC_OR_PARTITION,
-        "This request is for a topic or partition that does not exist on this broker."),
-    GuideError("InvalidMessageSizeCode", Error.INVALID_FETCH_SIZE,
-        "The message has a negative size"),
-    GuideError("LeaderNotAvailableCode", Error.LEADER_NOT_AVAILABLE,
-        "we are in the middle of a leadership election and there is currently no leader"),
-    GuideError("NotLeaderForPartitionCode", Error.NOT_LEADER_OR_FOLLOWER,
-        "the client attempts to send messages to a replica that is not the leader"),
-    GuideError("RequestTimedOutCode", Error.REQUEST_TIMED_OUT,
-        "the request exceeds the user-specified time limit in the request."),
-    GuideError("BrokerNotAvailableCode", Error.BROKER_NOT_AVAILABLE,
-        "not a client facing error; used only internally by intra-cluster broker communication."),
-    GuideError("ReplicaNotAvailableCode", Error.REPLICA_NOT_AVAILABLE,
-        "What is the difference between this and LeaderNotAvailable"),
-    GuideError("MessageSizeTooLargeCode", Error.MESSAGE_TOO_LARGE,
-        "the client attempt to produce a message larger than this maximum."),
-)
-# fmt: on
-"""The guide's table, in its order."""
-
 TABLE: tuple[tuple[str, int, str, Callable[[Bench], int]], ...] = (
     ("NoError", 0, BROKER, no_error),
     ("Unknown", -1, BROKER, garbage_under_gzip),
@@ -227,10 +187,6 @@ def bench(kafka: ApacheCluster, topic: str = "errors") -> Iterator[Bench]:
         yield made
 
 
-def test_the_table_is_the_guide_s() -> None:
-    assert [(name, code) for name, code, _, _ in TABLE] == [(e.name, e.error) for e in GUIDE]
-
-
 @pytest.mark.parametrize(
     ("code", "provoke"), [(code, provoke) for _, code, _, provoke in TABLE],
     ids=[f"{name}-{who}" for name, _, who, _ in TABLE],
@@ -240,30 +196,3 @@ def test_each_error_is_provoked(
 ) -> None:
     with bench(kafka_0_8) as made:
         assert provoke(made) == code
-
-
-def test_a_negative_size_is_an_invalid_message(kafka_0_8: ApacheCluster) -> None:
-    """Not InvalidMessageSizeCode, as the guide has it: neither outside nor under compression."""
-
-    def sized(data: bytes, size: int) -> bytes:
-        return data[:8] + struct.pack(">i", size) + data[12:]
-
-    def wrapped(data: bytes) -> bytes:
-        return build(
-            [Record(0, -1, None, b"v")],
-            magic=0,
-            compression="gzip",
-            compressor=lambda _: compress("gzip", data),
-        )
-
-    with bench(kafka_0_8) as made:
-        negative = sized(write(ONE), -5)
-        assert made.produce_at(made.leader, negative) == 2
-        assert made.produce_at(made.leader, wrapped(negative)) == 2
-
-
-def test_more_acknowledgements_than_replicas_time_out(kafka_0_8: ApacheCluster) -> None:
-    """The guide says that a server never waits for more than are in sync; 0.8.2.2 does."""
-    with bench(kafka_0_8) as made:
-        assert made.produce_at(made.leader, write(ONE), acks=2) == 0
-        assert made.produce_at(made.leader, write(ONE), acks=5, timeout_ms=300) == 7

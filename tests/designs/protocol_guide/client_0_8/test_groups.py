@@ -9,7 +9,6 @@ import pytest
 
 from barnabas.designs.leaders import Address
 from barnabas.designs.protocol_guide.client_0_8 import (
-    NOTHING,
     Client,
     Committed,
     Error,
@@ -17,7 +16,6 @@ from barnabas.designs.protocol_guide.client_0_8 import (
     Message,
     Unreachable,
 )
-from barnabas.designs.protocol_guide.client_0_8.groups import Storage
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs.error_codes import ERROR_CODES
 from tests.designs.waiting import LIMIT
@@ -35,25 +33,6 @@ def client(kafka_0_8: ApacheCluster) -> Iterator[Client]:
     with Client(kafka_0_8.brokers.values(), patience=LIMIT) as made:
         made.produce({PLACE: [Message(None, b"makes the topic")]}, acks=-1)
         yield made
-
-
-@pytest.mark.needs_apache("0.8.2.2")
-@pytest.mark.parametrize("storage", ["kafka", "zookeeper"])
-def test_what_is_committed_is_told(client: Client, storage: Storage) -> None:
-    group = Group(client, f"told-{storage}", storage=storage)
-    before = group.committed([PLACE])[PLACE]
-    missing = NONE if storage == "kafka" else Error.UNKNOWN_TOPIC_OR_PARTITION
-    assert (before.error, before.offset) == (missing, NOTHING)
-    assert group.commit({PLACE: 42}, metadata="so far") == {PLACE: NONE}
-    told = "so far" if storage == "kafka" else ""  # ZooKeeper has the number only
-    assert group.committed([PLACE]) == {PLACE: Committed(NONE, 42, told)}
-
-
-@pytest.mark.needs_apache("0.8.2.2")
-def test_the_two_places_do_not_know_of_each_other(client: Client) -> None:
-    Group(client, "both").commit({PLACE: 1})
-    Group(client, "both", storage="zookeeper").commit({PLACE: 2})
-    assert Group(client, "both").committed([PLACE])[PLACE].offset == 1
 
 
 @pytest.mark.needs_apache("0.8.2.2")

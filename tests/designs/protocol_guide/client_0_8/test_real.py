@@ -9,7 +9,6 @@ import pytest
 
 from barnabas.designs.leaders import Place
 from barnabas.designs.protocol_guide.client_0_8 import (
-    EARLIEST,
     LATEST,
     Client,
     Message,
@@ -36,20 +35,6 @@ def values(client: Client, place: Place, begin: int = 0, end: int = 0) -> list[b
         assert found.messages
         read += [message.value for _, message in found.messages]
     return read
-
-
-@pytest.mark.needs_apache("0.8.2.2")
-def test_acknowledgements_of_all_of_one_of_two_and_of_none(kafka_0_8: ApacheCluster) -> None:
-    place = "acknowledged", 0
-    with Client(kafka_0_8.brokers.values()) as client:
-        for number, acks in enumerate((-1, 1, 2)):
-            assert client.produce({place: [Message(None, b"x")]}, acks=acks) == {
-                place: Produced(0, number)
-            }
-        assert client.produce({place: [Message(None, b"last")]}, acks=0) == {}
-        # behind it on the same connection
-        assert client.produce({place: [Message(None, b"end")]}, acks=-1) == {place: Produced(0, 4)}
-        assert values(client, place, 3, 5) == [b"last", b"end"]
 
 
 @pytest.mark.needs_apache("0.8.2.2")
@@ -102,16 +87,6 @@ def test_a_message_beyond_the_limit_is_said(kafka_0_8: ApacheCluster) -> None:
         client.produce({place: [Message(None, bytes(5000))]}, acks=-1)
         assert client.fetch({place: 0}, max_bytes=1000)[place].too_small
         assert len(client.fetch({place: 0}, max_bytes=6000)[place].messages) == 1
-
-
-@pytest.mark.needs_apache("0.8.2.2")
-def test_offsets_are_the_segments_and_the_end(kafka_0_8: ApacheCluster) -> None:
-    place = "offsets", 0
-    with Client(kafka_0_8.brokers.values()) as client:
-        client.produce({place: FEW}, acks=-1)
-        assert client.offsets({place: LATEST}, count=10)[place].offsets == (5, 0)
-        assert client.offsets({place: EARLIEST})[place].offsets == (0,)
-        assert client.offsets({place: LATEST}, count=1)[place].offsets == (5,)
 
 
 @pytest.mark.needs_apache("0.8.2.2")
