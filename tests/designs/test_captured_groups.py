@@ -72,17 +72,13 @@ def fetched(number: int, end: int, *, client: str = "a") -> Exchange:
 
 def of_central(*names: str, **options: object) -> Central:
     world = Central(topics={"t": ("0", "1", "2", "3")})
-    for name in names:
-        world.add(name, **options)
-        world.until(world.settled)
+    world.gather(names, **options)
     return world
 
 
 def of_rewrite(*names: str) -> Rewrite:
     world = Rewrite()
-    for name in names:
-        world.add(name)
-        world.until(world.settled)
+    world.gather(names)
     return world
 
 

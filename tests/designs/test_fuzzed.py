@@ -49,7 +49,7 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import key_in
 from tests.designs.messages import CLUSTER, FOUND, JOINED, OFFSETS, REGISTER, REWRITE_REQUESTS
-from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, Wire, numbered
+from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, Wire
 
 CASES: Final = 400
 """Of each kind of frame, spread over all there is to try."""
@@ -261,8 +261,7 @@ def test_the_pipelined_producer(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(60):  # noqa: B007 - `planted` reads it
         count = 0
         stage = Stage(limits, Cluster(2, {"t": 2}))
-        for value in numbered(4):
-            stage.send(value)
+        stage.send_numbered(4)
         for _ in range(30):
             for wire in stage.wires.values():
                 wire.work()

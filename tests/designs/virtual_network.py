@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -78,6 +78,20 @@ class Network(ABC, Generic[App, AnyLink]):
     @abstractmethod
     def elect(self) -> None:
         """All that live hear who leads."""
+
+    @abstractmethod
+    def add(self, name: str, **options: object) -> App:
+        """Start a consumer."""
+
+    @abstractmethod
+    def settled(self) -> bool:
+        """Whether the consumers that live own each partition once."""
+
+    def gather(self, names: Iterable[str], **options: object) -> None:
+        """Start consumers, each when all is well with those before."""
+        for name in names:
+            self.add(name, **options)
+            self.until(self.settled)
 
     @abstractmethod
     def summary(self) -> str:

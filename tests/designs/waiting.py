@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Coroutine
+from typing import Final, ParamSpec
+
+P = ParamSpec("P")
 
 LIMIT: Final = 60.0
 """Seconds for anything that is waited for."""
+
+
+def in_loop(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:
+    """Run a test that is a coroutine in an event loop of its own."""
+
+    @functools.wraps(test)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        asyncio.run(test(*args, **kwargs))
+
+    return run
 
 
 async def until(condition: Callable[[], bool], holds: Callable[[], None] = lambda: None) -> None:

@@ -9,7 +9,7 @@ from barnabas.designs.brokers.registry import MemoryElector
 from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
-from tests.designs.waiting import LIMIT, until
+from tests.designs.waiting import LIMIT, in_loop, until
 
 FAILURE = OSError("its disk is full")
 
@@ -19,27 +19,25 @@ def fail(node: int, action: BrokerAction) -> None:
     raise FAILURE
 
 
-def test_why_is_known_at_once_and_the_broker_leaves() -> None:
-    async def main() -> None:
-        elector = MemoryElector()
-        settings, left = BrokerSettings(slots=1), asyncio.Event()
-        loop = asyncio.get_running_loop()
+@in_loop
+async def test_why_is_known_at_once_and_the_broker_leaves() -> None:
+    elector = MemoryElector()
+    settings, left = BrokerSettings(slots=1), asyncio.Event()
+    loop = asyncio.get_running_loop()
 
-        def changed() -> None:
-            if elector.leader() is None:
-                loop.call_soon_threadsafe(left.set)
+    def changed() -> None:
+        if elector.leader() is None:
+            loop.call_soon_threadsafe(left.set)
 
-        elector.watch(changed)
-        async with Cluster(
-            1, topics={}, settings=settings, electors={0: elector}, watch=fail
-        ) as cluster:
-            await until(lambda: bool(cluster.failures))
-            assert cluster.failures == {1: FAILURE}
-            assert not cluster.servers
-            async with asyncio.timeout(LIMIT):
-                await left.wait()
-
-    asyncio.run(main())
+    elector.watch(changed)
+    async with Cluster(
+        1, topics={}, settings=settings, electors={0: elector}, watch=fail
+    ) as cluster:
+        await until(lambda: bool(cluster.failures))
+        assert cluster.failures == {1: FAILURE}
+        assert not cluster.servers
+        async with asyncio.timeout(LIMIT):
+            await left.wait()
 
 
 class Slow(MemoryElector):
@@ -54,22 +52,20 @@ class Slow(MemoryElector):
         self.over.wait(LIMIT)
 
 
-def test_who_has_not_left_when_the_cluster_ends_is_not_waited_for() -> None:
-    async def main() -> None:
-        elector = Slow()
-        try:
-            async with asyncio.timeout(LIMIT):
-                async with Cluster(
-                    1,
-                    topics={},
-                    settings=BrokerSettings(slots=1),
-                    electors={0: elector},
-                    watch=fail,
-                ) as cluster:
-                    await until(lambda: bool(cluster.failures))
-                    await asyncio.to_thread(elector.asked.wait, LIMIT)
-                assert not elector.over.is_set()
-        finally:
-            elector.over.set()
-
-    asyncio.run(main())
+@in_loop
+async def test_who_has_not_left_when_the_cluster_ends_is_not_waited_for() -> None:
+    elector = Slow()
+    try:
+        async with asyncio.timeout(LIMIT):
+            async with Cluster(
+                1,
+                topics={},
+                settings=BrokerSettings(slots=1),
+                electors={0: elector},
+                watch=fail,
+            ) as cluster:
+                await until(lambda: bool(cluster.failures))
+                await asyncio.to_thread(elector.asked.wait, LIMIT)
+            assert not elector.over.is_set()
+    finally:
+        elector.over.set()

@@ -13,6 +13,7 @@ from barnabas.designs.central_coordination.consuming import QUESTION as CENTRAL
 from barnabas.designs.consumer_rewrite.consuming import QUESTION as REWRITE
 from barnabas.designs.consuming.questions import Question, UnableError, refuse_others
 from tests.designs.brokers.logs.broker import with_broker
+from tests.designs.waiting import in_loop
 
 QUESTIONS = {one.design: one for one in (CENTRAL, REWRITE)}
 
@@ -37,14 +38,12 @@ def test_only_who_answers_a_designs_question_is_of_it(
     "answer",
     [b"", b"\0", b"\0\0\0\0", b"\0\0\0\x08" + bytes(3), b"HTTP/1.1 400 Bad Request\r\n\r\n"],
 )
-def test_whatever_else_comes_back_is_no_design(question: Question, answer: bytes) -> None:
+@in_loop
+async def test_whatever_else_comes_back_is_no_design(question: Question, answer: bytes) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.closing(writer):
             await reader.readexactly(len(question.request))
             writer.write(answer)
 
-    async def run() -> None:
-        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-            await refuse_others([server.sockets[0].getsockname()], [question])
-
-    asyncio.run(run())
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        await refuse_others([server.sockets[0].getsockname()], [question])

@@ -25,7 +25,7 @@ from barnabas.designs.consumer_rewrite.peers.group_entry import decode, path_of
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.apache.keeper import ZooKeeper
-from tests.designs.waiting import LIMIT, until, wait_until
+from tests.designs.waiting import LIMIT, in_loop, until, wait_until
 
 kazoo_client = pytest.importorskip(
     "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"
@@ -238,59 +238,53 @@ def test_the_rewrite_keeps_its_groups_in_zookeeper(connect: Connect) -> None:
     assert decode(entry.data).generation == 2
 
 
-def test_central_coordination_keeps_its_offsets_in_zookeeper(connect: Connect) -> None:
+@in_loop
+async def test_central_coordination_keeps_its_offsets_in_zookeeper(connect: Connect) -> None:
     keeper = connect()
-
-    async def run() -> None:
-        cluster = CentralCluster(
-            2,
-            topics={"t": ("0-0", "0-1")},
-            registry=ZooKeeperRegistry(keeper, "/central"),
-            elector=ZooKeeperElector(keeper, "/central/coordinator"),
-        )
-        async with cluster:
-            one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
-            one.start()
-            await until(lambda: len(one.partitions) == 2)
-            one.consumed(("t", "0-1"), 42)
-            await cluster.grow("t", "1-0")
-            await until(lambda: len(one.partitions) == 3)
-            first = cluster.coordinator
-            assert first is not None
-            await cluster.stop(first.node)
-            await until(lambda: not one.fetching)
-            await until(lambda: len(one.partitions) == 3)
-            assert one.partitions["t", "0-1"] == 42
-            await one.stop()
-
-    asyncio.run(run())
+    cluster = CentralCluster(
+        2,
+        topics={"t": ("0-0", "0-1")},
+        registry=ZooKeeperRegistry(keeper, "/central"),
+        elector=ZooKeeperElector(keeper, "/central/coordinator"),
+    )
+    async with cluster:
+        one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
+        one.start()
+        await until(lambda: len(one.partitions) == 2)
+        one.consumed(("t", "0-1"), 42)
+        await cluster.grow("t", "1-0")
+        await until(lambda: len(one.partitions) == 3)
+        first = cluster.coordinator
+        assert first is not None
+        await cluster.stop(first.node)
+        await until(lambda: not one.fetching)
+        await until(lambda: len(one.partitions) == 3)
+        assert one.partitions["t", "0-1"] == 42
+        await one.stop()
 
 
-def test_a_coordinator_whose_node_is_gone_resigns_and_its_consumers_find_the_next(
+@in_loop
+async def test_a_coordinator_whose_node_is_gone_resigns_and_its_consumers_find_the_next(
     connect: Connect,
 ) -> None:
     keeper, other = connect(), connect()
-
-    async def run() -> None:
-        cluster = CentralCluster(
-            2,
-            topics={"t": ("0-0", "0-1")},
-            registry=ZooKeeperRegistry(keeper, "/resigns"),
-            elector=ZooKeeperElector(keeper, "/resigns/coordinator"),
-        )
-        async with cluster:
-            one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
-            one.start()
-            await until(lambda: len(one.partitions) == 2)
-            first = cluster.coordinator
-            assert first is not None
-            node, *_ = sorted(other.get_children("/resigns/coordinator"))
-            other.delete(f"/resigns/coordinator/{node}")
-            await until(lambda: not first.core.coordinates)
-            await until(lambda: one.starts == 2)
-            following = cluster.coordinator
-            assert following is not None
-            assert following.node != first.node
-            await one.stop()
-
-    asyncio.run(run())
+    cluster = CentralCluster(
+        2,
+        topics={"t": ("0-0", "0-1")},
+        registry=ZooKeeperRegistry(keeper, "/resigns"),
+        elector=ZooKeeperElector(keeper, "/resigns/coordinator"),
+    )
+    async with cluster:
+        one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
+        one.start()
+        await until(lambda: len(one.partitions) == 2)
+        first = cluster.coordinator
+        assert first is not None
+        node, *_ = sorted(other.get_children("/resigns/coordinator"))
+        other.delete(f"/resigns/coordinator/{node}")
+        await until(lambda: not first.core.coordinates)
+        await until(lambda: one.starts == 2)
+        following = cluster.coordinator
+        assert following is not None
+        assert following.node != first.node
+        await one.stop()

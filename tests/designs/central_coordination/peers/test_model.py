@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Final
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import initialize, precondition, rule
 
 from barnabas.designs.brokers.listener import Log
-from barnabas.designs.central_coordination.peers.actions import BrokerAction
 from barnabas.designs.central_coordination.states import OFFSETS, REGISTERING
 from tests.designs.central_coordination.peers.world import World
+from tests.designs.group_machine import PAUSES, GroupMachine
 from tests.designs.models import explore
 
-NAMES = st.sampled_from("abcd")
-NODES = st.sampled_from((1, 2))
-PAUSES = st.sampled_from((0, 1, 2, 5, 25, 110, 350))
-"""ms that pass behind each step."""
 ENDINGS: Final = (
     "kill",
     "vanish",
@@ -33,12 +28,8 @@ ENDINGS: Final = (
 """What befalls the group when it has recovered: alone, so that nothing else mends it."""
 
 
-class Group(RuleBasedStateMachine):
-    """A group of up to four consumers, two brokers, and all that may befall them."""
-
-    def __init__(self, ending: str) -> None:
-        super().__init__()
-        self.ending = ending
+class Group(GroupMachine):
+    world: World
 
     @initialize(
         latency=st.sampled_from((1, 7, 40)),
@@ -47,75 +38,9 @@ class Group(RuleBasedStateMachine):
         settled=st.booleans(),
     )
     def begin(self, latency: int, reading: int, names: str, settled: bool) -> None:
-        self.world = World()
+        self.world = World(brokers=3)
         self.world.latency, self.world.reading, self.world.consumes = latency, reading, True
-        for name in names:
-            self.world.add(name)
-            if settled:
-                self.world.until(self.world.settled)
-
-    @rule(ms=st.sampled_from((1, 3, 10, 30, 100, 301, 700)))
-    def pass_time(self, ms: int) -> None:
-        self.world.run(ms)
-
-    @rule(name=NAMES, then=PAUSES)
-    def start_consumer(self, name: str, then: int) -> None:
-        known = self.world.applications.get(name)
-        if known is None or known.dead:
-            self.world.add(name)
-        self.world.run(then)
-
-    @rule(name=NAMES, then=PAUSES)
-    def end_consumer(self, name: str, then: int) -> None:
-        known = self.world.applications.get(name)
-        if known is not None and not known.dead:
-            self.world.kill(name)
-        self.world.run(then)
-
-    @rule(name=NAMES, then=PAUSES)
-    def pause(self, name: str, then: int) -> None:
-        if name in self.world.applications:
-            self.world.pause(name)
-        self.world.run(then)
-
-    @rule(name=NAMES, then=PAUSES)
-    def resume(self, name: str, then: int) -> None:
-        known = self.world.applications.get(name)
-        if known is not None and not known.dead and not known.polls:
-            self.world.resume(name)
-        self.world.run(then)
-
-    @rule(name=NAMES, silently=st.booleans(), then=PAUSES)
-    def break_connection(self, name: str, silently: bool, then: int) -> None:
-        known = self.world.applications.get(name)
-        if known is not None and known.link is not None:
-            if silently:
-                known.link.lossy = True
-            else:
-                self.world.cut(known.link)
-        self.world.run(then)
-
-    @rule(node=NODES, then=PAUSES)
-    def crash(self, node: int, then: int) -> None:
-        self.world.crash(node)
-        self.world.run(then)
-
-    @rule(node=NODES, actions=st.integers(1, 12), then=PAUSES)
-    def crash_between_actions(self, node: int, actions: int, then: int) -> None:
-        left = [actions]
-
-        def crash_before(broker: int, action: BrokerAction) -> bool:
-            left[0] -= broker == node
-            return broker == node and left[0] == 0
-
-        self.world.crash_before = crash_before
-        self.world.run(then)
-
-    @rule(node=NODES, then=PAUSES)
-    def boot(self, node: int, then: int) -> None:
-        if self.world.brokers[node] is None:
-            self.world.boot(node)
-        self.world.run(then)
+        self.add_first(names, settled=settled)
 
     @rule(then=PAUSES)
     def session_of_the_coordinator_ends(self, then: int) -> None:
@@ -130,17 +55,10 @@ class Group(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """No more faults: within bounded time all that live own all there is, each once; and once more."""
-        if not hasattr(self, "world") or sys.exception() is not None:
-            return  # what has failed already is what is to be told
+        if not self.mend():
+            return
         world = self.world
-        world.crash_before = lambda broker, action: False
-        world.latency = world.reading = 1
-        for node, broker in world.brokers.items():
-            if broker is None:
-                world.boot(node)
-        for name, one in world.applications.items():
-            if not one.dead and not one.polls:
-                world.resume(name)
+        world.reading = 1
         world.run(2_000)
         if any(isinstance(action, Log) and action.level == "FATAL" for _, _, action in world.log):
             world.grow("t", "last")  # a group that was given up waits for a change

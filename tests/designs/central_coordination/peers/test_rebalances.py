@@ -14,6 +14,7 @@ from barnabas.designs.central_coordination.peers.wire import read_request, reque
 from barnabas.designs.central_coordination.states import STARTING
 from barnabas.specs.malformed import Malformed
 from tests.designs.central_coordination.peers.world import SETTINGS, World
+from tests.designs.messages import REGISTER, offset_info
 
 
 def sent(world: World, since: int = 0) -> list[str]:
@@ -31,9 +32,7 @@ def sent(world: World, since: int = 0) -> list[str]:
 
 def settled(*names: str, **options: object) -> World:
     world = World()
-    for name in names:
-        world.add(name, **options)
-        world.until(world.settled)
+    world.gather(names, **options)
     return world
 
 
@@ -61,22 +60,6 @@ def test_who_comes_back_late_takes_no_offset_back() -> None:
     assert load(world.registry, "g")[at] == 42
 
 
-def test_what_was_told_before_a_retry_is_kept() -> None:
-    world = settled("a", "b", "c")
-    for one in world.applications.values():
-        one.core.positions = dict.fromkeys(one.owns, 42)
-    own = world.applications["b"].owns
-    for name in "ab":
-        link = world.applications[name].link
-        assert link is not None
-        link.lossy = world.applications[name].dead = True
-        if name == "a":
-            world.grow("t", "9-9")
-        world.run(5)  # by then b has told where it is, and is gone before the next round
-    world.until(world.settled)
-    assert {world.applications["c"].core.positions[at] for at in own} == {42}
-
-
 def test_who_hears_nothing_has_stopped_before_others_start() -> None:
     for after_a_ping in range(0, 100, 10):
         world = settled("a", "b")
@@ -89,20 +72,6 @@ def test_who_hears_nothing_has_stopped_before_others_start() -> None:
         world.until(lambda: other.starts > starts)  # noqa: B023
         assert other.owns
         assert not other.owns & silent.owns
-
-
-def test_so_has_who_was_started_by_what_was_long_under_way() -> None:
-    world = World()
-    world.latency = 40
-    for name in "ab":
-        world.add(name)
-    world.until(lambda: sent(world).count("StartFetcher") == 2)
-    late, other = world.applications["a"], world.applications["b"]
-    assert late.link is not None
-    late.link.lossy, world.latency = True, 1
-    world.until(lambda: late.fetching)
-    world.until(lambda: other.starts == 2)  # that both fetch the same would have failed
-    assert not late.fetching
 
 
 def test_without_auto_commit_the_registry_says_where() -> None:
@@ -119,29 +88,10 @@ def test_without_auto_commit_the_registry_says_where() -> None:
     assert set(positions.values()) == {0, 7}
 
 
-def test_one_dies_during_start_fetcher() -> None:
-    world = settled("a", "b", "c")
-    world.pause("c")
-    world.run(1)
-    victim = world.applications["b"]
-    world.resume("c")
-    world.add("d")
-    world.until(lambda: "StartFetcher" in sent(world, world.now))
-    assert victim.link is not None
-    victim.link.lossy = True  # its start-fetcher is under way and never answered
-    victim.polls = False
-    world.until(world.settled)
-    assert "b" not in world.coordinator.groups["g"].consumers
-    asked = [api for api in sent(world) if api != "Ping"]
-    assert asked[-3:] == ["StartFetcher"] * 3
-
-
 def test_after_too_many_retries_it_is_fatal_and_stands_still_until_something_changes() -> None:
     world = World(brokers=1)
     names = [f"c{number}" for number in range(8)]
-    for name in names:
-        world.add(name)
-    world.until(world.settled)
+    world.gather(names)
     world.grow("t", "2-0")
 
     def fail_one() -> bool:
@@ -174,9 +124,7 @@ def test_after_too_many_retries_it_is_fatal_and_stands_still_until_something_cha
 def test_fatal_while_fetchers_start_leaves_those_that_were_started() -> None:
     world = World(brokers=1)
     names = [f"c{number}" for number in range(SETTINGS.rebalance_retries + 3)]
-    for name in names:
-        world.add(name)
-    world.until(world.settled)
+    world.gather(names)
     world.grow("t", "2-0")
     group = world.coordinator.groups["g"]
     for name in reversed(names[2:]):
@@ -194,9 +142,7 @@ def test_fatal_while_fetchers_start_leaves_those_that_were_started() -> None:
 def test_many_that_fail_at_once_are_one_retry() -> None:
     world = World(brokers=1)
     names = [f"c{number}" for number in range(SETTINGS.rebalance_retries + 4)]
-    for name in names:
-        world.add(name)
-    world.until(world.settled)
+    world.gather(names)
     for name in names[:-2]:
         one = world.applications[name]
         assert one.link is not None
@@ -228,17 +174,6 @@ def test_groups_of_one_queue_are_rebalanced_one_after_the_other() -> None:
     held.polls = True
     world.resume(f"consumer of {names[0]}")
     world.until(lambda: world.settled(names[0]) and world.settled(names[1]))
-
-
-def test_what_changes_during_a_rebalance_is_followed_by_another() -> None:
-    world = settled("a")
-    group = world.coordinator.groups["g"]
-    before = group.rebalances
-    world.grow("t", "2-0")
-    world.until(lambda: group.state == STARTING)  # what is given out is decided
-    world.grow("t", "2-1")
-    world.until(world.settled)
-    assert group.rebalances == before + 2
 
 
 def test_wildcards_take_up_new_topics() -> None:
@@ -277,44 +212,6 @@ def test_the_two_checks_of_a_registration() -> None:
     assert world.settled()
 
 
-def test_a_coordinator_dies_and_all_register_with_the_next() -> None:
-    world = settled("a", "b")
-    for one in world.applications.values():
-        for at in one.owns:
-            one.core.positions[at] = 5
-    world.add("c")
-    world.until(world.settled)
-    leader = world.elector.leader()
-    assert leader is not None
-    world.crash(leader.candidate)
-    world.run(2)
-    assert not any(one.fetching for one in world.applications.values())
-    world.until(world.settled)
-    assert world.coordinator.node != leader.candidate
-    positions = [
-        one for each in world.applications.values() for one in each.core.positions.values()
-    ]
-    assert positions == [5, 5, 5, 5]
-
-
-def test_who_registers_with_the_next_coordinator_while_others_stop_is_stopped_too() -> None:
-    world = World(topics={"t": tuple(f"0-{number}" for number in range(6))})
-    for name in "abc":
-        world.add(name)
-    world.until(world.settled)
-    for one in world.applications.values():
-        one.core.positions = dict.fromkeys(one.owns, 42)
-    world.crash(world.coordinator.node)
-    at = world.now
-    world.until(world.settled)
-    asked = [api for api in sent(world, at) if api != "Ping"]
-    assert asked == ["StopFetcher"] * 3 + ["StartFetcher"] * 3
-    positions = [
-        one for each in world.applications.values() for one in each.core.positions.values()
-    ]
-    assert positions == [42] * 6
-
-
 def test_who_registers_while_offsets_are_read_is_stopped_before_any_is_started() -> None:
     broker = Broker(1, SETTINGS)
     broker.elected({"t": ("0-0",)}, 0)
@@ -331,38 +228,10 @@ def test_who_registers_while_offsets_are_read_is_stopped_before_any_is_started()
 
 
 def register(broker: Broker, connection: int, name: str) -> list[BrokerAction]:
-    body = {
-        "group_id": "g",
-        "consumer_id": name,
-        "topic_count": '{"t": 1}',
-        "auto_commit": True,
-        "auto_offset_reset": "largest",
-        "session_timeout_ms": 300,
-    }
+    body = REGISTER | {"consumer_id": name, "session_timeout_ms": 300}
     broker.connected(connection)
     return broker.receive(connection, request("RegisterConsumer", body), 0)
 
 
 def stopped(offset: int) -> bytes:
-    row = {"topic": "t", "partition": "0-0", "offset": offset}
-    return response("StopFetcher", body={"offset_info": [row]})
-
-
-def test_a_coordinator_whose_session_ends_lets_all_go() -> None:
-    world = settled("a", "b")
-    node = world.coordinator.node
-    world.resign()
-    assert world.coordinator.node != node
-    world.until(world.settled)
-    assert set(world.coordinator.groups["g"].consumers) == {"a", "b"}
-
-
-def test_a_soft_failure_during_a_pause() -> None:
-    world = settled("a", "b")
-    world.pause("a")
-    world.run(1_000)
-    assert world.settled()  # b has all
-    assert world.applications["a"].owns  # it does not know yet
-    world.resume("a")
-    assert not world.applications["a"].owns
-    world.until(world.settled)
+    return response("StopFetcher", body=offset_info(("t", "0-0", offset)))

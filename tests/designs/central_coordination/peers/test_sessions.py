@@ -17,7 +17,7 @@ from barnabas.designs.central_coordination.peers.coordinator import Broker
 from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
 from barnabas.peers.apache.keeper import ZooKeeper
-from tests.designs.waiting import LIMIT, until
+from tests.designs.waiting import LIMIT, in_loop, until
 
 kazoo_client = pytest.importorskip(
     "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"
@@ -116,67 +116,62 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> list[set[int]]:
     return begun
 
 
-def test_who_is_cut_off_from_zookeeper_resigns_before_the_next_one_begins(
+@in_loop
+async def test_who_is_cut_off_from_zookeeper_resigns_before_the_next_one_begins(
     keeper: ZooKeeper, beside: list[set[int]]
 ) -> None:
-    async def run() -> None:
-        road = Road(keeper.address)
-        async with (
-            road as address,
-            session(address, "/cut") as first,
-            session(keeper.address, "/cut") as second,
-            Cluster(
-                2, topics=TOPICS, registry=second.registry, sessions={1: first, 2: second}
-            ) as cluster,
-            consumer(cluster) as one,
-        ):
-            cut, other = cluster.servers[1].core, cluster.servers[2].core
-            await until(lambda: len(one.partitions) == 2)
-            assert cut.coordinates
-            road.block()
-            await until(lambda: not cut.coordinates)
-            assert not other.coordinates
-            await until(lambda: one.core.coordinator_id == 2 and len(one.partitions) == 2)
-            await cluster.grow("t", "1-0")
-            await until(lambda: len(one.partitions) == 3)
-            road.open()  # its session is over: it is told so, and stands again, behind the other
-            await cluster.stop(2)
-            await until(lambda: one.core.coordinator_id == 1 and len(one.partitions) == 3)
-            await cluster.grow("t", "1-1")
-            await until(lambda: len(one.partitions) == 4)
-
-    asyncio.run(run())
+    road = Road(keeper.address)
+    async with (
+        road as address,
+        session(address, "/cut") as first,
+        session(keeper.address, "/cut") as second,
+        Cluster(
+            2, topics=TOPICS, registry=second.registry, sessions={1: first, 2: second}
+        ) as cluster,
+        consumer(cluster) as one,
+    ):
+        cut, other = cluster.servers[1].core, cluster.servers[2].core
+        await until(lambda: len(one.partitions) == 2)
+        assert cut.coordinates
+        road.block()
+        await until(lambda: not cut.coordinates)
+        assert not other.coordinates
+        await until(lambda: one.core.coordinator_id == 2 and len(one.partitions) == 2)
+        await cluster.grow("t", "1-0")
+        await until(lambda: len(one.partitions) == 3)
+        road.open()  # its session is over: it is told so, and stands again, behind the other
+        await cluster.stop(2)
+        await until(lambda: one.core.coordinator_id == 1 and len(one.partitions) == 3)
+        await cluster.grow("t", "1-1")
+        await until(lambda: len(one.partitions) == 4)
     assert beside == [set(), set(), {2}]  # the last time it was dead
 
 
-def test_while_zookeeper_is_away_nobody_coordinates_and_all_is_answered(
+@in_loop
+async def test_while_zookeeper_is_away_nobody_coordinates_and_all_is_answered(
     keeper: ZooKeeper, beside: list[set[int]]
 ) -> None:
     process = keeper.process
     assert process is not None
-
-    async def run() -> None:
-        async with (
-            session(keeper.address, "/away") as first,
-            session(keeper.address, "/away") as second,
-            Cluster(
-                2, topics=TOPICS, registry=second.registry, sessions={1: first, 2: second}
-            ) as cluster,
-            consumer(cluster) as one,
-        ):
-            await until(lambda: len(one.partitions) == 2)
-            process.signal(signal.SIGSTOP)
-            try:
-                await until(lambda: cluster.coordinator is None)
-                await until(lambda: one.core.coordinator_id == -1)
-                assert not one.fetching
-            finally:
-                process.signal(signal.SIGCONT)
-            await until(lambda: cluster.coordinator is not None)
-            await until(lambda: len(one.partitions) == 2)
-            await cluster.grow("t", "1-0")
-            await until(lambda: len(one.partitions) == 3)
-
-    asyncio.run(run())
+    async with (
+        session(keeper.address, "/away") as first,
+        session(keeper.address, "/away") as second,
+        Cluster(
+            2, topics=TOPICS, registry=second.registry, sessions={1: first, 2: second}
+        ) as cluster,
+        consumer(cluster) as one,
+    ):
+        await until(lambda: len(one.partitions) == 2)
+        process.signal(signal.SIGSTOP)
+        try:
+            await until(lambda: cluster.coordinator is None)
+            await until(lambda: one.core.coordinator_id == -1)
+            assert not one.fetching
+        finally:
+            process.signal(signal.SIGCONT)
+        await until(lambda: cluster.coordinator is not None)
+        await until(lambda: len(one.partitions) == 2)
+        await cluster.grow("t", "1-0")
+        await until(lambda: len(one.partitions) == 3)
     assert beside == [set()] * len(beside)
     assert len(beside) >= 2

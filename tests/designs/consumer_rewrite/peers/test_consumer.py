@@ -70,19 +70,6 @@ def test_who_is_unable_to_join_is_down(options: dict[str, object], error: str) -
     assert world.settled()
 
 
-def test_a_slow_consumer_comes_back_with_a_new_id() -> None:
-    world = World()
-    for name in "ab":
-        world.add(name)
-        world.until(world.settled)
-    world.pause("b")
-    world.run(900)
-    assert world.settled()  # without it
-    world.resume("b")
-    world.until(world.settled)
-    assert world.applications["b"].core.consumer_id == "g-0002"
-
-
 def test_what_was_consumed_is_committed_before_the_next_join() -> None:
     world = World()
     one = world.add("a", session_timeout_ms=300)
@@ -136,9 +123,7 @@ def test_a_response_that_nobody_asked_for_ends_the_connection() -> None:
 
 def test_leaving_lets_the_others_have_its_partitions_at_once() -> None:
     world = World()
-    for name in "ab":
-        world.add(name)
-        world.until(world.settled)
+    world.gather("ab")
     world.leave("a")
     assert world.applications["a"].core.state == DOWN
     assert world.until(world.settled) <= 120

@@ -158,20 +158,6 @@ def test_the_host_of_a_consumer_is_kept_with_it(table: Table) -> None:
     assert hosts() == {"g-1": "host-2", "g-0": "host-3"}
 
 
-def test_a_rebalance_waits_for_all_that_were_there(table: Table) -> None:
-    table.join(1)
-    assert table.state == REBALANCING
-    assert table.silent(1)  # before it is written, nobody hears of a generation
-    table.response(1)
-    assert table.state == STEADY
-    table.join(2)
-    assert table.state == PREPARE
-    assert table.commit(1, "g-0", 1) == "NONE"  # of the generation that ends
-    table.join(1, "g-0")
-    table.write()
-    assert table.state == STEADY
-
-
 def test_generations_of_commits_and_heartbeats(table: Table) -> None:
     two(table)
     assert table.commit(1, "g-0", 2) == "NONE"

@@ -19,9 +19,7 @@ from tests.designs.consumer_rewrite.peers.world import World
 def three(**options: int) -> World:
     """Three consumers, settled in a group of two partitions each."""
     world = World(brokers=2, topics={"t": 6})
-    for name in "abc":
-        world.add(name)
-        world.until(world.settled)
+    world.gather("abc")
     return world
 
 
@@ -201,9 +199,7 @@ def test_a_zombie_changes_nothing_and_is_found_out() -> None:
 @pytest.mark.parametrize("frequency", [2, 3, 10])
 def test_the_heartbeat_frequency_bounds_the_latency_of_a_rebalance(frequency: int) -> None:
     world = World(brokers=1)
-    for name in "ab":
-        world.add(name, heartbeat_frequency=frequency)
-        world.until(world.settled)
+    world.gather("ab", heartbeat_frequency=frequency)
     world.run(1_000)
     world.partition_count("t", 5)
     took = world.until(lambda: world.settled() and generation(world) == 3)

@@ -6,32 +6,23 @@ partition owned after a rebalance, no commit of another generation taken.
 
 from __future__ import annotations
 
-import sys
 from typing import Final
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import initialize, precondition, rule
 
-from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction
 from barnabas.designs.consumer_rewrite.states import REBALANCING
 from tests.designs.consumer_rewrite.peers.world import World
+from tests.designs.group_machine import NAMES, NODES, PAUSES, GroupMachine
 from tests.designs.models import explore
 
-NAMES = st.sampled_from("abcd")
-NODES = st.sampled_from((1, 2, 3))
-PAUSES = st.sampled_from((0, 1, 2, 5, 25, 110, 350))
-"""ms that pass behind each step."""
 ENDINGS: Final = ("kill", "leave", "vanish", "grow", "grow twice", "pause", "crash", "none")
 """What befalls the group when it has recovered: alone, so that nothing else mends it."""
 
 
-class Group(RuleBasedStateMachine):
-    """A group of up to four consumers, three brokers, and all that may befall them."""
-
-    def __init__(self, ending: str) -> None:
-        super().__init__()
-        self.ending = ending
+class Group(GroupMachine):
+    world: World
 
     @initialize(
         latency=st.sampled_from((1, 7, 40)),
@@ -42,54 +33,22 @@ class Group(RuleBasedStateMachine):
     def begin(self, latency: int, write_ms: int, names: str, settled: bool) -> None:
         self.world = self.world_of()
         self.world.latency, self.world.write_ms = latency, write_ms
-        for name in names:
-            self.world.add(name)
-            if settled:
-                self.world.until(self.world.settled)
+        self.add_first(names, settled=settled)
 
     def world_of(self) -> World:
         """Where it happens."""
         return World(brokers=3, topics={"t": 3})
 
-    @rule(ms=st.sampled_from((1, 3, 10, 30, 100, 301, 700)))
-    def pass_time(self, ms: int) -> None:
-        self.world.run(ms)
-
-    @rule(name=NAMES, anonymous=st.booleans(), then=PAUSES)
-    def start_consumer(self, name: str, anonymous: bool, then: int) -> None:
-        known = self.world.applications.get(name)
-        if known is None or known.dead:
-            self.world.add(name, sends_consumer_id=not anonymous)
-        self.world.run(then)
-
-    @rule(name=NAMES, politely=st.booleans(), then=PAUSES)
-    def end_consumer(self, name: str, politely: bool, then: int) -> None:
-        known = self.world.applications.get(name)
-        if known is not None and not known.dead:
-            (self.world.leave if politely else self.world.kill)(name)
+    @rule(name=NAMES, then=PAUSES)
+    def start_one_that_sends_no_id(self, name: str, then: int) -> None:
+        if not self.living(name):
+            self.world.add(name, sends_consumer_id=False)
         self.world.run(then)
 
     @rule(name=NAMES, then=PAUSES)
-    def pause(self, name: str, then: int) -> None:
-        if name in self.world.applications:
-            self.world.pause(name)
-        self.world.run(then)
-
-    @rule(name=NAMES, then=PAUSES)
-    def resume(self, name: str, then: int) -> None:
-        known = self.world.applications.get(name)
-        if known is not None and not known.dead and not known.polls:
-            self.world.resume(name)
-        self.world.run(then)
-
-    @rule(name=NAMES, silently=st.booleans(), then=PAUSES)
-    def break_connection(self, name: str, silently: bool, then: int) -> None:
-        known = self.world.applications.get(name)
-        if known is not None and known.link is not None:
-            if silently:
-                known.link.lossy = True
-            else:
-                self.world.cut(known.link)
+    def leave(self, name: str, then: int) -> None:
+        if self.living(name):
+            self.world.leave(name)
         self.world.run(then)
 
     @rule(name=NAMES, off=st.sampled_from((-1, 0, 1)))
@@ -98,28 +57,6 @@ class Group(RuleBasedStateMachine):
         known = self.world.applications.get(name)
         if known is not None and known.core.consumer_id:
             self.world.confuse(known.core.consumer_id, known.core.generation + off)
-
-    @rule(node=NODES, then=PAUSES)
-    def crash(self, node: int, then: int) -> None:
-        self.world.crash(node)
-        self.world.run(then)
-
-    @rule(node=NODES, actions=st.integers(1, 12), then=PAUSES)
-    def crash_between_actions(self, node: int, actions: int, then: int) -> None:
-        left = [actions]
-
-        def crash_before(broker: int, action: BrokerAction) -> bool:
-            left[0] -= broker == node
-            return broker == node and left[0] == 0
-
-        self.world.crash_before = crash_before
-        self.world.run(then)
-
-    @rule(node=NODES, then=PAUSES)
-    def boot(self, node: int, then: int) -> None:
-        if self.world.brokers[node] is None:
-            self.world.boot(node)
-        self.world.run(then)
 
     @rule(node=NODES, hears=st.booleans(), then=PAUSES)
     def move_leaders(self, node: int, hears: bool, then: int) -> None:
@@ -153,18 +90,12 @@ class Group(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """No more faults: within bounded time all that live own all there is; and once more."""
-        if not hasattr(self, "world") or sys.exception() is not None:
-            return  # what has failed already is what is to be told
+        if hasattr(self, "world"):
+            self.world.load_ms, self.world.deaf = 5, set()
+        if not self.mend():
+            return
         world = self.world
-        world.crash_before = lambda broker, action: False
-        world.latency, world.load_ms, world.deaf = 1, 5, set()
         world.elect()
-        for node, broker in world.brokers.items():
-            if broker is None:
-                world.boot(node)
-        for name, one in world.applications.items():
-            if not one.dead and not one.polls:
-                world.resume(name)
         world.until(world.settled, limit=8_000)
         self.end()
         world.until(world.settled, limit=8_000)
@@ -181,9 +112,7 @@ class Group(RuleBasedStateMachine):
     def end(self) -> None:
         """One thing that happens to a group of at least two in which all is well."""
         world = self.world
-        for name in ("x", "y"):
-            world.add(name)
-        world.until(world.settled)
+        world.gather(("x", "y"))
         x = world.applications["x"]
         assert x.link is not None
         self.former = x.core.consumer_id

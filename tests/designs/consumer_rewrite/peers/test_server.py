@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from barnabas.designs.brokers.listener import Send
@@ -18,7 +16,7 @@ from barnabas.designs.consumer_rewrite.peers.server import BrokerServer
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
 from barnabas.designs.consumer_rewrite.peers.wire import CODES, read_response, request
 from barnabas.designs.consumer_rewrite.states import NOT_COMPLETE, READY
-from tests.designs.waiting import until
+from tests.designs.waiting import in_loop, until
 
 SETTINGS = BrokerSettings(slots=2)
 MINE, OTHERS = sorted(("g", "h"), key=lambda name: slot_of(name, 2))
@@ -33,92 +31,81 @@ def partitions(server: BrokerServer) -> dict[str, int]:
     return {one["name"]: len(one["partitions"]) for one in body["topics"]}
 
 
-def test_a_write_that_fails_leaves_no_other_slot_half_loaded() -> None:
+@in_loop
+async def test_a_write_that_fails_leaves_no_other_slot_half_loaded() -> None:
     assert slot_of(MINE, 2) != slot_of(OTHERS, 2)
-
-    async def run() -> None:
-        server = BrokerServer(1, SETTINGS, MemoryRegistry())
-        await server.start()
-        try:
-            server.listener.do(server.core.elected(slot_of(MINE, 2)))
-            await until(lambda: server.core.state(MINE) == READY)
-            stale = Write(MINE, b"", 7, 1)
-            server.listener.do([stale, *server.core.elected(slot_of(OTHERS, 2))])
-            await until(lambda: server.core.state(OTHERS) == READY)
-            assert server.core.state(MINE) == READY
-            said = f"INFO {MINE}: another broker coordinates it: closes all connections"
-            assert server.said == [said]
-        finally:
-            await server.listener.stop()
-
-    asyncio.run(run())
+    server = BrokerServer(1, SETTINGS, MemoryRegistry())
+    await server.start()
+    try:
+        server.listener.do(server.core.elected(slot_of(MINE, 2)))
+        await until(lambda: server.core.state(MINE) == READY)
+        stale = Write(MINE, b"", 7, 1)
+        server.listener.do([stale, *server.core.elected(slot_of(OTHERS, 2))])
+        await until(lambda: server.core.state(OTHERS) == READY)
+        assert server.core.state(MINE) == READY
+        said = f"INFO {MINE}: another broker coordinates it: closes all connections"
+        assert server.said == [said]
+    finally:
+        await server.listener.stop()
 
 
-def test_a_write_that_fails_loses_no_news_of_topics() -> None:
-    async def run() -> None:
-        registry = MemoryRegistry()
-        server = BrokerServer(1, SETTINGS, registry)
-        await server.start()
-        try:
-            server.listener.do(server.core.elected(slot_of(MINE, 2)))
-            await until(lambda: server.core.state(MINE) == READY)
-            Topics(registry).grow("t", "0", "1")
-            server.listener.do([Write(MINE, b"", 7, 1)])  # before what the watch wants done
-            await until(lambda: partitions(server) == {"t": 2})
-        finally:
-            await server.listener.stop()
-
-    asyncio.run(run())
+@in_loop
+async def test_a_write_that_fails_loses_no_news_of_topics() -> None:
+    registry = MemoryRegistry()
+    server = BrokerServer(1, SETTINGS, registry)
+    await server.start()
+    try:
+        server.listener.do(server.core.elected(slot_of(MINE, 2)))
+        await until(lambda: server.core.state(MINE) == READY)
+        Topics(registry).grow("t", "0", "1")
+        server.listener.do([Write(MINE, b"", 7, 1)])  # before what the watch wants done
+        await until(lambda: partitions(server) == {"t": 2})
+    finally:
+        await server.listener.stop()
 
 
-def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> None:
+@in_loop
+async def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> None:
     other = next(name for name in map(str, range(99)) if slot_of(name, 2) == slot_of(MINE, 2))
-
-    async def run() -> None:
-        registry = MemoryRegistry()
-        assert registry.write(path_of(MINE), b"{}", ABSENT)
-        server = BrokerServer(1, SETTINGS, registry)
-        await server.start()
-        try:
-            server.listener.do(server.core.elected(slot_of(MINE, 2)))
-            await until(lambda: server.core.state(other) == READY)
-            await until(lambda: len(server.said) == 1)
-            assert server.said[0].startswith(f"ERROR {MINE}: no group's entry")
-            body = {"group_id": MINE, "group_generation_id": 1, "consumer_id": "x"}
-            server.core.connected(0)
-            (answer,) = server.core.receive(0, request("Heartbeat", 1, "test", body), 0)
-            assert isinstance(answer, Send)
-            _, said = read_response(answer.data[4:], "Heartbeat")
-            assert said["error_code"] == CODES[NOT_COMPLETE]
-            entry = registry.read(path_of(MINE))
-            assert entry is not None
-            assert entry.data == b"{}"  # for whoever can mend it
-            server.core.resigned(slot_of(MINE, 2), 0)
-            assert registry.write(path_of(MINE), GroupEntry().encode(), entry.version)
-            server.listener.do(server.core.elected(slot_of(MINE, 2)))
-            await until(lambda: server.core.state(MINE) == READY)
-        finally:
-            await server.listener.stop()
-
-    asyncio.run(run())
+    registry = MemoryRegistry()
+    assert registry.write(path_of(MINE), b"{}", ABSENT)
+    server = BrokerServer(1, SETTINGS, registry)
+    await server.start()
+    try:
+        server.listener.do(server.core.elected(slot_of(MINE, 2)))
+        await until(lambda: server.core.state(other) == READY)
+        await until(lambda: len(server.said) == 1)
+        assert server.said[0].startswith(f"ERROR {MINE}: no group's entry")
+        body = {"group_id": MINE, "group_generation_id": 1, "consumer_id": "x"}
+        server.core.connected(0)
+        (answer,) = server.core.receive(0, request("Heartbeat", 1, "test", body), 0)
+        assert isinstance(answer, Send)
+        _, said = read_response(answer.data[4:], "Heartbeat")
+        assert said["error_code"] == CODES[NOT_COMPLETE]
+        entry = registry.read(path_of(MINE))
+        assert entry is not None
+        assert entry.data == b"{}"  # for whoever can mend it
+        server.core.resigned(slot_of(MINE, 2), 0)
+        assert registry.write(path_of(MINE), GroupEntry().encode(), entry.version)
+        server.listener.do(server.core.elected(slot_of(MINE, 2)))
+        await until(lambda: server.core.state(MINE) == READY)
+    finally:
+        await server.listener.stop()
 
 
-def test_topics_that_nobody_can_read_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+@in_loop
+async def test_topics_that_nobody_can_read_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("barnabas.designs.brokers.server.AGAIN", 0.01)
-
-    async def run() -> None:
-        registry = MemoryRegistry()
-        assert registry.write(topic_path("t"), b"{}", ABSENT)
-        server = BrokerServer(1, SETTINGS, registry)
-        await server.start()
-        try:
-            await until(lambda: bool(server.said))
-            assert "no partitions" in server.said[0]
-            entry = registry.read(topic_path("t"))
-            assert entry is not None
-            assert registry.write(topic_path("t"), b'["0"]', entry.version)
-            await until(lambda: partitions(server) == {"t": 1})
-        finally:
-            await server.listener.stop()
-
-    asyncio.run(run())
+    registry = MemoryRegistry()
+    assert registry.write(topic_path("t"), b"{}", ABSENT)
+    server = BrokerServer(1, SETTINGS, registry)
+    await server.start()
+    try:
+        await until(lambda: bool(server.said))
+        assert "no partitions" in server.said[0]
+        entry = registry.read(topic_path("t"))
+        assert entry is not None
+        assert registry.write(topic_path("t"), b'["0"]', entry.version)
+        await until(lambda: partitions(server) == {"t": 1})
+    finally:
+        await server.listener.stop()

@@ -23,7 +23,7 @@ from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.consumer_rewrite.states import PART_OF_GROUP
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
-from tests.designs.waiting import LIMIT, until
+from tests.designs.waiting import LIMIT, in_loop, until
 
 
 @contextlib.asynccontextmanager
@@ -77,93 +77,84 @@ def hosts(cluster: Cluster) -> list[str]:
     return [] if entry is None else [one.host for one in decode(entry.data).consumers]
 
 
-def test_a_group_over_sockets_survives_its_coordinator() -> None:
-    async def run() -> None:
-        async with Cluster(2, topics={"t": 4}) as cluster:
-            clients = [client(cluster.bootstrap) for _ in range(2)]
-            async with polling(clients):
-                await until(lambda: shared(clients, 4))
-                generation = clients[0].generation
-                clients[0].consumed(next(iter(clients[0].partitions)), 42)
-                clients[0].commit()
-                await until(lambda: 42 in committed(cluster))
-                assert hosts(cluster) == ["127.0.0.1", "127.0.0.1"]
-                first = cluster.coordinator("g")
-                assert first is not None
-                await cluster.stop(first)
-                await cluster.partitions("t", 5)
-                await until(lambda: shared(clients, 5))
-                assert clients[0].generation > generation
-                positions = [offset for one in clients for offset in one.partitions.values()]
-                assert sorted(positions) == [0, 0, 0, 0, 42]
-
-    asyncio.run(run())
+@in_loop
+async def test_a_group_over_sockets_survives_its_coordinator() -> None:
+    async with Cluster(2, topics={"t": 4}) as cluster:
+        clients = [client(cluster.bootstrap) for _ in range(2)]
+        async with polling(clients):
+            await until(lambda: shared(clients, 4))
+            generation = clients[0].generation
+            clients[0].consumed(next(iter(clients[0].partitions)), 42)
+            clients[0].commit()
+            await until(lambda: 42 in committed(cluster))
+            assert hosts(cluster) == ["127.0.0.1", "127.0.0.1"]
+            first = cluster.coordinator("g")
+            assert first is not None
+            await cluster.stop(first)
+            await cluster.partitions("t", 5)
+            await until(lambda: shared(clients, 5))
+            assert clients[0].generation > generation
+            positions = [offset for one in clients for offset in one.partitions.values()]
+            assert sorted(positions) == [0, 0, 0, 0, 42]
 
 
-def test_noise_closes_its_connection_and_no_other() -> None:
-    async def run() -> None:
-        async with Cluster(1, topics={"t": 1}) as cluster:
-            one = client(cluster.bootstrap)
-            async with polling([one]):
-                await until(lambda: shared([one], 1))
-                reader, writer = await asyncio.open_connection(*cluster.bootstrap[0])
-                writer.write(struct.pack(">i", 5) + b"noise")
-                assert await asyncio.wait_for(reader.read(), LIMIT) == b""
-                writer.close()
-                assert shared([one], 1)
-                assert one.generation == 1
-            assert len(cluster.servers[1].said) == 1
-
-    asyncio.run(run())
+@in_loop
+async def test_noise_closes_its_connection_and_no_other() -> None:
+    async with Cluster(1, topics={"t": 1}) as cluster:
+        one = client(cluster.bootstrap)
+        async with polling([one]):
+            await until(lambda: shared([one], 1))
+            reader, writer = await asyncio.open_connection(*cluster.bootstrap[0])
+            writer.write(struct.pack(">i", 5) + b"noise")
+            assert await asyncio.wait_for(reader.read(), LIMIT) == b""
+            writer.close()
+            assert shared([one], 1)
+            assert one.generation == 1
+        assert len(cluster.servers[1].said) == 1
 
 
-def test_a_broker_that_ends_itself_leaves_its_groups_to_others() -> None:
+@in_loop
+async def test_a_broker_that_ends_itself_leaves_its_groups_to_others() -> None:
     def watch(node: int, action: BrokerAction) -> None:
         if broken and node == broken[0] and isinstance(action, Send):
             raise OSError("its disk is full")
 
     broken: list[int] = []
-
-    async def run() -> None:
-        async with Cluster(2, topics={"t": 4}, watch=watch) as cluster:
-            one = client(cluster.bootstrap)
-            async with polling([one]):
-                await until(lambda: shared([one], 4))
-                first = cluster.coordinator("g")
-                assert first is not None
-                broken.append(first)
-                await until(lambda: cluster.coordinator("g") == 3 - first)
-                assert list(cluster.servers) == [3 - first]
-                assert str(cluster.failures[first]) == "its disk is full"
-                one.consumed(("t", 0), 42)
-                one.commit()
-                await until(lambda: 42 in committed(cluster))  # of the other broker
-                assert shared([one], 4)
-
-    asyncio.run(run())
+    async with Cluster(2, topics={"t": 4}, watch=watch) as cluster:
+        one = client(cluster.bootstrap)
+        async with polling([one]):
+            await until(lambda: shared([one], 4))
+            first = cluster.coordinator("g")
+            assert first is not None
+            broken.append(first)
+            await until(lambda: cluster.coordinator("g") == 3 - first)
+            assert list(cluster.servers) == [3 - first]
+            assert str(cluster.failures[first]) == "its disk is full"
+            one.consumed(("t", 0), 42)
+            one.commit()
+            await until(lambda: 42 in committed(cluster))  # of the other broker
+            assert shared([one], 4)
 
 
-def test_new_partitions_in_the_registry_concern_the_groups_that_subscribe() -> None:
-    async def run() -> None:
-        async with Cluster(2, topics={"t": 1, "u": 1}) as cluster:
-            of_t, of_u = (
-                client(cluster.bootstrap),
-                client(cluster.bootstrap, group_id="h", topics=("u",)),
-            )
-            waiting = client(cluster.bootstrap, group_id="i", topics=("later",))
-            async with polling([of_t, of_u, waiting]):
-                await until(lambda: shared([of_t], 1) and list(of_u.partitions) == [("u", 0)])
-                await until(lambda: waiting.core.state == PART_OF_GROUP)
-                # as anybody does who creates topics: nobody tells the brokers
-                topics = Topics(cluster.registry)
-                topics.grow("t", "1")
-                await until(lambda: shared([of_t], 2))
-                topics.grow("later", "0")
-                await until(lambda: list(waiting.partitions) == [("later", 0)])
-                assert of_u.generation == 1
-                assert cluster.failures == {}
-
-    asyncio.run(run())
+@in_loop
+async def test_new_partitions_in_the_registry_concern_the_groups_that_subscribe() -> None:
+    async with Cluster(2, topics={"t": 1, "u": 1}) as cluster:
+        of_t, of_u = (
+            client(cluster.bootstrap),
+            client(cluster.bootstrap, group_id="h", topics=("u",)),
+        )
+        waiting = client(cluster.bootstrap, group_id="i", topics=("later",))
+        async with polling([of_t, of_u, waiting]):
+            await until(lambda: shared([of_t], 1) and list(of_u.partitions) == [("u", 0)])
+            await until(lambda: waiting.core.state == PART_OF_GROUP)
+            # as anybody does who creates topics: nobody tells the brokers
+            topics = Topics(cluster.registry)
+            topics.grow("t", "1")
+            await until(lambda: shared([of_t], 2))
+            topics.grow("later", "0")
+            await until(lambda: list(waiting.partitions) == [("later", 0)])
+            assert of_u.generation == 1
+            assert cluster.failures == {}
 
 
 SLOW = """
@@ -176,7 +167,8 @@ rules:
 """
 
 
-def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coordinator_again(
+@in_loop
+async def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coordinator_again(
     tmp_path: Path,
 ) -> None:
     capture = tmp_path / "rewrite.pcapng"
@@ -193,19 +185,16 @@ def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coordinato
             await until(lambda: clients[0].core.losses > before)
             await until(lambda: shared(clients, 4))
 
-    async def all_of_it() -> None:
-        async with Cluster(1, topics={"t": 4}) as cluster:
-            host, port = cluster.bootstrap[0]
-            proxy = Harness(f"{host}:{port}", scenario=loads(SLOW), capture=capture)
-            await asyncio.to_thread(proxy.__enter__)
-            try:
-                await run(proxy)
-            finally:
-                await asyncio.to_thread(proxy.__exit__, None, None, None)
-            asked = {one.api for one in proxy.exchanges}
-            assert {"FindCoordinator", "JoinGroup", "Heartbeat", "OffsetFetch"} <= asked
-
-    asyncio.run(all_of_it())
+    async with Cluster(1, topics={"t": 4}) as cluster:
+        host, port = cluster.bootstrap[0]
+        proxy = Harness(f"{host}:{port}", scenario=loads(SLOW), capture=capture)
+        await asyncio.to_thread(proxy.__enter__)
+        try:
+            await run(proxy)
+        finally:
+            await asyncio.to_thread(proxy.__exit__, None, None, None)
+        asked = {one.api for one in proxy.exchanges}
+        assert {"FindCoordinator", "JoinGroup", "Heartbeat", "OffsetFetch"} <= asked
     exchanges = list(Conversations(strays=True).exchanges(CaptureReader(capture)))
     assert [finding for _, finding in run_checks(exchanges, CHECKS)] == []
     joins = [seen for one in exchanges if (seen := step(one)) and seen.api == "JoinGroup"]

@@ -19,8 +19,9 @@ from barnabas.designs.consumer_rewrite.peers.strategies import (
     by_range,
 )
 from barnabas.designs.consumer_rewrite.states import DOWN
-from tests.designs.consumer_rewrite.peers.test_model import NAMES, PAUSES, Group
+from tests.designs.consumer_rewrite.peers.test_model import Group
 from tests.designs.consumer_rewrite.peers.world import World
+from tests.designs.group_machine import NAMES, PAUSES
 from tests.designs.models import SETTINGS, explore
 
 Lie = Callable[[dict[str, list[Partition]]], Any]
@@ -79,12 +80,6 @@ TOPICS: Final = {"t": 3, "u": 1}
 def test_what_is_no_assignment_is_found(lie: Lie) -> None:
     with pytest.raises(BrokenPromise):
         assigned(lambda consumers, topics: lie(by_range(consumers, topics)), CONSUMERS, TOPICS)
-
-
-def test_who_does_not_subscribe_to_a_topic_gets_nothing_of_it() -> None:
-    given = {"a": [("u", 0)], "b": [("t", 0), ("t", 1), ("t", 2)]}
-    with pytest.raises(BrokenPromise, match="does not subscribe"):
-        assigned(lambda consumers, topics: given, CONSUMERS, TOPICS)
 
 
 def test_what_a_strategy_does_to_what_it_is_given_changes_nothing() -> None:
@@ -226,7 +221,7 @@ class Lying(Group):
     def lie(self, lie: Lie, name: str, then: int) -> None:
         """The next assignment is none; somebody who joins is the reason of it."""
         self.liar.lies = [lie]
-        self.start_consumer(name, anonymous=False, then=then)
+        self.start_consumer(name, then)
 
     def teardown(self) -> None:
         """See `Group`."""

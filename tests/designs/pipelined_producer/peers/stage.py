@@ -184,6 +184,10 @@ class Stage:
         self.intake.put(event)
         return event
 
+    def send_numbered(self, count: int, **where: Any) -> None:
+        for value in numbered(count):
+            self.send(value, **where)
+
     def turn(self) -> bool:
         """One round of the loop; whether anything moved."""
         moved = False
@@ -293,6 +297,15 @@ class Stage:
 
     def requests(self, node: int, key: int = PRODUCE) -> list[Frame]:
         return [frame for frame in self.cluster.brokers[node].requests if frame.key == key]
+
+
+def silent_stage(settings: Settings | None = None, **loop: Any) -> Stage:
+    """One broker with one partition has acknowledged a first message, and is silent from now on."""
+    stage = Stage(settings, Cluster(1, {"t": 1}), **loop)
+    stage.send(b"first")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    return stage
 
 
 def numbered(count: int) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ import pytest
 from barnabas.designs.pipelined_producer.peers.loop import Loop
 from barnabas.designs.pipelined_producer.peers.settings import BLOCKING_0_8, Settings
 from barnabas.specs.keys import METADATA as METADATA_KEY
-from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, numbered
+from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, numbered, silent_stage
 
 both = pytest.mark.parametrize("queueing", ["partition", "one"])
 
@@ -18,8 +18,7 @@ both = pytest.mark.parametrize("queueing", ["partition", "one"])
 def test_with_one_in_flight_order_survives_retries(settings: Settings) -> None:
     stage = Stage(replace(settings, batch_messages=1), Cluster(1, {"t": 1}))
     stage.cluster.brokers[1].errors.extend([0, 19, 0, 19, 19])
-    for value in numbered(6):
-        stage.send(value)
+    stage.send_numbered(6)
     stage.wait(2000)
     assert stage.cluster.logs["t", 0] == list(numbered(6))
     assert stage.acknowledged == list(numbered(6))
@@ -33,8 +32,7 @@ def test_with_several_in_flight_a_retry_lies_behind_what_was_in_flight() -> None
     broker = stage.cluster.brokers[1]
     broker.answering = False
     broker.errors.append(19)
-    for value in numbered(6):
-        stage.send(value)
+    stage.send_numbered(6)
     stage.settle()
     broker.answering = True
     stage.wait(500)
@@ -123,10 +121,7 @@ def test_the_last_error_of_what_is_to_be_sent_again_is_told_when_it_is_too_old()
 
 
 def test_a_lost_connection_is_a_last_error_too() -> None:
-    stage = Stage(Settings(expiry_ms=1000), Cluster(1, {"t": 1}))
-    stage.send(b"first")
-    stage.settle()
-    stage.cluster.brokers[1].answering = False
+    stage = silent_stage(Settings(expiry_ms=1000))
     stage.send(b"0")
     stage.settle()
     stage.cut(1)

@@ -16,7 +16,13 @@ from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.keys import API_VERSIONS, PRODUCE
 from barnabas.specs.keys import METADATA as METADATA_KEY
 from barnabas.specs.records import read
-from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, numbered, parts
+from tests.designs.pipelined_producer.peers.stage import (
+    Cluster,
+    Stage,
+    numbered,
+    parts,
+    silent_stage,
+)
 
 ONE_QUEUE = Settings(queueing="one")
 PARTITIONS = Settings(queueing="partition")
@@ -70,8 +76,7 @@ def test_a_first_message_waits_undesignated_and_its_metadata_are_asked_for(
 def test_keys_that_waited_stay_in_front_of_those_that_did_not(settings: Settings) -> None:
     stage = Stage(replace(settings, batch_messages=2))
     stage.cluster.brokers[1].answering = False
-    for value in numbered(5):
-        stage.send(value, key=b"k")
+    stage.send_numbered(5, key=b"k")
     stage.settle()
     stage.cluster.brokers[1].answering = True
     stage.turn()
@@ -82,12 +87,8 @@ def test_keys_that_waited_stay_in_front_of_those_that_did_not(settings: Settings
 
 
 def test_several_requests_are_in_flight() -> None:
-    stage = Stage(Settings(in_flight=3, batch_messages=1), Cluster(1, {"t": 1}))
-    stage.send(b"first")
-    stage.settle()
-    stage.cluster.brokers[1].answering = False
-    for value in numbered(10):
-        stage.send(value)
+    stage = silent_stage(Settings(in_flight=3, batch_messages=1))
+    stage.send_numbered(10)
     stage.settle()
     assert len(stage.loop.links.brokers[1].in_flight) == 3
     stage.cluster.brokers[1].answering = True
@@ -111,8 +112,7 @@ def test_the_blocking_producer_has_one_in_flight_over_all_brokers() -> None:
 def test_a_request_has_a_batch_of_each_partition_that_the_broker_leads() -> None:
     stage = Stage(Settings(batch_messages=4), Cluster(2, {"t": 4, "u": 1}))
     for partition in range(4):
-        for value in numbered(6):
-            stage.send(value, partition=partition)
+        stage.send_numbered(6, partition=partition)
     stage.send(b"u", topic="u", partition=0)
     stage.settle()
     first, second = stage.requests(1)
@@ -180,8 +180,7 @@ def test_a_partition_without_a_leader_is_passed_over(settings: Settings) -> None
 @both
 def test_messages_without_a_key_are_spread(settings: Settings) -> None:
     stage = Stage(replace(settings, batch_messages=2), Cluster(2, {"t": 4}))
-    for value in numbered(40):
-        stage.send(value)
+    stage.send_numbered(40)
     stage.settle()
     assert sorted(stage.acknowledged) == sorted(numbered(40))
     assert {place[1] for place in stage.cluster.logs} == {0, 1, 2, 3}
@@ -317,8 +316,7 @@ def test_what_can_t_be_serialised_is_said_and_the_rest_is_sent() -> None:
 
 def test_without_acknowledgement_what_is_written_is_done() -> None:
     stage = Stage(Settings(acks=0, batch_messages=1), Cluster(1, {"t": 1}), chunk=10)
-    for value in numbered(5):
-        stage.send(value)
+    stage.send_numbered(5)
     stage.settle()
     assert stage.cluster.logs["t", 0] == list(numbered(5))
     assert [outcome.offset for outcome in stage.outcomes] == [-1] * 5
@@ -337,20 +335,15 @@ def slow_metadata(metadata: str) -> Stage:
     stage.cluster.brokers[1].answering = False  # it is the one that is asked
     stage.send(b"u", topic="u")
     stage.settle()
-    for value in numbered(5):
-        stage.send(value, partition=1)
+    stage.send_numbered(5, partition=1)
     stage.settle()
     return stage
 
 
-def test_non_blocking_metadata_hold_up_nobody_else() -> None:
-    stage = slow_metadata("non-blocking")
-    assert stage.cluster.logs["t", 1] == [b"first", *numbered(5)]
-
-
-def test_blocking_metadata_hold_up_everybody() -> None:
-    stage = slow_metadata("blocking")
-    assert stage.cluster.logs["t", 1] == [b"first"]
+@pytest.mark.parametrize(("metadata", "others"), [("non-blocking", 5), ("blocking", 0)])
+def test_metadata_hold_up_others_only_if_they_block(metadata: str, others: int) -> None:
+    stage = slow_metadata(metadata)
+    assert stage.cluster.logs["t", 1] == [b"first", *numbered(others)]
     stage.cluster.brokers[1].answering = True
     stage.settle()
     assert stage.cluster.logs["t", 1] == [b"first", *numbered(5)]
@@ -553,12 +546,8 @@ def test_a_batch_that_is_given_up_says_what_was_wrong_with_the_connection(
 
 
 def test_a_lost_connection_is_made_again_and_what_was_in_flight_sent_again() -> None:
-    stage = Stage(Settings(in_flight=2, batch_messages=1), Cluster(1, {"t": 1}))
-    stage.send(b"first")
-    stage.settle()
-    stage.cluster.brokers[1].answering = False
-    for value in numbered(4):
-        stage.send(value)
+    stage = silent_stage(Settings(in_flight=2, batch_messages=1))
+    stage.send_numbered(4)
     stage.settle()
     stage.cut(1)
     stage.cluster.brokers[1].answering = True
@@ -580,12 +569,8 @@ def test_a_broker_that_can_t_be_reached_is_tried_again() -> None:
 
 
 def test_the_end_says_of_everything_that_it_was_not_sent() -> None:
-    stage = Stage(Settings(in_flight=1, batch_messages=1), Cluster(1, {"t": 1}))
-    stage.send(b"first")
-    stage.settle()
-    stage.cluster.brokers[1].answering = False
-    for value in numbered(3):
-        stage.send(value)
+    stage = silent_stage(Settings(in_flight=1, batch_messages=1))
+    stage.send_numbered(3)
     stage.settle()
     stage.do(Loop.give_up)
     assert stage.problems == dict.fromkeys(numbered(3), "the producer was closed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from barnabas.designs.pipelined_producer.peers.settings import Settings
 from barnabas.designs.pipelined_producer.peers.steps import STEPS
-from tests.designs.pipelined_producer.peers.stage import Cluster, Stage
+from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, silent_stage
 
 DOCUMENT = """
 // configure any new broker connections
@@ -32,10 +32,7 @@ def test_the_steps_are_the_document_s() -> None:
 
 def waiting_for_room() -> Stage:
     """One request may be in flight, and is; another message waits. The answer is there."""
-    stage = Stage(Settings(in_flight=1, batch_messages=1), Cluster(1, {"t": 1}))
-    stage.send(b"first")
-    stage.settle()
-    stage.cluster.brokers[1].answering = False
+    stage = silent_stage(Settings(in_flight=1, batch_messages=1))
     stage.send(b"in flight")
     stage.settle()
     stage.send(b"waits")
