@@ -60,16 +60,18 @@ class Broker:
 
 
 @asynccontextmanager
-async def two(folder: Path) -> AsyncIterator[list[Broker]]:
-    """Brokers 1 and 2, each with a partition of t."""
+async def two(folder: Path, said: list[str]) -> AsyncIterator[tuple[list[Broker], Fetcher]]:
+    """Brokers 1 and 2, each with a partition of t, and a fetcher of both."""
     brokers = [Broker(folder), Broker(folder)]
     for one, place in zip(brokers, (A, B), strict=True):
         await one.listener.start()
         one.logs.lead([place])
     told(brokers)
+    fetcher = Fetcher(addresses(brokers), "me", said.append)
     try:
-        yield brokers
+        yield brokers, fetcher
     finally:
+        await fetcher.close()
         for one in brokers:
             await one.stop()
 
@@ -104,16 +106,14 @@ async def gather(fetcher: Fetcher, positions: dict[tuple[str, int], int]) -> dic
 @in_loop
 async def test_all_leaders_are_asked_and_positions_follow(tmp_path: Path) -> None:
     said: list[str] = []
-    async with two(tmp_path) as brokers:
+    async with two(tmp_path, said) as (brokers, fetcher):
         bootstrap = addresses(brokers)
         await asyncio.to_thread(produce, bootstrap, A, b"a", b"b")
         await asyncio.to_thread(produce, bootstrap, B, b"c")
-        fetcher = Fetcher(bootstrap, "me", said.append)
         positions = {A: 1, B: 0}
         assert await gather(fetcher, positions) == {"t-0": [b"b"], "t-1": [b"c"]}
         assert positions == {A: 2, B: 1}
         assert await fetcher.round(positions) == {}
-        await fetcher.close()
     assert said == []
 
 
@@ -122,11 +122,10 @@ async def test_a_leader_that_is_gone_is_said_once_and_the_others_are_fetched(
     tmp_path: Path,
 ) -> None:
     said: list[str] = []
-    async with two(tmp_path) as brokers:
+    async with two(tmp_path, said) as (brokers, fetcher):
         bootstrap = addresses(brokers)
         await asyncio.to_thread(produce, bootstrap, A, b"a")
         await asyncio.to_thread(produce, bootstrap, B, b"b")
-        fetcher = Fetcher(bootstrap, "me", said.append)
         await gather(fetcher, {A: 0, B: 0})
         await brokers[0].stop()
         for _ in range(3):
@@ -134,7 +133,6 @@ async def test_a_leader_that_is_gone_is_said_once_and_the_others_are_fetched(
         brokers[1].logs.lead([A, B])
         told(brokers[1:], first=2)
         assert await gather(fetcher, {A: 0, B: 0}) == {"t-0": [b"a"], "t-1": [b"b"]}
-        await fetcher.close()
     assert len(said) == 1
     assert "leads t[0] and can't be asked" in said[0]
 
@@ -145,17 +143,15 @@ async def test_a_partition_that_nobody_leads_is_said_once_after_a_while(
 ) -> None:
     monkeypatch.setattr("barnabas.designs.consuming.fetcher.PAUSE", 0)
     said: list[str] = []
-    async with two(tmp_path) as brokers:
-        one = Fetcher(addresses(brokers), "me", said.append)
+    async with two(tmp_path, said) as (brokers, fetcher):
         brokers[0].logs.lead([])
         for rounds, count in ((PATIENCE - 1, 0), (1, 1), (PATIENCE, 1)):
             for _ in range(rounds):
-                assert await one.round({A: 0}) == {}
+                assert await fetcher.round({A: 0}) == {}
             assert len(said) == count
         brokers[0].logs.lead([A])
         for _ in range(2):
-            assert await one.round({A: 0}) == {}
-        await one.close()
+            assert await fetcher.round({A: 0}) == {}
     assert said == [
         "t[0] has been led by nobody for a while: NOT_LEADER_OR_FOLLOWER; the brokers say why",
         "t[0] is led again",
@@ -165,14 +161,12 @@ async def test_a_partition_that_nobody_leads_is_said_once_after_a_while(
 @in_loop
 async def test_brokers_that_are_all_gone_are_said_once_and_in_words(tmp_path: Path) -> None:
     said: list[str] = []
-    async with two(tmp_path) as brokers:
-        fetcher = Fetcher(addresses(brokers), "me", said.append)
+    async with two(tmp_path, said) as (brokers, fetcher):
         await fetcher.round({A: 0, B: 0})  # asks who leads
         for one in brokers:
             await one.stop()
         for _ in range(4):
             assert await fetcher.round({A: 0, B: 0}) == {}
-        await fetcher.close()
     assert any("no broker tells who leads: " in line for line in said)
     assert any("Connection refused" in line for line in said)
     assert len(set(said)) == len(said)
@@ -182,14 +176,12 @@ async def test_brokers_that_are_all_gone_are_said_once_and_in_words(tmp_path: Pa
 @in_loop
 async def test_an_offset_out_of_range_goes_on_with_the_smallest(tmp_path: Path) -> None:
     said: list[str] = []
-    async with two(tmp_path) as brokers:
+    async with two(tmp_path, said) as (brokers, fetcher):
         bootstrap = addresses(brokers)
         await asyncio.to_thread(produce, bootstrap, A, b"a")
-        fetcher = Fetcher(bootstrap, "me", said.append)
         positions = {A: 7}
         assert await gather(fetcher, positions) == {"t-0": []}
         assert positions == {A: 0}
-        await fetcher.close()
     assert said == ["t[0] has no offset 7: fetches from 0 on"]
 
 
@@ -198,7 +190,7 @@ async def test_a_damaged_record_is_said_once_and_what_is_before_it_and_the_other
     tmp_path: Path,
 ) -> None:
     said: list[str] = []
-    async with two(tmp_path) as brokers:
+    async with two(tmp_path, said) as (brokers, fetcher):
         brokers[1].logs.lead([])
         brokers[0].logs.lead([A, B])
         told(brokers[:1])
@@ -206,12 +198,10 @@ async def test_a_damaged_record_is_said_once_and_what_is_before_it_and_the_other
         await asyncio.to_thread(produce, bootstrap, A, b"a", b"damaged", b"c")
         path = path_of(tmp_path, A)
         path.write_bytes(path.read_bytes().replace(b"damaged", b"DAMAGED"))
-        fetcher = Fetcher(bootstrap, "me", said.append)
         await asyncio.to_thread(produce, bootstrap, B, b"1")
         assert await gather(fetcher, {A: 0, B: 0}) == {"t-0": [b"a"], "t-1": [b"1"]}
         for _ in range(3):
             got = await fetcher.round({A: 1, B: 0})
             assert {place: one.following for place, one in got.items()} == {B: 1}
-        await fetcher.close()
     assert len(said) == 1
     assert said[0].startswith("t[0] can't be read from offset 1 on: batches[0].crc")

@@ -21,13 +21,12 @@ from barnabas.designs.pipelined_producer.peers import (
 from barnabas.designs.pipelined_producer.peers import producer as producing
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN
 from barnabas.designs.pipelined_producer.peers.sockets import Endpoint
-from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.harness import Harness
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.scenario.file import loads
-from barnabas.specs.records import Record, read
 from tests.designs.scripted import ScriptedBroker
 from tests.designs.waiting import LIMIT
+from tests.experiments.scenarios.kafka import read_log
 
 pytest.importorskip("confluent_kafka")
 
@@ -36,44 +35,6 @@ pytest.importorskip("confluent_kafka")
 def cluster() -> Iterator[EmbeddedCluster]:
     with EmbeddedCluster(3) as running:
         yield running
-
-
-def stored(cluster: EmbeddedCluster, topic: str, partitions: int) -> dict[int, list[bytes]]:
-    """All that is in a topic: the embedded cluster gives a batch a Fetch, whatever its magic."""
-    found: dict[int, list[bytes]] = {}
-    with Client(cluster.brokers.values()) as client:
-        for number in range(partitions):
-            place = topic, number
-            client.refresh([topic])
-            address = client.cluster.brokers[client.cluster.leaders[place]]
-            values: list[bytes] = []
-            while True:
-                body = {
-                    "replica_id": -1,
-                    "max_wait_ms": 1,
-                    "min_bytes": 0,
-                    "topics": [
-                        {
-                            "topic": topic,
-                            "partitions": [
-                                {
-                                    "partition": number,
-                                    "fetch_offset": len(values),
-                                    "partition_max_bytes": 1 << 20,
-                                }
-                            ],
-                        }
-                    ],
-                }
-                (answer,) = client.ask(address, 1, body)["responses"]
-                records: list[Record] = [
-                    record for batch in read(answer["partitions"][0]["records"]) for record in batch
-                ]
-                if not records:
-                    break
-                values += (record.value or b"" for record in records)
-            found[number] = values
-    return found
 
 
 @pytest.mark.parametrize("queueing", ["partition", "one"])
@@ -90,7 +51,7 @@ def test_all_comes_in_order(
         for number in range(400):
             producer.send(topic, b"%d" % number, key=b"k%d" % (number % 11), told=told.append)
     assert Counter(one.problem for one in told) == {None: 400}
-    logs = stored(cluster, topic, 4)
+    logs = read_log(cluster.bootstrap, topic)
     assert sorted(int(value) for log in logs.values() for value in log) == list(range(400))
     for log in logs.values():
         assert log == sorted(log, key=int)
@@ -116,7 +77,7 @@ rules:
             producer.send("cut", b"%d" % number, partition=0, told=told.append)
         assert producer.flush(LIMIT) == 0
     assert Counter(one.problem for one in told) == {None: 50}
-    assert {int(value) for value in stored(cluster, "cut", 1)[0]} == set(range(50))
+    assert {int(value) for value in read_log(cluster.bootstrap, "cut")[0]} == set(range(50))
 
 
 @pytest.mark.parametrize("serializing", ["client thread", "send thread"])
@@ -142,7 +103,7 @@ def test_one_of_the_threads_serialises(cluster: EmbeddedCluster, serializing: st
     assert (threads == {threading.get_ident()}) == (serializing == "client thread")
     assert len(threads) == 1
     assert [(one.problem, one.event.value) for one in told] == [(None, n) for n in range(20)]
-    assert stored(cluster, topic, 1)[0] == [b"%d" % number for number in range(20)]
+    assert read_log(cluster.bootstrap, topic)[0] == [b"%d" % number for number in range(20)]
 
 
 def test_a_full_queue_is_said_at_once_or_waited_for(cluster: EmbeddedCluster) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -61,82 +62,58 @@ def produced(correlation_id: int, error: int) -> bytes:
     return encode_frame(Frame("response", PRODUCE, 0, {"correlation_id": correlation_id}, body))
 
 
-@pytest.mark.parametrize("stale", [3, 5, 6])
-def test_a_stale_leader_is_looked_for_again(stale: int) -> None:
-    errors = [stale, 0]
-
-    def reply(request: bytes) -> bytes:
-        head = request_head(request, 0, len(request))
-        if head.key == METADATA:
-            return led_by(broker.address, head.correlation_id)
-        return produced(head.correlation_id, errors.pop(0))
-
-    with ScriptedBroker(reply) as broker, Client([broker.address]) as client:
-        assert client.produce({("a", 0): [Message(None, b"v")]}) == {("a", 0): Produced(0, 4)}
-    asked = [request_head(one, 0, len(one)).key for one in broker.requests]
-    assert asked == [METADATA, PRODUCE, METADATA, PRODUCE]
+AWAY = b"away"
+"""It hangs up whatever is asked."""
 
 
-def test_other_errors_are_given_as_they_are() -> None:
-    def reply(request: bytes) -> bytes:
-        head = request_head(request, 0, len(request))
-        if head.key == METADATA:
-            return led_by(broker.address, head.correlation_id)
-        return produced(head.correlation_id, 10)
+@contextmanager
+def answering(*answers: int | bytes | None, metadata: int = 0) -> Iterator[ScriptedBroker]:
+    """A broker that answers Produce requests in turn: by an error, bytes, or None: it hangs up.
 
-    with ScriptedBroker(reply) as broker, Client([broker.address]) as client:
-        assert client.produce({("a", 0): [Message(None, b"v")]}) == {("a", 0): Produced(10, -1)}
-    assert len(broker.requests) == 2
-
-
-def test_a_lost_connection_is_made_again() -> None:
-    hang_up = [True]
+    metadata: the error of the topic.
+    """
+    waiting = list(answers)
 
     def reply(request: bytes) -> bytes | None:
         head = request_head(request, 0, len(request))
-        if head.key == METADATA:
-            return led_by(broker.address, head.correlation_id)
-        return None if hang_up and hang_up.pop() else produced(head.correlation_id, 0)
+        if head.key == METADATA and (not waiting or waiting[0] != AWAY):
+            return led_by(broker.address, head.correlation_id, metadata)
+        answer = waiting.pop(0)
+        if isinstance(answer, int):
+            return produced(head.correlation_id, answer)
+        return None if answer == AWAY else answer
 
-    with ScriptedBroker(reply) as broker, Client([broker.address]) as client:
-        assert client.produce({("a", 0): [Message(None, b"v")]}) == {("a", 0): Produced(0, 4)}
+    with ScriptedBroker(reply) as broker:
+        yield broker
+
+
+@pytest.mark.parametrize(
+    ("answers", "error", "asked"),
+    [
+        *(pytest.param([stale, 0], 0, "MPMP", id=f"stale leader: {stale}") for stale in (3, 5, 6)),
+        pytest.param([10], 10, "MP", id="another error"),
+        pytest.param([None, 0], 0, "MPMP", id="lost connection"),
+        pytest.param([None, AWAY, 0], 0, "MPMP", id="away for a moment"),
+    ],
+)
+def test_a_set_is_sent_again_where_that_may_help(
+    answers: list[int | bytes | None], error: int, asked: str
+) -> None:
+    with answering(*answers) as broker, Client([broker.address], patience=LIMIT) as client:
+        found = client.produce({("a", 0): [Message(None, b"v")]})
+    assert found == {("a", 0): Produced(error, -1 if error else 4)}
+    keys = [request_head(one, 0, len(one)).key for one in broker.requests]
+    assert keys == [METADATA if one == "M" else PRODUCE for one in asked]
 
 
 def test_without_acknowledgement_nobody_answers() -> None:
     # the embedded cluster answers these too, against the protocol: so not there
-    def reply(request: bytes) -> bytes:
-        head = request_head(request, 0, len(request))
-        if head.key == METADATA:
-            return led_by(broker.address, head.correlation_id)
-        return b"" if head.acks == 0 else produced(head.correlation_id, 0)
-
-    with ScriptedBroker(reply) as broker, Client([broker.address]) as client:
+    with answering(b"", 0) as broker, Client([broker.address]) as client:
         assert client.produce({("a", 0): [Message(None, b"v")]}, acks=0) == {}
         assert client.produce({("a", 0): [Message(None, b"v")]}) == {("a", 0): Produced(0, 4)}
     assert [request_head(one, 0, len(one)).acks for one in broker.requests] == [None, 0, 1]
 
 
 def test_no_leader_is_the_error_of_metadata() -> None:
-    def reply(request: bytes) -> bytes:
-        head = request_head(request, 0, len(request))
-        return led_by(broker.address, head.correlation_id, error=5)
-
-    with ScriptedBroker(reply) as broker, Client([broker.address], patience=0) as client:
+    with answering(metadata=5) as broker, Client([broker.address], patience=0) as client:
         assert client.produce({("a", 0): [Message(None, b"v")]}) == {("a", 0): Produced(5, -1)}
-
-
-def test_a_cluster_that_is_away_for_a_moment_is_asked_again() -> None:
-    asked: list[int] = []
-
-    def reply(request: bytes) -> bytes | None:
-        head = request_head(request, 0, len(request))
-        asked.append(head.key)
-        if len(asked) in (2, 3):
-            return None
-        if head.key == METADATA:
-            return led_by(broker.address, head.correlation_id)
-        return produced(head.correlation_id, 0)
-
-    with ScriptedBroker(reply) as broker, Client([broker.address], patience=LIMIT) as client:
-        assert client.produce({("a", 0): [Message(None, b"v")]})["a", 0].error == 0
-    assert asked == [METADATA, PRODUCE, METADATA, PRODUCE]
