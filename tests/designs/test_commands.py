@@ -36,8 +36,7 @@ def test_dialects_are_listed_and_shown_with_their_reconstructions() -> None:
     assert found["reconstructed"] == ["key", "request", "response"]
     assert found["asker"] == "coordinator"
     for each in dialects():
-        for one in each.apis:
-            assert run("spec", "show", one.name, "--dialect", each.name)
+        assert run("spec", "show", each.apis[0].name, "--dialect", each.name)
 
 
 def test_a_frame_is_decoded() -> None:

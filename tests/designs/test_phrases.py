@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from barnabas.captures.kafka.context import Context
@@ -153,6 +153,7 @@ def test_behind_an_error_in_the_header_stands_nothing(which: str) -> None:
     assert details(exchange(CENTRAL, which, {}, None, note="Unknown")) == ""
 
 
+@example(own_key(dialect(CENTRAL), dialect(CENTRAL).api("RegisterConsumer")), b"", b"")
 @given(st.sampled_from(sorted(ROWS)), st.binary(max_size=60), st.binary(max_size=60))
 def test_bytes_of_any_kind_have_words(key: int, request: bytes, response: bytes) -> None:
     one = Exchange(

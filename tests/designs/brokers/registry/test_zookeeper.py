@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -20,10 +19,6 @@ from barnabas.designs.brokers.registry.zookeeper import ZooKeeperElector, ZooKee
 from barnabas.designs.central_coordination.peers import client as central_client
 from barnabas.designs.central_coordination.peers.server import Cluster as CentralCluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings as CentralConsumer
-from barnabas.designs.consumer_rewrite.peers.client import Client
-from barnabas.designs.consumer_rewrite.peers.group_entry import decode, path_of
-from barnabas.designs.consumer_rewrite.peers.server import Cluster
-from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.apache.keeper import ZooKeeper
 from tests.designs.waiting import LIMIT, in_loop, until, wait_until
 
@@ -203,64 +198,6 @@ def test_what_is_no_broker_in_zookeeper_is_left_out(connect: Connect) -> None:
     for name, data in (("x", b"{}"), ("1", b"[]"), ("2", b'{"host": "h"}'), ("3", b"?")):
         client.create(f"/odd/brokers/ids/{name}", data, makepath=True)
     assert BrokerIds(client, "/odd", lambda: None).live == {}
-
-
-def test_the_rewrite_keeps_its_groups_in_zookeeper(connect: Connect) -> None:
-    keeper, other = connect(), connect()
-    registry = ZooKeeperRegistry(keeper, "/rewrite")
-    electors = {slot: ZooKeeperElector(keeper, f"/rewrite/slots/{slot}") for slot in range(2)}
-
-    async def run() -> None:
-        cluster = Cluster(
-            2,
-            topics={"t": 4},
-            settings=BrokerSettings(slots=2),
-            registry=registry,
-            electors=electors,
-        )
-        async with cluster:
-            one = Client(ConsumerSettings("g", cluster.bootstrap, topics=("t",)))
-            one.start()
-            while one.generation != 1:
-                await one.poll(0.05)
-            first = cluster.coordinator("g")
-            assert first is not None
-            await cluster.stop(first)
-            Topics(ZooKeeperRegistry(other, "/rewrite")).grow("t", "4")
-            while one.generation < 2:
-                await one.poll(0.05)
-            assert len(one.partitions) == 5
-            await one.kill()
-
-    asyncio.run(asyncio.wait_for(run(), LIMIT))
-    entry = registry.read(path_of("g"))
-    assert entry is not None
-    assert decode(entry.data).generation == 2
-
-
-@in_loop
-async def test_central_coordination_keeps_its_offsets_in_zookeeper(connect: Connect) -> None:
-    keeper = connect()
-    cluster = CentralCluster(
-        2,
-        topics={"t": ("0-0", "0-1")},
-        registry=ZooKeeperRegistry(keeper, "/central"),
-        elector=ZooKeeperElector(keeper, "/central/coordinator"),
-    )
-    async with cluster:
-        one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
-        one.start()
-        await until(lambda: len(one.partitions) == 2)
-        one.consumed(("t", "0-1"), 42)
-        await cluster.grow("t", "1-0")
-        await until(lambda: len(one.partitions) == 3)
-        first = cluster.coordinator
-        assert first is not None
-        await cluster.stop(first.node)
-        await until(lambda: not one.fetching)
-        await until(lambda: len(one.partitions) == 3)
-        assert one.partitions["t", "0-1"] == 42
-        await one.stop()
 
 
 @in_loop

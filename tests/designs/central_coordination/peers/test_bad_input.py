@@ -61,9 +61,19 @@ def test_a_conversation(whole: bool) -> None:
 
 def test_a_request_that_is_the_coordinators_to_ask() -> None:
     one = broker()
-    (close,) = one.receive(1, request("Ping"), 0)
+    (close,) = one.receive(1, request("Ping") + ASKED, 0)
     assert isinstance(close, Close)
     assert "the coordinator's to ask" in close.why
+    assert one.receive(1, ASKED, 0) == []
+
+
+def test_who_does_not_coordinate_says_so() -> None:
+    one = Broker(1, BrokerSettings())
+    one.connected(1)
+    answer, close = one.receive(1, ASKED, 0)
+    assert answer == Send(1, response("RegisterConsumer", "Unknown"))
+    assert isinstance(close, Close)
+    assert close.why == "c is refused: Unknown: broker 1 does not coordinate"
 
 
 def test_a_response_that_nobody_asked_for() -> None:

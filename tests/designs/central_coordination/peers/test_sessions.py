@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 
 import pytest
@@ -145,33 +144,3 @@ async def test_who_is_cut_off_from_zookeeper_resigns_before_the_next_one_begins(
         await cluster.grow("t", "1-1")
         await until(lambda: len(one.partitions) == 4)
     assert beside == [set(), set(), {2}]  # the last time it was dead
-
-
-@in_loop
-async def test_while_zookeeper_is_away_nobody_coordinates_and_all_is_answered(
-    keeper: ZooKeeper, beside: list[set[int]]
-) -> None:
-    process = keeper.process
-    assert process is not None
-    async with (
-        session(keeper.address, "/away") as first,
-        session(keeper.address, "/away") as second,
-        Cluster(
-            2, topics=TOPICS, registry=second.registry, sessions={1: first, 2: second}
-        ) as cluster,
-        consumer(cluster) as one,
-    ):
-        await until(lambda: len(one.partitions) == 2)
-        process.signal(signal.SIGSTOP)
-        try:
-            await until(lambda: cluster.coordinator is None)
-            await until(lambda: one.core.coordinator_id == -1)
-            assert not one.fetching
-        finally:
-            process.signal(signal.SIGCONT)
-        await until(lambda: cluster.coordinator is not None)
-        await until(lambda: len(one.partitions) == 2)
-        await cluster.grow("t", "1-0")
-        await until(lambda: len(one.partitions) == 3)
-    assert beside == [set()] * len(beside)
-    assert len(beside) >= 2

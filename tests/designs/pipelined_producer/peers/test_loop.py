@@ -122,18 +122,6 @@ def test_a_request_has_a_batch_of_each_partition_that_the_broker_leads() -> None
 
 
 @both
-def test_batches_end_by_their_bytes_too_and_keep_their_order(settings: Settings) -> None:
-    stage = Stage(replace(settings, batch_bytes=400, in_flight=1), Cluster(1, {"t": 2}))
-    values = [b"%0100d" % number for number in range(20)]
-    for number, value in enumerate(values):
-        stage.send(value, partition=number % 2)
-    stage.settle()
-    sent = [parts(frame) for frame in stage.requests(1)]
-    assert sent == [{("t", 0): 2, ("t", 1): 2}] * 5
-    in_order(stage, values)
-
-
-@both
 def test_no_partition_waits_for_ever_for_room_in_a_request(settings: Settings) -> None:
     stage = Stage(replace(settings, request_bytes=400), Cluster(1, {"t": 3}))
     values = [b"%0100d" % number for number in range(30)]
