@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -52,23 +53,30 @@ def test_retries_come_before_what_is_new_and_after_a_pause() -> None:
     assert stage.cluster.logs["t", 0] == [b"0", b"1"]
 
 
-def test_only_so_many_retries() -> None:
-    stage = Stage(Settings(retries=2), Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.extend([19] * 3)
+@pytest.mark.parametrize(
+    ("settings", "errors", "says", "requests"),
+    [
+        pytest.param({"retries": 2}, [19] * 3, "NOT_ENOUGH_REPLICAS", 3, id="so many retries"),
+        pytest.param({}, [10], "MESSAGE_TOO_LARGE", 1, id="an error that stays"),
+        pytest.param(
+            {"expiry_ms": 1000, "retries": 1000},
+            [7, *[19] * 100],
+            "expired: NOT_ENOUGH_REPLICAS",
+            10,
+            id="the last error before it was too old",
+        ),
+    ],
+)
+def test_a_message_that_is_refused_is_given_up_at_last(
+    settings: dict[str, Any], errors: list[int], says: str, requests: int
+) -> None:
+    stage = Stage(Settings(**settings), Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.extend(errors)
     stage.send(b"0")
-    stage.wait(1000)
-    assert stage.problems == {b"0": "NOT_ENOUGH_REPLICAS"}
-    assert len(stage.requests(1)) == 3
-    assert [outcome.error for outcome in stage.outcomes] == [19]
-
-
-def test_an_error_that_stays_is_not_tried_again() -> None:
-    stage = Stage(cluster=Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.append(10)
-    stage.send(b"0")
-    stage.wait(1000)
-    assert stage.problems == {b"0": "MESSAGE_TOO_LARGE"}
-    assert len(stage.requests(1)) == 1
+    stage.wait(1100)
+    assert stage.problems == {b"0": says}
+    assert [outcome.error for outcome in stage.outcomes] == errors[-1:]
+    assert len(stage.requests(1)) == requests
 
 
 @both
@@ -109,15 +117,6 @@ def test_what_nobody_said_anything_of_just_expires() -> None:
     stage.wait(1100)
     assert stage.problems == {b"0": "expired"}
     assert [outcome.error for outcome in stage.outcomes] == [0]
-
-
-def test_the_last_error_of_what_is_to_be_sent_again_is_told_when_it_is_too_old() -> None:
-    stage = Stage(Settings(expiry_ms=1000, retries=1000), Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.extend([7, *([19] * 100)])
-    stage.send(b"0")
-    stage.wait(1100)
-    assert stage.problems == {b"0": "expired: NOT_ENOUGH_REPLICAS"}
-    assert [outcome.error for outcome in stage.outcomes] == [19]
 
 
 def test_a_lost_connection_is_a_last_error_too() -> None:
