@@ -13,7 +13,7 @@ from barnabas.designs.rebalances.campaign import Case, commits
 
 CASES: Final = (Case("4.3.1", "consumer", 20), Case("3.9.1", "consumer", 20))
 SHORT: Final = (
-    Case("4.3.1", "consumer", 4, ("same connection", "listener, other connection")),
+    Case("4.3.1", "consumer", 4, ("same connection",)),
     Case("3.9.1", "consumer", 2, ("same connection",)),
 )
 

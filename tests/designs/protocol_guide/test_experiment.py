@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,19 +17,6 @@ from barnabas.specs.records import read
 from tests.places import ROOT
 
 RESULTS = ROOT / "designs/protocol_guide/docs/results"
-
-
-def measured(**saw: list[list[Any]]) -> dict[str, Any]:
-    """Two versions: one that does all as the guide says, and one that closes connections but for this."""
-    runs = [
-        {"version": version, "statement": name, "saw": found}
-        for name, one in STATEMENTS.items()
-        for version, found in (
-            ("0.8.2.2", [[0, one.right or "something"]]),
-            ("4.3.1", saw.get(name, [[each, CLOSES] for each in one.versions])),
-        )
-    ]
-    return {"how": {"versions": ["0.8.2.2", "4.3.1"]}, "runs": runs}
 
 
 class Probe:

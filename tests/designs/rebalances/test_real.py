@@ -12,7 +12,7 @@ from barnabas.cli.experiments.run import run
 
 pytestmark = [pytest.mark.needs_apache("0.11.0.1"), pytest.mark.timeout(300)]
 
-LATE = 500
+LATE = 2_000
 """Milliseconds that a newcomer may come behind the member's work."""
 
 
@@ -85,6 +85,6 @@ def test_what_came_since_the_last_auto_commit_is_delivered_again_after_a_kill(
         assert one["twice"] == 0
     for one in killed:
         # 20 a second; on a busy machine a record comes late
-        assert abs(one["twice"] - one["since_ms"] / 50) <= 10
+        assert abs(one["twice"] - one["since_ms"] / 50) <= LATE / 50
         assert one["waited_ms"] > LATE
     assert "since the commit" in text

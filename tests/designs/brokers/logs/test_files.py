@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,18 @@ class Said(list[str]):
     def one(self) -> str:
         (line,) = self
         return line
+
+
+@pytest.fixture
+def said() -> Said:
+    return Said()
+
+
+@pytest.fixture
+def logs(tmp_path: Path, said: Said) -> Iterator[Logs]:
+    found = Logs(tmp_path, said.append)
+    yield found
+    found.close()
 
 
 def appended(logs: Logs, data: bytes = ONE) -> int:
@@ -55,9 +67,9 @@ def test_a_partition_has_one_leader_and_the_next_one_has_all(tmp_path: Path) -> 
     second.close()
 
 
-def test_what_a_dead_leader_left_half_written_is_cut_off_and_said(tmp_path: Path) -> None:
-    said = Said()
-    logs = Logs(tmp_path, said.append)
+def test_what_a_dead_leader_left_half_written_is_cut_off_and_said(
+    tmp_path: Path, logs: Logs, said: Said
+) -> None:
     logs.lead([PLACE])
     appended(logs)
     logs.close()
@@ -68,7 +80,6 @@ def test_what_a_dead_leader_left_half_written_is_cut_off_and_said(tmp_path: Path
     assert appended(logs) == 1
     assert read(logs, 0) == [(0, b"v"), (1, b"v")]
     assert path_of(tmp_path, PLACE).stat().st_size == 2 * len(ONE)
-    logs.close()
 
 
 @pytest.mark.parametrize(
@@ -82,10 +93,9 @@ def test_what_a_dead_leader_left_half_written_is_cut_off_and_said(tmp_path: Path
     ids=["another file", "a size", "a value", "zeros at the end"],
 )
 def test_a_damaged_file_is_left_as_it_is_and_costs_no_other(
-    damage: Callable[[bytes], bytes], tmp_path: Path
+    damage: Callable[[bytes], bytes], tmp_path: Path, logs: Logs, said: Said
 ) -> None:
-    said = Said()
-    logs, path = Logs(tmp_path, said.append), path_of(tmp_path, PLACE)
+    path = path_of(tmp_path, PLACE)
     logs.lead([PLACE])
     for _ in range(3):
         appended(logs)
@@ -101,12 +111,12 @@ def test_a_damaged_file_is_left_as_it_is_and_costs_no_other(
     path.unlink()
     assert logs.lead([PLACE]) == 0
     assert appended(logs) == 0
-    logs.close()
 
 
-def test_a_damaged_file_is_not_read_again_until_it_is_another(tmp_path: Path) -> None:
-    said = Said()
-    logs, path = Logs(tmp_path, said.append), path_of(tmp_path, PLACE)
+def test_a_damaged_file_is_not_read_again_until_it_is_another(
+    tmp_path: Path, logs: Logs, said: Said
+) -> None:
+    path = path_of(tmp_path, PLACE)
     path.write_bytes(b"?" * len(ONE))
     os.utime(path, ns=(0, 0))
     logs.lead([PLACE])
@@ -118,37 +128,28 @@ def test_a_damaged_file_is_not_read_again_until_it_is_another(tmp_path: Path) ->
     logs.lead([PLACE])
     assert read(logs, 0) == [(0, b"v")]
     said.one()
-    logs.close()
 
 
-def test_what_can_not_be_opened_is_said_once_a_reason(tmp_path: Path) -> None:
-    said = Said()
-    logs = Logs(tmp_path, said.append)
+def test_what_can_not_be_opened_is_said_once_a_reason(logs: Logs, said: Said) -> None:
     places = [("a" * 300, 0), ("a" * 300, 1), PLACE]
     for _ in range(2):
         logs.lead(places)
     assert "-0.log and 1 more can't be opened: File name too long" in said.one()
     assert appended(logs) == 0
-    logs.close()
 
 
 def test_more_logs_than_files_may_be_open_leave_room_for_connections(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    logs: Logs, said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("resource.getrlimit", lambda _: (4, 4))
-    said = Said()
-    logs = Logs(tmp_path, said.append)
     logs.lead([("t", number) for number in range(5)])
     assert "t-3.log and 1 more can't be opened: 3 are open" in said.one()
     assert appended(logs) == 0
     logs.lead([("t", number) for number in range(2, 5)])
     assert logs.failed == {}
-    logs.close()
 
 
-def test_a_file_that_is_deleted_takes_no_records(tmp_path: Path) -> None:
-    said = Said()
-    logs = Logs(tmp_path, said.append)
+def test_a_file_that_is_deleted_takes_no_records(tmp_path: Path, logs: Logs, said: Said) -> None:
     logs.lead([PLACE])
     appended(logs)
     path_of(tmp_path, PLACE).unlink()
@@ -156,16 +157,13 @@ def test_a_file_that_is_deleted_takes_no_records(tmp_path: Path) -> None:
         appended(logs)
     assert said.one() == "t-0.log takes no records: the file is deleted"
     assert read(logs, 0) == [(0, b"v")]
-    logs.close()
 
 
-def test_leading_the_same_again_keeps_the_file_open(tmp_path: Path) -> None:
-    logs = Logs(tmp_path)
+def test_leading_the_same_again_keeps_the_file_open(logs: Logs) -> None:
     logs.lead([PLACE])
     before = logs.get(PLACE)
     assert logs.lead([PLACE, ("t", 1)]) == 0
     assert logs.get(PLACE) is before
-    logs.close()
 
 
 def test_what_is_another_s_when_it_is_open_is_closed(
@@ -187,14 +185,10 @@ def test_what_is_another_s_when_it_is_open_is_closed(
     others.close()
 
 
-def test_a_full_log_refuses_and_stays_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_log_refuses_and_stays_as_it_is(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LOG_LIMIT", 2 * len(ONE))
-    logs = Logs(tmp_path)
     logs.lead([PLACE])
     assert [appended(logs), appended(logs)] == [0, 1]
     with pytest.raises(Full):
         appended(logs)
     assert read(logs, 0) == [(0, b"v"), (1, b"v")]
-    logs.close()

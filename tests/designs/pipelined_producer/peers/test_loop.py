@@ -72,20 +72,6 @@ def test_a_first_message_waits_undesignated_and_its_metadata_are_asked_for(
     assert stage.send(b"1", key=b"k").partition == 0
 
 
-@both
-def test_keys_that_waited_stay_in_front_of_those_that_did_not(settings: Settings) -> None:
-    stage = Stage(replace(settings, batch_messages=2))
-    stage.cluster.brokers[1].answering = False
-    stage.send_numbered(5, key=b"k")
-    stage.settle()
-    stage.cluster.brokers[1].answering = True
-    stage.turn()
-    for value in (b"5", b"6"):
-        stage.send(value, key=b"k")
-    stage.settle()
-    assert stage.cluster.logs["t", 0] == list(numbered(7))
-
-
 def test_several_requests_are_in_flight() -> None:
     stage = silent_stage(Settings(in_flight=3, batch_messages=1))
     stage.send_numbered(10)
@@ -205,21 +191,6 @@ def test_a_batch_s_time_is_its_own_whatever_another_partition_waits_for() -> Non
     assert wake(stage.loop) == pytest.approx(stage.now + 0.1)
     stage.wait(101)
     assert stage.acknowledged == [b"a", b"b", b"c"]
-
-
-@cut
-def test_an_incomplete_request_goes_on_before_anything_new(chunk: int) -> None:
-    stage = Stage(Settings(batch_messages=1), Cluster(1, {"t": 1}), chunk=chunk)
-    stage.send(b"first")
-    stage.settle()
-    stage.unwritable.add(1)
-    stage.send(b"0")
-    stage.send(b"1")
-    stage.settle()
-    assert len(stage.requests(1)) == 1
-    stage.unwritable.clear()
-    stage.settle()
-    assert stage.cluster.logs["t", 0] == [b"first", b"0", b"1"]
 
 
 @pytest.mark.parametrize(
@@ -457,18 +428,6 @@ def test_a_topic_that_can_t_be_is_given_up_at_once() -> None:
     assert stage.acknowledged == [b"good"]
 
 
-def test_a_moved_leader_is_followed() -> None:
-    stage = Stage(cluster=Cluster(2, {"t": 1}))
-    stage.send(b"0")
-    stage.settle()
-    stage.cluster.leaders["t", 0] = 2
-    stage.send(b"1")
-    stage.send(b"2")
-    stage.wait(500)
-    assert stage.cluster.logs["t", 0] == [b"0", b"1", b"2"]
-    assert stage.problems == {}
-
-
 def test_nothing_goes_to_a_new_leader_while_something_is_in_flight_to_the_old_one() -> None:
     stage = Stage(
         Settings(in_flight=3, metadata_refresh_ms=300), Cluster(3, {"t": 1}), bootstrap=(3,)
@@ -531,17 +490,6 @@ def test_a_batch_that_is_given_up_says_what_was_wrong_with_the_connection(
         stage.wires[1].answers += answer
     stage.wait(1000)
     assert stage.problems == {b"1": says}
-
-
-def test_a_lost_connection_is_made_again_and_what_was_in_flight_sent_again() -> None:
-    stage = silent_stage(Settings(in_flight=2, batch_messages=1))
-    stage.send_numbered(4)
-    stage.settle()
-    stage.cut(1)
-    stage.cluster.brokers[1].answering = True
-    stage.wait(1000)
-    assert stage.cluster.logs["t", 0] == [b"first", *numbered(4)]
-    assert stage.acknowledged == [b"first", *numbered(4)]
 
 
 def test_a_broker_that_can_t_be_reached_is_tried_again() -> None:

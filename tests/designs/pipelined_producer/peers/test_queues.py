@@ -46,21 +46,6 @@ def test_batches_are_of_asked_partitions_in_order_and_at_most_so_large(make: Mak
 
 
 @both
-def test_what_has_no_partition_goes_to_one_of_those_that_are_asked(make: Make) -> None:
-    queues = make(100, LARGE)
-    for number in range(6):
-        queues.put(event(number, UNDESIGNATED))
-    found = [queues.take([("t", 3), ("t", 5)], 2, 0.0) for _ in range(3)]
-    assert [one for batches in found for one in values(batches).values()] == [
-        [0, 1],
-        [2, 3],
-        [4, 5],
-    ]
-    assert {place for batches in found for place in batches} == {("t", 3), ("t", 5)}
-    assert all(e.place == place for batch in found for place, es in batch.items() for e in es)
-
-
-@both
 def test_another_topic_s_undesignated_stay(make: Make) -> None:
     queues = make(100, LARGE)
     queues.put(event("a", UNDESIGNATED, "a"))
