@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.designs.rebalances.counting import complete, overtaken, puts_back, rows
+from barnabas.designs.rebalances.counting import complete, puts_back, rows
 
 
 def run(**other: Any) -> dict[str, Any]:
@@ -40,14 +40,3 @@ def test_a_run_without_its_rebalance_or_all_its_records_is_not_complete(lacking:
     assert complete(run(died=[["m", "died", "CommitFailedException"]]))
     assert not complete(run(**lacking))
     assert rows([run(**lacking)]) == []
-
-
-def test_runs_stand_by_arm_and_by_what_came_first() -> None:
-    late = run(arm="same connection", overtaken=True)
-    none = run(arm="same connection", exit="", broker="")
-    assert [overtaken(one) for one in (run(), late, none)] == ["no", "yes", "no join"]
-    assert rows([none, late, run(), late]) == [
-        ("no proxy", "no", [run()]),
-        ("same connection", "yes", [late, late]),
-        ("same connection", "no join", [none]),
-    ]

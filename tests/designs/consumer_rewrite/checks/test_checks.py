@@ -10,9 +10,7 @@ from barnabas.captures.checks.finding import MS, Finding
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.consumer_rewrite.checks import CHECKS
-from barnabas.designs.consumer_rewrite.checks.states import reachable
 from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2
-from barnabas.designs.consumer_rewrite.states import DISCOVER, PART_OF_GROUP, STOPPED
 from barnabas.specs.dialects.keys import own_key
 from tests.designs.messages import JOIN, committed_rows
 
@@ -131,9 +129,3 @@ def test_what_is_no_exchange_of_the_rewrite() -> None:
     other = beat(20)
     other.version = 1
     assert found(one, other) == []
-
-
-def test_what_may_have_happened_unseen() -> None:
-    assert STOPPED in reachable(frozenset({PART_OF_GROUP}))
-    assert reachable(frozenset({STOPPED})) >= {STOPPED, DISCOVER}
-    assert PART_OF_GROUP not in reachable(frozenset({STOPPED}))
