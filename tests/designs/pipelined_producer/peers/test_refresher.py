@@ -1,4 +1,4 @@
-"""Which topics metadata are asked for, and until when."""
+"""Metadata: which topics are asked for, until when, of whom, and who waits for them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from typing import Any
 
 import pytest
 
+from barnabas.designs.pipelined_producer.peers.links import METADATA, State
+from barnabas.designs.pipelined_producer.peers.loop import Loop
 from barnabas.designs.pipelined_producer.peers.settings import Settings
 from barnabas.designs.pipelined_producer.peers.steps import wants_write
-from barnabas.specs.keys import METADATA
-from tests.designs.pipelined_producer.peers.stage import Cluster, Stage
+from barnabas.specs.keys import METADATA as METADATA_KEY
+from tests.designs.pipelined_producer.peers.stage import Broker, Cluster, Stage, numbered
+
+LIMITS = Settings(answer_timeout_ms=500, expiry_ms=2000, retries=2, retry_backoff_ms=50)
 
 
 def asked_for(stage: Stage) -> list[list[str]]:
     """The topics of each Metadata request."""
     return [
-        [topic["name"] for topic in frame.body["topics"]] for frame in stage.requests(1, METADATA)
+        [topic["name"] for topic in frame.body["topics"]]
+        for frame in stage.requests(1, METADATA_KEY)
     ]
 
 
@@ -56,3 +61,172 @@ def test_there_is_nothing_to_ask_for_without_a_topic() -> None:
     assert wants_write(stage.loop) == set()
     stage.wait(5000)
     assert asked_for(stage) == [["bad"]]
+
+
+def slow_metadata(metadata: str) -> Stage:
+    """Topic t is known and is being sent to; then the first message for u, and nobody answers."""
+    settings = Settings(metadata=metadata, batch_messages=1)  # type: ignore[arg-type]
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[1].answering = False  # it is the one that is asked
+    stage.send(b"u", topic="u")
+    stage.settle()
+    stage.send_numbered(5, partition=1)
+    stage.settle()
+    return stage
+
+
+@pytest.mark.parametrize(("metadata", "others"), [("non-blocking", 5), ("blocking", 0)])
+def test_metadata_hold_up_others_only_if_they_block(metadata: str, others: int) -> None:
+    stage = slow_metadata(metadata)
+    assert stage.cluster.logs["t", 1] == [b"first", *numbered(others)]
+    stage.cluster.brokers[1].answering = True
+    stage.settle()
+    assert stage.cluster.logs["t", 1] == [b"first", *numbered(5)]
+    assert stage.cluster.logs["u", 0] == [b"u"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "heard"), [("blocking", []), ("non-blocking", [b"in flight"])]
+)
+def test_answers_are_read_while_metadata_are_waited_for_only_if_that_does_not_block(
+    metadata: str, heard: list[bytes]
+) -> None:
+    settings = Settings(metadata=metadata)  # type: ignore[arg-type]
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"in flight", partition=1)
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="u")
+    stage.settle()
+    stage.cluster.brokers[2].answering = True
+    stage.settle()
+    assert stage.acknowledged == [b"first", *heard]
+    stage.cluster.brokers[1].answering = True
+    stage.settle()
+    assert stage.acknowledged == [b"first", b"in flight", b"u"]
+
+
+@pytest.mark.parametrize("metadata", ["blocking", "non-blocking"])
+def test_a_leader_is_connected_to_as_soon_as_it_is_known(metadata: str) -> None:
+    stage = Stage(Settings(metadata=metadata), Cluster(1, {"t": 1}))  # type: ignore[arg-type]
+    stage.send(b"v")
+    while not stage.loop.links.led:
+        stage.turn()
+    stage.do(Loop.configure_connections)
+    assert stage.loop.links.brokers[1].state == State.CONNECTING
+
+
+def standing_still() -> Stage:
+    """Broker 1 does not answer for metadata, nor broker 2 what is in flight to it, for 500 ms now."""
+    settings = Settings(metadata="blocking", answer_timeout_ms=1000)
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"in flight", partition=1)
+    stage.wait(500)
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="u")
+    return stage
+
+
+def test_what_is_late_when_metadata_come_at_last_is_given_up_at_once() -> None:
+    stage = standing_still()
+    stage.wait(700)
+    assert stage.closes == []
+    stage.cluster.brokers[1].answering = True
+    stage.turn()
+    assert stage.closes == [2]
+
+
+@pytest.mark.parametrize("silent_ms", [700, 1500], ids=["then answered", "then given up"])
+def test_an_answer_that_came_while_metadata_were_waited_for_is_not_late(silent_ms: int) -> None:
+    stage = standing_still()
+    stage.settle()
+    stage.cluster.brokers[2].answering = True
+    stage.wait(silent_ms)
+    stage.cluster.brokers[1].answering = True
+    stage.wait(1000)
+    assert 2 not in stage.closes
+    assert stage.cluster.logs["t", 1] == [b"first", b"in flight"]
+    assert stage.acknowledged == [b"first", b"in flight", b"u"]
+
+
+def test_metadata_are_asked_of_one_address_after_the_other() -> None:
+    stage = Stage(Settings(reconnect_backoff_ms=10), Cluster(3, {"t": 1}), bootstrap=(2, 1, 3))
+    stage.refused |= {2, 3}
+    stage.send(b"v", partition=0)
+    stage.wait(100)
+    assert stage.acknowledged == [b"v"]
+
+
+def test_metadata_are_asked_of_another_if_one_is_silent() -> None:
+    stage = Stage(Settings(answer_timeout_ms=1000, metadata="blocking"), Cluster(2, {"t": 2}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="new")
+    stage.wait(900)
+    assert METADATA not in stage.closes
+    stage.wait(500)
+    assert METADATA in stage.closes
+    assert stage.requests(2, METADATA_KEY) != []
+
+
+def test_metadata_are_refreshed_from_time_to_time() -> None:
+    stage = Stage(Settings(metadata_refresh_ms=5000), Cluster(1, {"t": 1}))
+    stage.send(b"v")
+    stage.wait(4999)
+    assert len(stage.requests(1, METADATA_KEY)) == 1
+    stage.wait(5000)
+    assert len(stage.requests(1, METADATA_KEY)) == 2
+
+
+def test_a_topic_that_can_t_be_is_given_up_at_once() -> None:
+    stage = Stage()
+    stage.cluster.topic_errors["bad name"] = 17
+    stage.send(b"v", topic="bad name")
+    stage.send(b"good")
+    stage.settle()
+    assert stage.problems == {b"v": "INVALID_TOPIC_EXCEPTION"}
+    assert stage.acknowledged == [b"good"]
+
+
+def test_nothing_goes_to_a_new_leader_while_something_is_in_flight_to_the_old_one() -> None:
+    stage = Stage(
+        Settings(in_flight=3, metadata_refresh_ms=300), Cluster(3, {"t": 1}), bootstrap=(3,)
+    )
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"1")
+    stage.settle()
+    stage.cluster.leaders["t", 0] = 2
+    stage.wait(400)  # it is known by now
+    stage.send(b"2")
+    stage.wait(100)
+    assert stage.requests(2) == []
+    stage.cluster.brokers[1].answering = True
+    stage.wait(500)
+    assert stage.cluster.logs["t", 0] == [b"0", b"1", b"2"]
+    assert stage.acknowledged == [b"0", b"1", b"2"]
+
+
+@pytest.mark.parametrize("node", [-1, -2, -(1 << 31)])
+def test_a_broker_with_a_number_of_our_own_ends_the_connection(node: int) -> None:
+    """-1 is the connection for metadata, -2 the client's thread."""
+    cluster = Cluster(1, {"t": 1})
+    cluster.brokers[node] = Broker(cluster, node)
+    cluster.leaders["t", 0] = node
+    stage = Stage(LIMITS, cluster)
+    stage.send(b"0")
+    stage.wait(100)
+    assert set(stage.closes) == {METADATA}
+    assert stage.loop.links.brokers == {}
+    stage.wait(2000)
+    assert stage.problems == {b"0": "expired"}
