@@ -13,7 +13,7 @@ from barnabas.designs.consumer_rewrite import consuming as rewrite
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.consuming import fetcher
 from tests.designs.brokers.logs.broker import with_broker
-from tests.designs.waiting import LIMIT
+from tests.designs.waiting import until
 
 
 def test_a_leader_that_is_silent_holds_up_no_heartbeat(
@@ -24,30 +24,24 @@ def test_a_leader_that_is_silent_holds_up_no_heartbeat(
     monkeypatch.setattr(rewrite, "COMMIT", 0)
 
     async def run(address: Address, silent: socket.socket) -> None:
-        over, news = asyncio.Event(), asyncio.Event()
+        over = asyncio.Event()
 
         async def consume(said: list[str]) -> None:
-            def say(line: str) -> None:
-                said.append(line)
-                news.set()
+            settings = ConsumerSettings(
+                "g", (address,), ("t",), session_timeout_ms=20_000, heartbeat_frequency=200
+            )
+            await rewrite.consume(settings, lambda *what: None, said.append, over, [])
 
-            often = {"session_timeout_ms": 20_000, "heartbeat_frequency": 200}
-            settings = ConsumerSettings("g", (address,), topics=("t",), **often)
-            await rewrite.consume(settings, lambda *what: None, say, over, [])
-
-        async def until(said: list[str], words: str) -> None:
-            async with asyncio.timeout(LIMIT):
-                while not any(words in line for line in said):
-                    await news.wait()
-                    news.clear()
+        async def hear(said: list[str], words: str) -> None:
+            await until(lambda: any(words in line for line in said))
 
         first, second = list[str](), list[str]()
         tasks = [asyncio.create_task(consume(first))]
-        await until(first, "starts to fetch t[0:0 1:0]: generation 1")
+        await hear(first, "starts to fetch t[0:0 1:0]: generation 1")
         connection, _ = await asyncio.get_running_loop().sock_accept(silent)
         tasks.append(asyncio.create_task(consume(second)))
-        await until(second, ": generation 2")
-        await until(first, ": generation 2")
+        await hear(second, ": generation 2")
+        await hear(first, ": generation 2")
         assert [line.partition(" to fetch")[0] for line in first] == ["starts", "stops", "starts"]
         over.set()
         silent.close()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,28 +41,29 @@ TOPICS = {"t": ("0-0", "0-1", "0-2", "0-3")}
 NAMES = ("a", "b")
 
 
-def pinged(seen: Iterable[Exchange]) -> bool:
-    """Whether each consumer was asked something more when all had been started for the last time."""
-    last: dict[str, dict[str | None, int]] = {"Ping": {}, "StartFetcher": {}}
-    for one in seen:
-        if one.api in last:
-            last[one.api][one.client_id] = one.ts
-    started = max(last["StartFetcher"].values(), default=0)
-    return all(last["Ping"].get(name, 0) > started for name in NAMES)
+def answered(seen: Iterable[Exchange], clients: Iterable[Client]) -> bool:
+    """Whether each answer of the consumers to a start has passed the proxy."""
+    passed = Counter(
+        one.client_id for one in seen if one.api == "StartFetcher" and one.latency_ms is not None
+    )
+    return all(
+        one.fetching and one.starts == passed[name]
+        for name, one in zip(NAMES, clients, strict=True)
+    )
 
 
 @contextlib.asynccontextmanager
 async def fetching(proxy: Harness) -> AsyncIterator[list[Client]]:
     """Two consumers that have consumed something."""
     clients = [
-        Client(ConsumerSettings("g", name, (proxy.proxy.address,), session_timeout_ms=1_500))
+        Client(ConsumerSettings("g", name, (proxy.proxy.address,), session_timeout_ms=6_000))
         for name in NAMES
     ]
     try:
         for one in clients:
             one.start()
         # with a bug they may share nothing, but they are started
-        await until(lambda: all(one.fetching for one in clients) and pinged(proxy.exchanges))
+        await until(lambda: answered(proxy.exchanges, clients))
         for one in clients:
             for at in one.partitions:
                 one.consumed(at, 42)
@@ -70,21 +73,24 @@ async def fetching(proxy: Harness) -> AsyncIterator[list[Client]]:
             await one.stop()
 
 
-async def rebalanced(cluster: Cluster, proxy: Harness) -> None:
+async def rebalanced(cluster: Cluster, proxy: Harness, *, pings: int = 0) -> None:
     """There is a partition more while one of the consumers is slow to answer."""
-    async with fetching(proxy) as (quick, slow):
-        before = quick.starts
+    async with fetching(proxy) as clients:
+        quick, slow = clients
+        before = [one.starts for one in clients]
         known = coordinator(cluster).core.groups["g"]
         slow.pause()
         await cluster.grow("t", "0-4")
         await until(
             lambda: (
-                quick.starts > before
+                quick.starts > before[0]
                 or (known.state == STOPPING and not known.consumers["a"].waits("StopFetcher"))
             )
         )
         slow.resume()
-        await until(lambda: quick.starts > before and slow.fetching and pinged(proxy.exchanges))
+        await until(lambda: all(one.starts > was for one, was in zip(clients, before, strict=True)))
+        await until(lambda: answered(proxy.exchanges, clients))
+        await until(lambda: sum(one.api == "Ping" for one in proxy.exchanges) >= pings)
 
 
 async def failed_over(cluster: Cluster, proxy: Harness) -> None:
@@ -94,7 +100,7 @@ async def failed_over(cluster: Cluster, proxy: Harness) -> None:
         await asyncio.to_thread(proxy.replace, loads(SLOW_TO_STOP))
         await cluster.stop(coordinator(cluster).node)
         await until(lambda: all(one.starts > before[one] and one.fetching for one in clients))
-        await until(lambda: pinged(proxy.exchanges))
+        await until(lambda: answered(proxy.exchanges, clients))
 
 
 def coordinator(cluster: Cluster) -> BrokerServer:
@@ -130,7 +136,7 @@ def found(seen: Iterable[Exchange]) -> list[tuple[str, str, str]]:
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
-    return exchanges(tmp_path_factory.mktemp("central") / "f.pcapng")
+    return exchanges(tmp_path_factory.mktemp("central") / "f.pcapng", partial(rebalanced, pings=2))
 
 
 def test_nothing_is_wrong_with_peers(sound: list[Exchange]) -> None:

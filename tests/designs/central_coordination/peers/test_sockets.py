@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -27,10 +28,10 @@ async def consumers(
     bootstrap: tuple[Address, ...], *names: str, session_timeout_ms: int = 60_000
 ) -> AsyncIterator[list[Client]]:
     """Nobody is lost on a busy machine."""
-    patience = {"session_timeout_ms": session_timeout_ms, "request_timeout_ms": 60_000}
-    clients = [
-        Client(ConsumerSettings("g", name, bootstrap, backoff_ms=20, **patience)) for name in names
-    ]
+    common = ConsumerSettings(
+        "g", "", bootstrap, session_timeout_ms=session_timeout_ms, request_timeout_ms=60_000
+    )
+    clients = [Client(replace(common, consumer_id=name, backoff_ms=20)) for name in names]
     try:
         for client in clients:
             client.start()

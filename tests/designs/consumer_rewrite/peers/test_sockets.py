@@ -177,8 +177,8 @@ async def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coor
         host, _, port = proxy.bootstrap.rpartition(":")
         address = ((host, int(port)),)
         # its session is over when the lost heartbeat is
-        short = {"session_timeout_ms": 1_500, "heartbeat_frequency": 5}
-        clients = [client(address, client_id="slow", **short), client(address, client_id="quick")]
+        slow = client(address, client_id="slow", session_timeout_ms=1_500, heartbeat_frequency=5)
+        clients = [slow, client(address, client_id="quick")]
         async with polling(clients):
             await until(lambda: shared(clients, 4))
             before = clients[0].core.losses
