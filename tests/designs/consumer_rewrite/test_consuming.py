@@ -21,7 +21,7 @@ def test_a_leader_that_is_silent_holds_up_no_heartbeat(
 ) -> None:
     """Else the coordinator takes the consumer for dead: its session is shorter than the leader's silence."""
     monkeypatch.setattr(fetcher, "TIMEOUT", 60.0)
-    monkeypatch.setattr(rewrite, "COMMIT", 0)
+    monkeypatch.setattr(rewrite, "COMMIT", 100)
 
     async def run(address: Address, silent: socket.socket) -> None:
         over = asyncio.Event()

@@ -70,7 +70,7 @@ def test_a_request_that_is_the_coordinators_to_ask() -> None:
 def test_who_does_not_coordinate_says_so() -> None:
     one = Broker(1, BrokerSettings())
     one.connected(1)
-    answer, close = one.receive(1, ASKED, 0)
+    answer, close = one.receive(1, ASKED + ASKED, 0)
     assert answer == Send(1, response("RegisterConsumer", "Unknown"))
     assert isinstance(close, Close)
     assert close.why == "c is refused: Unknown: broker 1 does not coordinate"

@@ -82,6 +82,12 @@ def test_what_is_no_assignment_is_found(lie: Lie) -> None:
         assigned(lambda consumers, topics: lie(by_range(consumers, topics)), CONSUMERS, TOPICS)
 
 
+def test_who_does_not_subscribe_to_a_topic_gets_nothing_of_it() -> None:
+    given = {"a": [("u", 0)], "b": [("t", 0), ("t", 1), ("t", 2)]}
+    with pytest.raises(BrokenPromise, match="does not subscribe"):
+        assigned(lambda consumers, topics: given, CONSUMERS, TOPICS)
+
+
 def test_what_a_strategy_does_to_what_it_is_given_changes_nothing() -> None:
     topics = dict(TOPICS)
 
