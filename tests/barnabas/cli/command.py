@@ -3,27 +3,55 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from contextlib import chdir
+from functools import cache
 from pathlib import Path
-from subprocess import CompletedProcess
+from typing import Any, NamedTuple
 
 import pytest
+import typer.main
 
-from barnabas.cli.app import main
+from barnabas.cli import app
 
 
-def run(*arguments: str, cwd: Path | None = None, stdin: str = "") -> CompletedProcess[str]:
-    """What the command says and its exit code, as a process would have them."""
+class Ran(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Its JSON Lines."""
+        return [json.loads(line) for line in self.stdout.splitlines()]
+
+    @property
+    def document(self) -> Any:
+        """Its JSON."""
+        return json.loads(self.stdout)
+
+
+def run(*arguments: object, cwd: Path | None = None, stdin: str = "") -> Ran:
+    """Run a command to its end, as a process would."""
     out, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with pytest.MonkeyPatch.context() as patch, chdir(cwd or Path.cwd()):
-        patch.setattr(sys, "argv", ["barnabas", *arguments])
+        patch.setattr(app, "app", _command())
+        patch.setattr(sys, "argv", ["barnabas", *map(str, arguments)])
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8"))
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", errors)
         with pytest.raises(SystemExit) as ended:
-            main()
-    return CompletedProcess(arguments, int(ended.value.code or 0), _text(out), _text(errors))
+            app.main()
+    return Ran(int(ended.value.code or 0), _text(out), _text(errors))
+
+
+@cache
+def _command() -> Any:
+    """The tree of commands, which Typer builds anew for each call."""
+    return typer.main.get_command(app.app)
 
 
 def _text(written: io.TextIOWrapper) -> str:

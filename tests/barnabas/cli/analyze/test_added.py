@@ -14,7 +14,7 @@ from barnabas.cli.analyze.added import analyze_added
 from barnabas.cli.analyze.analyze import PACKAGES, Wanted
 from barnabas.pipeline.tables.table_formats import FORMATS, commit_batch
 from barnabas.pipeline.tables.tables import write
-from barnabas.trouble import COULD_NOT_RUN, FINE, MISUSE, Trouble
+from barnabas.trouble import FINE, MISUSE, Trouble
 from tests.pipeline.spark_processes import LITTLE
 from tests.places import ROOT, SAMPLES
 
@@ -51,32 +51,6 @@ def test_behind_the_last_batch_it_only_says_which_is_next(
         assert said == "nothing was added\nnext: --from-batch 2\n"
     assert not wanted.out.exists()
     assert trouble(wanted, 3) == "--from-batch 3: batch 2 is the next one"
-
-
-def test_a_folder_without_batches_is_refused(followed: Path, tmp_path: Path) -> None:
-    out = tmp_path / "added"
-    how = "has no batches in a table format: follow into it with --format"
-    assert f"{tmp_path} {how} delta" in trouble(Wanted([tmp_path], out))
-    assert f"{followed} {how} delta" in trouble(Wanted([followed], out, table_format="delta"))
-    assert "takes one folder" in trouble(Wanted([followed, followed], out))
-    assert trouble(Wanted([followed], out, master="nowhere")).startswith("--master: ")
-
-
-def test_a_table_that_lost_its_log_is_named(tmp_path: Path) -> None:
-    for name in ("exchanges/batch=0", "delta/exchanges"):
-        (tmp_path / name).mkdir(parents=True)
-    with pytest.raises(Trouble) as raised:
-        analyze_added(Wanted([tmp_path], tmp_path / "a%20b", table_format="delta"), 0)
-    assert str(raised.value) == f"{tmp_path}/delta/exchanges: there is no batch in it"
-    assert raised.value.code == COULD_NOT_RUN
-    assert not (tmp_path / "a%20b").exists()
-
-
-def test_of_two_formats_one_is_to_be_named(tmp_path: Path) -> None:
-    for name in ("exchanges/batch=0", "delta/exchanges", "iceberg/exchanges"):
-        (tmp_path / name).mkdir(parents=True)
-    said = trouble(Wanted([tmp_path], tmp_path / "added"))
-    assert said == f"{tmp_path} has batches as delta and iceberg: --format says which to take"
 
 
 def test_there_is_a_package_for_each_format() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -19,7 +18,6 @@ from typer.testing import CliRunner
 
 from barnabas.captures.checks import CHECKS
 from barnabas.cli.analyze.analyze import Wanted, analyze, printed, session_of, taken
-from barnabas.cli.analyze.elsewhere import analyze_elsewhere
 from barnabas.cli.analyze.follow import follow
 from barnabas.cli.analyze.progress import shown
 from barnabas.cli.app import app
@@ -32,7 +30,7 @@ from barnabas.pipeline.spark import session
 from barnabas.pipeline.spark.class_archive import KEEPS
 from barnabas.pipeline.tables.limits import Limit
 from barnabas.specs.jsonform import BLOBS
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, MISUSE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 from tests.captures.traffic import ip_packet, segments, talk, write_pcap
 from tests.places import ROOT, SAMPLES
 
@@ -52,72 +50,6 @@ def trouble(wanted: Wanted) -> Trouble:
         analyze(wanted)
     assert "\n" not in str(raised.value)
     return raised.value
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, "No such file"),
-        (b"", "is not a capture"),
-        (b"not a capture at all\n", "is not a capture"),
-    ],
-)
-def test_what_is_no_capture_is_misuse(tmp_path: Path, content: bytes | None, said: str) -> None:
-    file = tmp_path / "x.pcap"
-    if content is not None:
-        file.write_bytes(content)
-    found = trouble(Wanted([CAPTURE, file], tmp_path / "out"))
-    assert said in str(found)
-    assert str(file) in str(found)
-    assert found.code == MISUSE
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "exchanges").mkdir()
-    (tmp_path / "thesis.tex").write_text("")
-    found = trouble(Wanted([CAPTURE], tmp_path))
-    assert str(found) == f"--out {tmp_path} holds other files (thesis.tex): choose a new folder"
-    assert found.code == MISUSE
-
-
-@pytest.mark.parametrize("name", ["a[1]", "a*", "a?", "{a,b}", "a\\b"])
-def test_a_folder_that_spark_takes_for_a_pattern_is_refused(tmp_path: Path, name: str) -> None:
-    out = tmp_path / name / "out"
-    found = trouble(Wanted([CAPTURE], out))
-    assert str(found).startswith("--out: Spark treats the ")
-    assert str(found).endswith(f" in {out} as a pattern: use another name")
-    assert found.code == MISUSE
-    assert not out.exists()
-
-
-@pytest.mark.parametrize(("there", "follows"), [("batch", False), ("capture", True)])
-def test_a_folder_with_tables_of_the_other_kind_is_refused(
-    tmp_path: Path, there: str, follows: bool
-) -> None:
-    out, captures = tmp_path / "out", tmp_path / "captures"
-    (out / "exchanges" / f"{there}=1").mkdir(parents=True)
-    captures.mkdir()
-    wanted = Wanted([captures if follows else CAPTURE], out)
-    with pytest.raises(Trouble) as raised:
-        follow(wanted, until_read=True) if follows else analyze(wanted)
-    how = "without" if follows else "with"
-    said = f"--out {out} has tables of a run {how} --follow: choose another folder"
-    assert (str(raised.value), raised.value.code) == (said, MISUSE)
-    assert [path.name for path in out.iterdir()] == ["exchanges"]
-
-
-@pytest.mark.parametrize("by", ["capture=a", "batch=0/capture=a"])
-def test_a_folder_whose_tables_are_parted_as_of_old_is_refused(tmp_path: Path, by: str) -> None:
-    """Spark reads no table that is parted in two ways."""
-    out, captures = tmp_path / "out", tmp_path / "captures"
-    (out / "exchanges" / by / "day=2026-01-01" / "api=Fetch").mkdir(parents=True)
-    captures.mkdir()
-    wanted = Wanted([captures if by.startswith("batch") else CAPTURE], out)
-    with pytest.raises(Trouble) as raised:
-        follow(wanted, until_read=True) if by.startswith("batch") else analyze(wanted)
-    said = f"--out {out} has tables of an earlier barnabas: choose another folder"
-    assert (str(raised.value), raised.value.code) == (said, MISUSE)
 
 
 @pytest.mark.parametrize(("most", "code"), [(3, FINE), (2, FINDINGS)])
@@ -238,27 +170,6 @@ def test_how_large_bytes_are_written_is_an_option(
     assert [one.blob for one in asked] == [BLOBS[word]]
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.write_text("")
-    assert "is a file" in str(trouble(Wanted([CAPTURE], out)))
-
-
-def test_a_folder_in_which_nothing_can_be_written_is_told(tmp_path: Path) -> None:
-    (tmp_path / "_lock").mkdir()  # as root writes into what is read-only
-    found = trouble(Wanted([CAPTURE], tmp_path))
-    assert str(found) == f"--out {tmp_path}: Is a directory"
-    assert found.code == MISUSE
-
-
-def test_delta_tables_have_no_place_whose_name_delta_unquotes(tmp_path: Path) -> None:
-    out = tmp_path / "a%20b"
-    found = trouble(Wanted([CAPTURE], out, table_format="delta"))
-    assert f"delta-rs finds nothing below {out}" in str(found)
-    assert found.code == MISUSE
-    assert not out.exists()
-
-
 def test_who_interrupts_does_not_wait_for_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,27 +217,6 @@ def test_what_is_loaded_beside_another_thread_is_not_interrupted(module: str) ->
     assert done.stdout == "True\n"
 
 
-def test_tables_on_request_are_packets_and_frames(tmp_path: Path) -> None:
-    found = trouble(Wanted([CAPTURE], tmp_path / "out", also=("packets", "bytes")))
-    assert str(found) == "--tables bytes: only packets, frames are written on request"
-    assert found.code == MISUSE
-
-
-def test_what_is_no_master_is_misuse(tmp_path: Path) -> None:
-    found = trouble(Wanted([CAPTURE], tmp_path, master="localhost:7077"))
-    assert str(found).startswith("--master: localhost:7077 is no master: ")
-    assert found.code == MISUSE
-
-
-def test_a_master_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as there:
-        port = there.getsockname()[1]
-    for url in (f"spark://127.0.0.1:{port}", f"sc://127.0.0.1:{port}"):
-        found = trouble(Wanted([CAPTURE], tmp_path, master=url))
-        assert str(found) == f"no answer from {url}: Connection refused"
-        assert found.code == COULD_NOT_RUN
-
-
 def test_without_pyspark_what_to_install_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,18 +235,3 @@ def test_what_of_a_folder_is_no_capture_is_named(
     (captures / "broken.pcap").write_bytes(b"broken")
     trouble(Wanted([captures], captures / "broken.pcap"))
     assert f"left out, not a capture: {captures / 'broken.pcap'}" in capsys.readouterr().err
-
-
-def test_a_name_that_is_not_utf_8_is_said(tmp_path: Path) -> None:
-    odd = tmp_path / "n\udcff.pcapng"
-    shutil.copy(CAPTURE, odd)
-    found = trouble(Wanted([odd], tmp_path / "out"))
-    assert str(found).endswith("its name is not UTF-8; rename it")
-    assert found.code == MISUSE
-
-
-def test_iceberg_is_written_on_this_machine() -> None:
-    out = "s3a://bucket/analysis"
-    with pytest.raises(Trouble, match="--format iceberg") as raised:
-        analyze_elsewhere([str(CAPTURE)], out, Wanted([], Path(out), table_format="iceberg"))
-    assert raised.value.code == MISUSE

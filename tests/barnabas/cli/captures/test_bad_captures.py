@@ -8,49 +8,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from barnabas.cli.app import app
-from barnabas.trouble import Trouble
-from tests.barnabas.cli.captures.test_check import write
+from tests.barnabas.cli.captures.written import write
+from tests.barnabas.cli.command import run
 
-COMMANDS = {
-    "decode": ["decode", "FILE"],
-    "decode --frames": ["decode", "--frames", "FILE"],
-    "decode behind another": ["decode", "GOOD", "FILE"],
-    "summary": ["summary", "FILE"],
-    "summary behind another": ["summary", "GOOD", "FILE"],
-    "grep": ["grep", "x", "FILE"],
-    "check": ["check", "FILE"],
-    "check --format sarif": ["check", "--format", "sarif", "FILE"],
-    "diff": ["diff", "FILE", "GOOD"],
-    "diff with": ["diff", "GOOD", "FILE"],
-    "serve": ["serve", "FILE", "--listen", "127.0.0.1:0"],
-    "replay": ["replay", "FILE", "--bootstrap-server", "127.0.0.1:1"],
-    "convert": ["convert", "FILE", "out.pcapng"],
-    "convert to JSON Lines": ["convert", "GOOD", "FILE", "out.jsonl", "--since", "+1s"],
-    "rehearse": ["rehearse", "SCENARIO", "FILE"],
-}
-SCENARIO = """version: 1
-rules:
-  - name: slow
-    match: {api: Fetch}
-    do: {delay: 1ms}
-"""
+COMMANDS = (
+    *("decode FILE", "decode --frames FILE", "decode good FILE", "grep x FILE"),
+    *("summary FILE", "summary good FILE", "check FILE", "check --format sarif FILE"),
+    *("diff FILE good", "diff good FILE", "rehearse FILE", "rehearse scenario.yaml FILE"),
+    *("serve FILE --listen 127.0.0.1:0", "replay FILE --bootstrap-server 127.0.0.1:1"),
+    *("convert FILE out.pcapng", "convert good FILE out.jsonl --since +1s"),
+)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    good = write(tmp_path / "good", 3).read_bytes()
-    (tmp_path / "scenario.yaml").write_text(SCENARIO)
-    (tmp_path / "directory").mkdir()
-    (tmp_path / "empty").write_bytes(b"")
-    (tmp_path / "notes").write_text("remember the milk\n")
-    (tmp_path / "damaged").write_bytes(good + struct.pack("<III", 6, 7, 0))
-    (tmp_path / "packed").write_bytes(bytes.fromhex("1f8b0800000000000000ffff") + bytes(20))
-    (tmp_path / "around").symlink_to("around")
-    os.mkfifo(tmp_path / "pipe")
-    return tmp_path
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("captures")
+    good = write(made / "good", 3).read_bytes()
+    (made / "scenario.yaml").write_text("version: 1\nrules: [{name: slow, do: {delay: 1ms}}]\n")
+    (made / "directory").mkdir()
+    (made / "empty").write_bytes(b"")
+    (made / "notes").write_text("remember the milk\n")
+    (made / "damaged").write_bytes(good + struct.pack("<III", 6, 7, 0))
+    (made / "packed").write_bytes(bytes.fromhex("1f8b0800000000000000ffff") + bytes(20))
+    (made / "around").symlink_to("around")
+    os.mkfifo(made / "pipe")
+    return made
 
 
 @pytest.mark.parametrize(
@@ -68,36 +51,26 @@ def folder(tmp_path: Path) -> Path:
         ("packed", "packed is not a capture: byte 0: the compressed data is damaged from here on"),
         ("damaged", "damaged is damaged: byte"),
     ],
+    ids=lambda text: text[:9],
 )
 @pytest.mark.parametrize("command", COMMANDS)
-def test_one_line(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, command: str, name: str, said: str
-) -> None:
-    monkeypatch.chdir(folder)
-    names = {"FILE": name, "GOOD": "good", "SCENARIO": "scenario.yaml"}
-    found = CliRunner().invoke(app, [names.get(word, word) for word in COMMANDS[command]])
-    assert isinstance(found.exception, Trouble)
-    assert said in str(found.exception)
-    assert "\n" not in str(found.exception)
-    assert found.exception.code == 2
+def test_one_line(folder: Path, command: str, name: str, said: str) -> None:
+    words = [name if word == "FILE" else word for word in command.split()]
+    found = run(*words, cwd=folder)
+    last = found.stderr.splitlines()[-1]  # of a damaged file the rest is told first
+    assert (found.returncode, said in last) == (2, True), found
 
 
 def test_a_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever runs this may be allowed to read everything, so the system's answer is made up."""
-
     opened = Path.open
 
     def refuse(path: Path, *arguments: Any, **named: Any) -> Any:
         if path.name == "good":
             raise PermissionError(13, "Permission denied", str(path))
-        return opened(
-            path, *arguments, **named
-        )  # others read files meanwhile: what is imported late
+        return opened(path, *arguments, **named)  # others: what is imported late
 
-    monkeypatch.chdir(folder)
     monkeypatch.setattr(Path, "open", refuse)
     for command in ("decode", "check"):
-        found = CliRunner().invoke(app, [command, "good"])
-        assert isinstance(found.exception, Trouble)
-        assert str(found.exception) == "can't read the capture good: Permission denied"
-        assert found.exception.code == 2
+        said = "barnabas: can't read the capture good: Permission denied\n"
+        assert run(command, "good", cwd=folder) == (2, "", said)

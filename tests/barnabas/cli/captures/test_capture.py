@@ -9,8 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.captures.traffic import exchanges, talk
 
 BARNABAS = [sys.executable, "-m", "barnabas", "capture"]
@@ -66,21 +64,3 @@ def test_what_passes_on_loopback(tmp_path: Path) -> None:
     found = exchanges(path)
     assert [x.correlation_id for x in found] == list(range(1, 14))
     assert sum(x.response_body is not None for x in found) == 10
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said", "code"),
-    [
-        (("-i", "nope", "-o", "f"), "no interface 'nope'; choose one of:", 2),
-        (("-i", "lo", "-o", "no/such/folder"), "can't write the capture no/such/folder", 2),
-    ],
-)
-def test_misuse(tmp_path: Path, arguments: tuple[str, ...], said: str, code: int) -> None:
-    if not may_capture() and "lo" in arguments:
-        said, code = "the right to open raw sockets", 3
-    run = subprocess.run(
-        [*BARNABAS, *arguments], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    assert run.returncode == code
-    assert said in run.stderr
-    assert len(run.stderr.splitlines()) == 1

@@ -7,18 +7,16 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.cli.app import app
-from barnabas.loop import run
+from barnabas.loop import run as run_loop
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
-from barnabas.trouble import MISUSE, Trouble
+from tests.barnabas.cli.command import Ran, run
 from tests.proxy.faults.examples import EXAMPLES
 from tests.proxy.faults.given import ask
 from tests.proxy.servers import SOON, read_frame
@@ -32,15 +30,12 @@ TEXT = text_of("Heartbeat", "request", "{delay: 1ms}", 0.4)
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("rehearse") / "live.pcapng"
-    run(live(TEXT, path))
+    run_loop(live(TEXT, path))
     return path
 
 
-def rehearse(*arguments: str | Path) -> tuple[int, str, str]:
-    result = CliRunner().invoke(app, ["rehearse", *map(str, arguments)])
-    if isinstance(result.exception, Trouble):
-        return result.exception.code, result.stdout, str(result.exception)
-    return result.exit_code, result.stdout, result.stderr
+def rehearse(*arguments: str | Path) -> Ran:
+    return run("rehearse", *arguments)
 
 
 def test_it_prints_what_rules_do_and_the_same_each_time(capture: Path, tmp_path: Path) -> None:
@@ -57,7 +52,7 @@ def test_it_prints_what_rules_do_and_the_same_each_time(capture: Path, tmp_path:
 
 
 def test_rows_for_programs(capture: Path) -> None:
-    rows = [json.loads(line) for line in rehearse(capture, "--json")[1].splitlines()]
+    rows = rehearse(capture, "--json").rows
     assert {row["api"] for row in rows} == {"Heartbeat"}
     assert {rule for row in rows for rule in row["rules"]} == {"first", "second"}
     assert all(row["what"] for row in rows)
@@ -104,7 +99,7 @@ def test_what_a_person_told_the_rules_is_rehearsed(tmp_path: Path) -> None:
         await proxy.stop()
         server.close()
 
-    run(main())
+    run_loop(main())
     code, out, err = rehearse(path, "--check")
     assert (code, out) == (0, "")
     assert "held: 2 matched, 1 fired, hold, 1 released" in err
@@ -131,10 +126,10 @@ def test_a_proxy_that_was_told_of_rules_only_later_is_rehearsed(tmp_path: Path) 
         await proxy.stop()
         server.close()
 
-    run(main(told=True))
+    run_loop(main(told=True))
     assert rehearse(path, "--check")[:2] == (0, "")
     assert "late: 1 matched, 1 fired, delay" in rehearse(path)[2]
-    run(main(told=False))
+    run_loop(main(told=False))
     assert rehearse(path)[0] == 2
     assert "records no scenario" in rehearse(path)[2]
 
@@ -153,7 +148,7 @@ def test_a_difference_that_may_be_is_told_from_one_that_may_not(
     assert f", {len(may)} of them by rules that depend on other connections" in err
     assert code == (0 if may == lines else 1)
     assert len(may) < len(lines)  # where the rule fired live and does not here, nothing is said
-    rows = [json.loads(line) for line in rehearse(scenario, capture, "--json")[1].splitlines()]
+    rows = rehearse(scenario, capture, "--json").rows
     assert {tuple(row["depends"]) for row in rows if "first" in row["rules"]} == {("first",)}
     assert {tuple(row["depends"]) for row in rows if "first" not in row["rules"]} == {()}
 
@@ -162,7 +157,7 @@ def test_a_difference_that_may_be_is_told_from_one_that_may_not(
 def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A capture with messages for every fault, taken without rules."""
     path = tmp_path_factory.mktemp("talked") / "talk.pcapng"
-    run(talk("version: 1\nrules: []", path))
+    run_loop(talk("version: 1\nrules: []", path))
     return path
 
 
@@ -197,14 +192,6 @@ def later(config, message, roll, seen):
     seen.append(config.ns)
     return (Wait(sum(seen)),)
 KEEPS = (("later", Late, later, PerConnection(list)),)
-LEFT_OUT = (("later", Late, later, list),)
-WRONG = ("late",)
-TAKEN = (("delay", Late, late),)
-TWICE = FAULTS * 2
-LACKS = (("later", Late, later),)
-BEYOND = (("late", Late, late, PerConnection(list)),)
-ASKS = (("later", Late, later, PerConnection(lambda what: what)),)
-NO_FUNCTION = (("later", Late, later, PerConnection("list")),)
 """
 
 
@@ -222,46 +209,3 @@ def test_faults_of_ones_own(capture: Path, tmp_path: Path, monkeypatch: pytest.M
     assert code == 0
     assert "mine: delay 5 ns" in out
     assert "mine: delay 10 ns" in out
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("own_for_test", "write module:TUPLE"),
-        ("no_such_module:FAULTS", "can't import no_such_module"),
-        ("json:FAULTS", "json has no FAULTS"),
-        ("own_for_test:WRONG", "is not (name, settings model, function)"),
-        ("own_for_test:LEFT_OUT", "with PerRule(...) or PerConnection(...) behind it"),
-        ("own_for_test:TAKEN", "'delay' is the name of a fault of ours"),
-        ("own_for_test:TWICE", "'late' is the name of a fault before it"),
-        ("own_for_test:LACKS", "the function of 'later' must take 3 arguments"),
-        ("own_for_test:BEYOND", "the function of 'late' must take 4 arguments"),
-        ("own_for_test:ASKS", "what makes the state of 'later' must take 0 arguments"),
-        ("own_for_test:NO_FUNCTION", "what makes the state of 'later' is no function"),
-    ],
-)
-def test_what_is_no_tuple_of_faults_is_said(
-    name: str, reason: str, capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "own_for_test.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    code, _, err = rehearse(capture, "--faults", name)
-    assert code == 2
-    assert reason in err
-
-
-def test_what_is_no_capture_is_said(capture: Path, tmp_path: Path) -> None:
-    assert rehearse(tmp_path / "none")[0] == 2
-    (tmp_path / "text").write_text("hello")
-    assert "is not a capture" in rehearse(tmp_path / "text")[2]
-    assert "takes a scenario and a capture" in rehearse("a", "b", "c")[2]
-
-
-def test_the_other_order_is_said(capture: Path, tmp_path: Path) -> None:
-    scenario = tmp_path / "s.yaml"
-    scenario.write_text(TEXT)
-    code, _, said = rehearse(capture, scenario)
-    assert code == MISUSE
-    assert said == (
-        f"{capture} is a capture: the scenario comes first, barnabas rehearse SCENARIO CAPTURE"
-    )

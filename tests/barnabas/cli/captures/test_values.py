@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from barnabas.cli.app import app
 from barnabas.specs.records import Record, build
-from barnabas.trouble import Trouble
+from tests.barnabas.cli.command import run
 from tests.captures.traffic import Said, ip_packet, segments, write_pcap
 from tests.captures.values import golden_values as golden
 from tests.proxy.playbook import request, response
@@ -28,12 +25,8 @@ def capture(tmp_path: Path) -> Path:
         Record(2, 3, None, b'{"order_id": 18}'),
         Record(3, 4, None, b"\xff"),
     ]
-    topics = [
-        {
-            "name": "t",
-            "partition_data": [{"index": 0, "records": build(values, compression="zstd")}],
-        }
-    ]
+    partition = {"index": 0, "records": build(values, compression="zstd")}
+    topics = [{"name": "t", "partition_data": [partition]}]
     produce: dict[str, Any] = {"acks": 1, "timeout_ms": 10, "topic_data": topics}
     said: list[Said] = [
         ("request", request("ApiVersions", 1, version=0)),
@@ -54,17 +47,8 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def run(*arguments: str | Path) -> tuple[int, str, str]:
-    result = CliRunner().invoke(app, [*map(str, arguments)])
-    if isinstance(result.exception, Trouble):
-        return result.exception.code, result.stdout, str(result.exception)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result.exit_code, result.stdout, result.stderr
-
-
 def records(*arguments: str | Path) -> list[dict[str, Any]]:
-    _, out, _ = run("decode", "--json", *arguments)
-    rows = [json.loads(line) for line in out.splitlines()]
+    rows = run("decode", "--json", *arguments).rows
     assert [row["api"] for row in rows if "records" in row] == ["Produce"]
     (row,) = (row for row in rows if "records" in row)
     found = row["records"]["request"][PATH]
@@ -96,7 +80,7 @@ def test_without_schemas_a_value_stays_bytes_and_says_why(capture: Path) -> None
 
 
 def test_nobody_who_does_not_ask_is_shown_them(capture: Path) -> None:
-    assert '"records":{"request"' not in run("decode", "--json", capture)[1]
+    assert '"records":{"request"' not in run("decode", "--json", capture).stdout
 
 
 def test_a_registry_that_is_away_is_said(capture: Path) -> None:
@@ -105,11 +89,10 @@ def test_a_registry_that_is_away_is_said(capture: Path) -> None:
 
 
 def test_grep_finds_what_values_say(capture: Path, folder: Path) -> None:
-    assert run("grep", "PAID", capture)[0] == 1
-    code, out, _ = run("grep", "PAID|^-1250$", capture, "--schemas", folder, "--json")
-    assert code == 0
+    assert run("grep", "PAID", capture).returncode == 1
+    found = run("grep", "PAID|^-1250$", capture, "--schemas", folder, "--json")
     where = f"request.{PATH}"
-    assert json.loads(out)["found"] == {
+    assert found.document["found"] == {
         f"{where}[{place}].value.{name}": text
         for place in (0, 1)
         for name, text in (("state", "PAID"), ("total.cents", "-1250"))
@@ -120,22 +103,7 @@ def test_rehearse_decides_by_values(capture: Path, folder: Path, tmp_path: Path)
     scenario = tmp_path / "one.yaml"
     rule = "{name: r, match: {api: Produce, direction: request}, record: value.order_id == 17, do: drop}"
     scenario.write_text(f"version: 1\nrules: [{rule}]")
-    _, out, said = run("rehearse", scenario, capture, "--schemas", folder, "--json")
-    assert json.loads(out)["rules"] == ["r"]
-    _, out, said = run("rehearse", scenario, capture, "--json")
-    assert out == ""
-    assert "r: 0 matched, 0 fired" in said
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--schemas", "nowhere", "--json"), "no folder, nor a registry"),
-        (("--schemas", "http://127.0.0.1:1"), "give --json"),
-        (("--values", "--json", "--schema-id-bytes", "5"), "give 4 or 8"),
-    ],
-)
-def test_what_cannot_be_meant_is_said(capture: Path, options: tuple[str, ...], said: str) -> None:
-    code, _, error = run("decode", capture, *options)
-    assert code == 2
-    assert said in error
+    found = run("rehearse", scenario, capture, "--schemas", folder, "--json")
+    assert found.document["rules"] == ["r"]
+    found = run("rehearse", scenario, capture, "--json")
+    assert (found.stdout, "r: 0 matched, 0 fired" in found.stderr) == ("", True)

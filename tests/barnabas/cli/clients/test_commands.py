@@ -107,46 +107,6 @@ def test_clients_and_workloads_are_listed() -> None:
     assert re.search(r"aiokafka@[\d.]+ +│ a release on PyPI", clients("list")[1])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("run", "--client", "sarema@1.46.2"), "did you mean 'sarama'"),
-        (("run", "--client", "sarama@"), "unknown client 'sarama@'"),
-        (("run", "--workload", "prodce"), "did you mean 'produce'"),
-        (("run", "--broker", "apche:4.3.1"), "HOST:PORT; did you mean 'apache'"),
-        (
-            ("run", "--workload", "reading"),
-            "unknown workload 'reading'; choose from produce, idempotent, ",
-        ),
-        (("run", "--scenario", "lossy-netwrok"), "did you mean 'lossy-network'"),
-        (("run", "--command", "a/b=c"), "expected NAME=LINE"),
-        (("run", "--command", "mine="), "expected NAME=LINE"),
-        (("run", "--workload", "group", "--workload", "group"), "group is given twice"),
-        (("run", "--client", "java@4.3.1", "--command", "java@4.3.1=x"), "java@4.3.1 is given"),
-        (("run", "--scenario", "slow-broker", "-s", "slow-broker"), "slow-broker is given twice"),
-        (("run", "--broker", "apache:9.9"), "9.9"),
-        (("run", "--broker", "no where:1"), "no where"),
-        (("show", "a/b/c"), "holds no table"),
-        (("rerun", "a/b/c"), "holds no table"),
-        (("run", "--command", "..=x", *map(str, SCENARIO)), "keeps for itself"),
-        (("report",), "holds no table"),
-    ],
-)
-def test_misuse_is_told_in_a_line(arguments: tuple[str, ...], said: str) -> None:
-    code, line = clients(*arguments)
-    assert code == 2
-    assert said in line
-    assert "\n" not in line
-
-
-def test_a_file_does_not_hide_what_comes_with_barnabas(tmp_path: Path) -> None:
-    named = tmp_path / "slow-broker.yaml"
-    named.write_text("version: 1\nrules: []\n")
-    code, line = clients("run", "--client", "java@4.3.1", "--scenario", str(named))
-    assert code == 2
-    assert "slow-broker.yaml has the name of a scenario that comes with barnabas: rename it" in line
-
-
 def test_an_interrupted_run_leaves_no_process_and_goes_on(tmp_path: Path) -> None:
     (tmp_path / "sleeps.py").write_text(
         "import sys, time\nprint('up', file=sys.stderr, flush=True)\ntime.sleep(600)\n"

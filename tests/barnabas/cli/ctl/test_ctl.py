@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -349,76 +348,12 @@ def test_the_token_is_in_its_file_for_the_owner_only_and_in_the_ready_line(bench
     assert bench.token_file.read_text().strip() == bench.ready["token"]
 
 
-def test_who_may_not_ask(bench: Bench) -> None:
-    control = bench.ready["control"]
-    for words, code, said in (
-        (("--control", control, "--token", "wrong"), 2, "Authorization: Bearer TOKEN"),
-        (("--control", control, "--token", "new\nline"), 2, "one line of ASCII"),
-        (("--control", control), 2, "which token? give --token or --token-file"),
-        (("--control", control, "--token-file", "none"), 2, "can't read none: No such file"),
-        (("--token", "t"), 2, "which proxy? give --control"),
-        (("--control", "nonsense", "--token", "t"), 2, "'nonsense' is no address"),
-        (("--control", bench.ready["listen"], "--token", "t"), 3, "no proxy can be controlled at"),
-        (("--control", "127.0.0.1:1", "--token", "t"), 3, "no proxy can be controlled at"),
-    ):
-        result = run("ctl", *words, "status")
-        assert (result.returncode, result.stdout) == (code, ""), result
-        assert said in result.stderr
-        assert result.stderr.count("\n") == 1
-
-
 def test_the_environment_says_where_too(bench: Bench) -> None:
     names = {"BARNABAS_CONTROL": bench.ready["control"], "BARNABAS_TOKEN": bench.ready["token"]}
     result = subprocess.run(
         [*BARNABAS, "ctl", "status"], env={**os.environ, **names}, capture_output=True, timeout=30
     )
     assert result.returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--control", "0.0.0.0:0"), "--control 0.0.0.0:0: it listens on loopback only"),
-        (("--control", "example.org:1"), "it listens on loopback only, e.g. 127.0.0.1:0"),
-        (("--control", "nonsense"), "'nonsense' is no address"),
-        (
-            ("--control-token-file", "t"),
-            "--control-token-file needs --control or --web: give one of them",
-        ),
-        (
-            ("--control", "127.0.0.1:0", "--control-token-file", "no/t"),
-            "can't write the token to no/t",
-        ),
-        (
-            ("--control", "127.0.0.1:0", "--control-token-file", "."),
-            "that is no file; choose another",
-        ),
-    ],
-)
-def test_misuse_of_the_proxys_options(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    result = run("proxy", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0", *options, cwd=tmp_path)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert said in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_control_port_in_use_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        where = f"127.0.0.1:{taken.getsockname()[1]}"
-        result = run("proxy", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0", "--control", where)
-    assert result.returncode == 2
-    assert f"can't listen on {where}" in result.stderr
-    assert "Traceback" not in result.stderr
-
-
-@pytest.mark.parametrize(
-    "words", [(), ("exchanges",), ("scenario",), ("scenario", "set"), ("rule", "add"), ("step",)]
-)
-def test_help(words: tuple[str, ...]) -> None:
-    result = run("ctl", *words, "--help")
-    assert result.returncode == 0
-    assert "Usage" in result.stdout
 
 
 def test_without_control_nothing_listens_but_the_proxy(cluster: str) -> None:

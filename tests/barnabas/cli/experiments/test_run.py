@@ -94,33 +94,8 @@ def test_what_is_not_there_is_misuse_and_what_can_t_run_is_said(tmp_path: Path) 
         run.run("answer", tmp_path / "file", short=True)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"experiment": "answer", "format": 1}'])
-def test_a_file_that_is_no_result_is_said(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "some.json"
-    file.write_text(text)
-    with pytest.raises(Trouble, match="is not the result of an experiment"):
-        run.written(file)
-    with pytest.raises(Trouble, match="No such file"):
-        run.written(tmp_path / "missing.json")
-
-
-def test_a_file_without_an_end_is_said() -> None:
-    with pytest.raises(
-        Trouble, match=r"/dev/full is not the result of an experiment \(more than 64"
-    ):
-        run.written(Path("/dev/full"))
-
-
 def test_one_of_another_format_is_said(tmp_path: Path) -> None:
     file = tmp_path / "some.json"
     file.write_text('{"experiment": "answer", "format": 9}')
     with pytest.raises(Trouble, match="format 9"):
         run.written(file)
-
-
-def test_a_file_that_is_no_text_is_not_shown(tmp_path: Path) -> None:
-    file = tmp_path / "some.json"
-    file.write_bytes(b"\xff" * 1000)
-    with pytest.raises(Trouble) as problem:
-        run.written(file)
-    assert str(problem.value) == f"{file} is not the result of an experiment (UnicodeDecodeError)"

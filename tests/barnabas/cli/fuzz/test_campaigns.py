@@ -75,13 +75,6 @@ def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
         read_campaign(path, {"target": "x"})
 
 
-def test_a_name_that_there_is_not_is_told_the_nearest() -> None:
-    with pytest.raises(Trouble, match="did you mean 'brokers'"):
-        read_campaign(Path("broker"))
-    with pytest.raises(Trouble, match="no campaign and no file"):
-        read_campaign(Path("x" * 300))
-
-
 def test_names_are_unique() -> None:
     for names in KNOWN:
         assert len(set(names)) == len(names), names
@@ -95,12 +88,3 @@ def test_what_the_command_line_says_of_brokers_is_added_to_the_target() -> None:
     assert read_campaign(Path("sasl"), None, {}).campaign.target == (
         "apache:4.3.1?listener=sasl_plaintext"
     )
-
-
-def test_what_brokers_can_not_be_told_is_refused() -> None:
-    with pytest.raises(Trouble, match="NAME=VALUE"):
-        broker_settings(None, None, ["a.b"], [])
-    with pytest.raises(Trouble, match="only a target of the kind apache"):
-        read_campaign(Path("own-proxy"), None, {"jvm": ("-Xmx1g",)})
-    with pytest.raises(Trouble, match="listener"):
-        read_campaign(Path("brokers"), None, {"listener": "ssl"})

@@ -342,65 +342,6 @@ def test_nothing_found_is_0(campaign: Path) -> None:
     assert "no case was set aside" in fuzz("aside").stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "says"),
-    [
-        (("run", "nobody"), 2, "no campaign and no file 'nobody'"),
-        (("run", "c.yaml", "--target", "nobody"), 2, "unknown kind"),
-        (("run", "c.yaml", "--target", "buggy:missing"), 3, "needs what is not here"),
-        (("run", "c.yaml", "--target", "address:broker.test:9092"), 2, "--i-own-this-target"),
-        (("run", "c.yaml", "--target", "address:here"), 2, "HOST:PORT"),
-        (("run", "c.yaml", "--target", "decoder:nobody"), 2, "choose one of: specs"),
-        (("run", "c.yaml", "--master", "local[2]"), 2, "give --spark"),
-        (("run", "states"), 2, "states is no campaign: `barnabas fuzz states TARGET` is a command"),
-        (("run", "c.yaml", "--conf", "spark.x=1"), 2, "give --spark"),
-        (("run", "c.yaml", "--spark", "--master", "here"), 2, "here is no master"),
-        (("run", "c.yaml", "--spark", "--conf", "x"), 2, "e.g. spark.executor.memory=4g"),
-        (("run", "c.yaml", "--spark", "--master", "spark://127.0.0.1:1"), 3, "no answer from"),
-        (("run", "c.yaml", "--coverage"), 2, "its lines can't be counted"),
-        (("run", "c.yaml", "--target", "embedded", "--coverage"), 2, "those of apache:VERSION can"),
-        (
-            ("run", "c.yaml", "--target", "client:confluent-kafka@2.0.2", "--coverage"),
-            2,
-            "franz-go",
-        ),
-        (
-            ("run", "c.yaml", "--target", "client:confluent-kafka@2.11.1", "--coverage-feedback"),
-            2,
-            "its lines can't be counted",
-        ),
-        (("run", "c.yaml", "--spark", "--coverage-feedback"), 2, "not of those on Spark"),
-        (("replay", "abc"), 2, "give the database with --db; this folder has none"),
-        (("replay", "abc", "--db", "none.db"), 2, "no findings database none.db"),
-        (("report", "c.yaml"), 3, "c.yaml"),
-    ],
-)
-def test_what_cannot_be_is_a_line_and_a_code(
-    campaign: Path, arguments: tuple[object, ...], code: int, says: str
-) -> None:
-    result = fuzz(*arguments)
-    assert isinstance(result.exception, Trouble)
-    assert result.exception.code == code
-    assert says in str(result.exception)
-    assert "\n" not in str(result.exception)
-    # what can't be meant leaves nothing behind
-    assert code != 2 or not list(campaign.parent.glob("*.db"))
-
-
-@pytest.mark.parametrize("kind", ["captures", "frames"])
-def test_files_that_a_campaign_names_and_that_are_not_there_are_told_before_it_begins(
-    campaign: Path, kind: str
-) -> None:
-    campaign.write_text(f"{CAMPAIGN}\n{kind}: [nope.pcapng]\n")
-    result = fuzz("run", campaign)
-    assert isinstance(result.exception, Trouble)
-    assert result.exception.code == 2
-    assert str(result.exception).endswith(
-        "c.yaml: there is no " + str(campaign.parent / "nope.pcapng")
-    )
-    assert not list(campaign.parent.glob("*.db"))
-
-
 def test_names_of_findings_that_are_not_there_are_told(campaign: Path) -> None:
     name = finding_of(fuzz("run", campaign, "--json", "--shrink", 0, "--cases", 200))
     result = fuzz("replay", "nobody")

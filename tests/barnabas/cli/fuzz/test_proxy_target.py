@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.cli.fuzz.proxy_target import PROXY, ProxyService, tracebacks
+from barnabas.cli.fuzz.proxy_target import ProxyService, tracebacks
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.engine.assembling import oracles_for
 from barnabas.fuzz.engine.running import judge
-from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.targets.broker import BrokerTarget
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
@@ -36,8 +35,3 @@ def test_cases_pass_through_it_and_nothing_is_left() -> None:
 def test_tracebacks_are_taken_out_of_what_it_says() -> None:
     text = "a\nTraceback (most recent call last):\n  File x\n    y\nE: z\nb\nTraceback x\nF\n"
     assert [entry.splitlines()[-1] for entry in tracebacks(text)] == ["E: z", "F"]
-
-
-def test_there_is_one_proxy() -> None:
-    with pytest.raises(Misuse):
-        PROXY.make("other", False)

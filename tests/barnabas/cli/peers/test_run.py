@@ -78,21 +78,6 @@ def test_programs_get_a_row_for_each_that_can_be_started() -> None:
     assert by_version["0.8.2.2"]["modes"] == ["zookeeper"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        ("apache:latest", "'latest' is not a version of Kafka; tested: 4.3.1"),
-        ("apache:0.7.2", "0.7.2 can't be downloaded"),
-    ],
-)
-def test_a_wrong_version_is_misuse_in_a_line(kind: str, said: str) -> None:
-    result = run("start", kind)
-    assert result.returncode == 2
-    assert result.stdout == ""
-    assert said in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_the_embedded_cluster_ends_on_a_signal(number: int) -> None:
     with started("embedded") as (process, addresses):

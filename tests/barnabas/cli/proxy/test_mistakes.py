@@ -9,23 +9,6 @@ import pytest
 
 from barnabas.cli.proxy.mistakes import refuse_circle, refuse_overwriting
 from barnabas.trouble import Trouble
-from tests.barnabas.cli.command import run
-
-
-@pytest.mark.parametrize("same", ["slow.yaml", "./slow.yaml", "link.yaml"])
-def test_a_scenario_is_not_overwritten_by_the_capture(tmp_path: Path, same: str) -> None:
-    text = "version: 1\nrules: []\n"
-    (tmp_path / "slow.yaml").write_text(text)
-    (tmp_path / "link.yaml").symlink_to("slow.yaml")
-    found = run(
-        *("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0"),
-        *("--scenario", "slow.yaml", "--capture", same),
-        cwd=tmp_path,
-    )
-    assert (found.returncode, found.stdout) == (2, "")
-    said = f"--capture {Path(same)} would overwrite the file of --scenario: choose another"
-    assert found.stderr == f"barnabas: {said}\n"
-    assert (tmp_path / "slow.yaml").read_text() == text
 
 
 def test_files_that_are_written_are_not_one() -> None:
@@ -35,15 +18,6 @@ def test_files_that_are_written_are_not_one() -> None:
     ):
         refuse_overwriting(written, {})
     refuse_overwriting({"--capture": Path("x"), "--control-token-file": None}, {"--scenario": None})
-
-
-def test_nor_does_one_that_passes_tls_through() -> None:
-    address = "127.0.0.1:9092"
-    found = run(
-        "proxy", "-b", f"b1:1,{address}", "-l", f"{address},127.0.0.1:0", "--tls-passthrough"
-    )
-    assert (found.returncode, found.stdout) == (2, "")
-    assert "the proxy would connect to itself; choose another --listen" in found.stderr
 
 
 @pytest.mark.parametrize(

@@ -10,25 +10,7 @@ import sys
 
 import pytest
 
-from tests.barnabas.cli.command import run
-
 PROXY = [sys.executable, "-m", "barnabas", "proxy", "--tls-passthrough"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["-b", "a:1,b:1"], "2 in --bootstrap-server, 1 in --listen"),
-        (["-b", "a:1", "--capture", "x"], "--capture does not go with --tls-passthrough"),
-        (["-b", "a:1", "--broker-tls"], "--broker-tls does not go with --tls-passthrough"),
-        (["-b", "a:1", "--no-payload"], "--no-payload does not go with --tls-passthrough"),
-    ],
-)
-def test_misuse(arguments: list[str], said: str) -> None:
-    result = run("proxy", "--tls-passthrough", *arguments)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert said in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

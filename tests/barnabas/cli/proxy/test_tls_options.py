@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 import trustme
 
-from barnabas.cli.proxy.tls_options import TlsOptions, check_name, data_folder, make_tls
+from barnabas.cli.proxy.tls_options import TlsOptions, data_folder, make_tls
 from barnabas.trouble import Trouble
-from tests.barnabas.cli.command import run
 
 
 @pytest.fixture(scope="module")
@@ -32,46 +31,6 @@ def pem(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "text.pem").write_text("this is no certificate")
     (folder / "folder").mkdir()
     return folder
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"broker_ca": "none.pem"}, "--broker-ca none.pem: No such file or directory"),
-        ({"broker_ca": "folder"}, "--broker-ca folder: Is a directory"),
-        ({"broker_ca": "text.pem"}, "--broker-ca text.pem: no PEM file of the kind"),
-        ({"broker_ca": "one.key"}, "--broker-ca one.key: no PEM file of the kind"),
-        ({"broker_cert": "none.pem"}, "--broker-cert none.pem: No such file or directory"),
-        ({"broker_cert": "one.pem"}, "give --broker-key"),
-        ({"broker_cert": "one.pem", "broker_key": "two.key"}, "the key is not the certificate's"),
-        ({"broker_cert": "one.pem", "broker_key": "gone"}, "--broker-key gone: No such file"),
-        ({"broker_key": "one.key"}, "give --broker-cert too"),
-        ({"broker_server_name": ""}, "no server can have this name"),
-        ({"broker_server_name": ".a"}, "no server can have this name"),
-        ({"broker_server_name": "a..b"}, "no server can have this name"),
-        ({"broker_insecure": True, "broker_ca": "ca.pem"}, "give one"),
-        ({"client_key": "one.key"}, "give --client-cert too"),
-        ({"client_tls": True, "client_cert": "both.pem"}, "give one of them"),
-        ({"client_ca": "ca.pem"}, "give --client-tls too"),
-        ({"client_cert": "text.pem"}, "--client-cert text.pem: no PEM file of the kind"),
-        ({"client_cert": "one.pem", "client_key": "two.key"}, "the key is not the certificate's"),
-        ({"client_cert": "both.pem", "client_ca": "text.pem"}, "--client-ca text.pem: no PEM file"),
-        ({"client_tls": True, "client_ca": "none.pem"}, "--client-ca none.pem: No such file"),
-    ],
-)
-def test_what_is_wrong(
-    given: dict[str, bool | str], said: str, pem: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(pem)
-    monkeypatch.setenv("XDG_DATA_HOME", str(pem / "data"))
-    options = {
-        name: Path(value) if isinstance(value, str) and name != "broker_server_name" else value
-        for name, value in given.items()
-    }
-    with pytest.raises(Trouble) as caught:
-        make_tls(TlsOptions(**options))  # type: ignore[arg-type]
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_nothing_given_is_plain_text() -> None:
@@ -143,19 +102,3 @@ def test_what_is_made_is_printed_and_kept(tmp_path: Path) -> None:
     with proxy(*arguments, home=tmp_path):
         assert kept.read_text() == first
     assert (kept.parent / "ca.key").stat().st_mode & 0o077 == 0
-
-
-def test_misuse_ends_before_anything_listens(tmp_path: Path) -> None:
-    for arguments in (["--broker-ca", "none.pem"], ["--advertise", "localhost:9092"]):
-        result = run("proxy", "-b", "127.0.0.1:1", *arguments, cwd=tmp_path)
-        assert result.returncode == 2
-        assert result.stdout == ""
-        assert len(result.stderr.strip().splitlines()) == 1
-        assert arguments[0] in result.stderr
-
-
-def test_a_name_that_no_certificate_can_have_is_refused_before_anything_listens() -> None:
-    check_name("--listen", "fe80::1%eth0")
-    check_name("--advertise", "kafka.example.org")
-    with pytest.raises(Trouble, match="--advertise kafka_1: no certificate can have this name"):
-        check_name("--advertise", "kafka_1")

@@ -42,20 +42,6 @@ def test_what_is_no_url_of_a_collector_is_refused(url: str) -> None:
         endpoint_of(url)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("decode", "--frames", str(SAMPLES / "sasl.pcapng")),
-        ("decode", "--request", "00"),
-        ("proxy", "-b", "localhost:1", "--tls-passthrough"),
-    ],
-)
-def test_it_is_about_exchanges(arguments: tuple[str, ...]) -> None:
-    done = CliRunner().invoke(app, [*arguments, "--otlp", "http://localhost:4318"])
-    assert isinstance(done.exception, Trouble)
-    assert "--otlp" in str(done.exception)
-
-
 def decode(url: str, *arguments: str, path: Path = SAMPLES / "faults.pcapng") -> tuple[int, str]:
     done = CliRunner().invoke(app, ["decode", str(path), "--otlp", url, *arguments])
     return done.exit_code, done.stderr
