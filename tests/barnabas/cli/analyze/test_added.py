@@ -30,14 +30,6 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def trouble(wanted: Wanted, first: int = 0) -> str:
-    with pytest.raises(Trouble) as raised:
-        analyze_added(wanted, first)
-    assert raised.value.code == MISUSE
-    assert not wanted.out.exists()
-    return str(raised.value)
-
-
 @pytest.mark.parametrize("as_json", [False, True])
 def test_behind_the_last_batch_it_only_says_which_is_next(
     followed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, as_json: bool
@@ -50,7 +42,15 @@ def test_behind_the_last_batch_it_only_says_which_is_next(
     else:
         assert said == "nothing was added\nnext: --from-batch 2\n"
     assert not wanted.out.exists()
-    assert trouble(wanted, 3) == "--from-batch 3: batch 2 is the next one"
+    for first, other, said in (
+        (3, wanted, "--from-batch 3: batch 2 is the next one"),
+        (0, wanted._replace(table_format="delta"), f"{followed} has no batches in a table format"),
+        (0, wanted._replace(master="nowhere"), "--master: "),
+    ):
+        with pytest.raises(Trouble, match=said) as raised:
+            analyze_added(other, first)
+        assert raised.value.code == MISUSE
+    assert not wanted.out.exists()
 
 
 def test_there_is_a_package_for_each_format() -> None:

@@ -52,33 +52,30 @@ def trouble(wanted: Wanted) -> Trouble:
     return raised.value
 
 
+def told(tmp_path: Path, wanted: Wanted, results: dict[str, Result] | None = None) -> int:
+    """Print results; return the exit code."""
+    nothing = {name: Result([], 0) for name in ("findings_by_check", "unread")}
+    seen = Overview(["a"], None, None, 1, 1, 1, 1, 0, 1, 0, 0)
+    quality = [{"capture": "a", "gaps": 3}]
+    outcome = Outcome(seen, nothing | (results or {}), tmp_path / "report.html", quality)
+    return printed(outcome, wanted, Output())
+
+
 @pytest.mark.parametrize(("most", "code"), [(3, FINE), (2, FINDINGS)])
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_limit_that_is_exceeded_is_a_finding(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], most: int, code: int, *, as_json: bool
 ) -> None:
-    nothing = {name: Result([], 0) for name in ("findings_by_check", "unread")}
-    seen = Overview(["a"], None, None, 1, 1, 1, 1, 0, 1, 0, 0)
-    outcome = Outcome(seen, nothing, tmp_path / "report.html", [{"capture": "a", "gaps": 3}])
     wanted = Wanted([CAPTURE], tmp_path, as_json=as_json, limits=[Limit("gaps", most)])
-    assert printed(outcome, wanted, Output()) == code
+    assert told(tmp_path, wanted) == code
     said = capsys.readouterr().out
     above = ["quality.gaps is 3, more than 2"] if code else []
     if as_json:
         assert json.loads(said)["quality"] == [{"capture": "a", "gaps": 3}]
         assert json.loads(said)["exceeded"] == above
     else:
-        assert [line for line in said.splitlines() if "quality" in line] == [
-            f"error: {one}" for one in above
-        ]
-
-
-def told(tmp_path: Path, results: dict[str, Result], wanted: Wanted) -> int:
-    """What is printed of results."""
-    nothing = {name: Result([], 0) for name in ("findings_by_check", "unread")}
-    seen = Overview(["a"], None, None, 1, 1, 1, 1, 0, 1, 0, 0)
-    outcome = Outcome(seen, nothing | results, tmp_path / "report.html", [])
-    return printed(outcome, wanted, Output())
+        lines = [line for line in said.splitlines() if "quality" in line]
+        assert lines == [f"error: {one}" for one in above]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +94,7 @@ def test_findings_of_checks_that_were_not_chosen_do_not_count(
         {"severity": "warning", "check": "joins", "count": 2, "first": "another"},
     ]
     wanted = Wanted([CAPTURE], tmp_path, as_json=True, checks=chosen(CHECKS, skip=skip))
-    assert told(tmp_path, {"findings_by_check": Result(found, 2)}, wanted) == code
+    assert told(tmp_path, wanted, {"findings_by_check": Result(found, 2)}) == code
     findings = json.loads(capsys.readouterr().out)["findings"]
     assert [one["count"] for one in findings] == counts
 
@@ -119,7 +116,7 @@ def test_gaps_are_a_line_and_what_they_come_of_is_said(
         {**of, "kind": "gap", "reason": MISSING, "count": 28, "bytes": 5310},
         {**of, "kind": "undecoded", "reason": "odd", "count": 2, "bytes": None},
     ]
-    told(tmp_path, {"unread": Result(unread, 3)}, Wanted([CAPTURE], tmp_path))
+    told(tmp_path, Wanted([CAPTURE], tmp_path), {"unread": Result(unread, 3)})
     said = [line for line in capsys.readouterr().out.splitlines() if "not read" in line]
     assert said == [
         f"not read: a-7.pcapng: {missing}",

@@ -41,14 +41,14 @@ def behind(*before: Recipe) -> dict[str, object]:
     return {"after": [*range(len(before))], EARLIER: [*map(recipe_json, before)]}
 
 
-def kept(folder: Path, recipe: Recipe, facts: Mapping[str, object]) -> Path:
+def kept(folder: Path, recipe: Recipe, facts: Mapping[str, object], target: str = "own") -> Path:
     """A database with a finding that has these facts."""
     stats = Stats()
     observation = Observation(cook(recipe, 3), facts=tuple(facts.items()))
     stats.add(Judged(observation, frozenset(), (VERDICT,)))
     path = folder / "own.fuzz.db"
     with Findings(path, write=True) as findings:
-        findings.campaign("own", "own", {"target": "own"}, 0.0).keep(stats, 4, 0)
+        findings.campaign("own", target, {"target": target}, 0.0).keep(stats, 4, 0)
     return path
 
 

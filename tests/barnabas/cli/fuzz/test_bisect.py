@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner, Result
 
-from barnabas.cli.app import app
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.bisect import _shows
 from barnabas.cli.fuzz.database import cases_of, opened
-from barnabas.trouble import FINDINGS, MISUSE, Trouble
-
-
-def fuzz(*words: str) -> Result:
-    return CliRunner().invoke(app, ["fuzz", *words])
+from barnabas.trouble import FINDINGS
+from tests.barnabas.cli.command import run
+from tests.barnabas.cli.fuzz.own_finding import NAME, answered, kept
 
 
 def campaign(folder: Path, **settings: object) -> Path:
@@ -37,12 +32,11 @@ def test_the_release_that_mended_a_bug_is_found(tmp_path: Path) -> None:
         oracles=["logged"],
     )
     database = ("--db", str(tmp_path / "it.fuzz.db"))
-    ran = fuzz("run", str(path), *database, "--json")
-    found = [json.loads(line) for line in ran.stdout.splitlines()]
-    names = [one["name"] for one in found if "isEmpty" in one.get("what", "")]
-    done = fuzz("bisect", names[0], "2.8.1", "2.8.0", *database, "--json")
-    assert done.exit_code == FINDINGS
-    assert json.loads(done.stdout)["range"] == {
+    ran = run("fuzz", "run", str(path), *database, "--json")
+    names = [one["name"] for one in ran.rows if "isEmpty" in one.get("what", "")]
+    done = run("fuzz", "bisect", names[0], "2.8.1", "2.8.0", *database, "--json")
+    assert done.returncode == FINDINGS
+    assert done.document["range"] == {
         "oldest": "2.8.0",
         "newest": "2.8.0",
         "tried": {"2.8.0": True, "2.8.1": False},
@@ -50,15 +44,9 @@ def test_the_release_that_mended_a_bug_is_found(tmp_path: Path) -> None:
 
 
 def test_what_has_no_release_is_misuse(tmp_path: Path) -> None:
-    path = campaign(tmp_path, target="embedded", apis=["Metadata"], oracles=["responses"])
-    database = ("--db", str(tmp_path / "it.fuzz.db"))
-    ran = fuzz("run", str(path), *database, "--json", "--shrink", "0")
-    found = [json.loads(line) for line in ran.stdout.splitlines()]
-    name = next(one["name"] for one in found if one["event"] == "finding")
-    done = fuzz("bisect", name, *database)
-    assert isinstance(done.exception, Trouble)
-    assert done.exception.code == MISUSE
-    assert "embedded has no release to go on from" in str(done.exception)
+    database = kept(tmp_path, answered(b"fine"), {}, target="embedded")
+    done = run("fuzz", "bisect", NAME, "--db", database)
+    assert done == (2, "", "barnabas: embedded has no release to go on from, as apache:3.9.1 has\n")
 
 
 @pytest.mark.needs_apache("2.8.0")
@@ -67,7 +55,7 @@ def test_a_release_without_the_version_is_said_not_to_take_it(
 ) -> None:
     path = campaign(tmp_path, target="embedded", apis=["Metadata"], versions={"Metadata": "12+"})
     database = tmp_path / "it.fuzz.db"
-    fuzz("run", str(path), "--db", str(database), "--shrink", "0")
+    run("fuzz", "run", str(path), "--db", str(database), "--shrink", "0")
     with opened(database) as findings:
         finding = findings.findings()[0]
     assert not _shows(finding, cases_of(finding), "apache:2.8.0", Output())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import resource
-import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,7 +10,7 @@ import pytest
 
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.proxy.test_draining import connect, frame
-from tests.barnabas.cli.test_app import BARNABAS
+from tests.barnabas.cli.test_app import started
 from tests.proxy.playbook import request
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own")
@@ -20,31 +18,18 @@ pytestmark = pytest.mark.slow("a proxy in a process of its own")
 
 def test_a_low_limit_is_raised_as_far_as_it_may(tmp_path: Path) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with EmbeddedCluster(1) as cluster, (tmp_path / "errors").open("w") as errors:
-        command = [
-            *BARNABAS,
-            "proxy",
-            "-b",
-            cluster.bootstrap,
-            "--listen",
-            "127.0.0.1:0",
-            "--log",
-            "off",
-        ]
-        with (
-            subprocess.Popen(
-                command,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard)),
-            ) as process,
-            ExitStack() as load,
-        ):
-            load.callback(process.kill)
-            assert process.stdout is not None
-            listen = json.loads(process.stdout.readline())["ready"]["listen"]
-            for number in range(50):  # two descriptors each
-                client = load.enter_context(connect(listen))
-                client.sendall(request("ApiVersions", number, version=3))
-                assert frame(client)[:4] == number.to_bytes(4)
+    command = ("proxy", "--listen", "127.0.0.1:0", "--log", "off", "-b")
+    with (
+        EmbeddedCluster(1) as cluster,
+        (tmp_path / "errors").open("w") as errors,
+        started(
+            *(*command, cluster.bootstrap),
+            stderr=errors,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard)),
+        ) as (_, ready),
+        ExitStack() as load,
+    ):
+        for number in range(50):  # two descriptors each
+            client = load.enter_context(connect(ready["listen"]))
+            client.sendall(request("ApiVersions", number, version=3))
+            assert frame(client)[:4] == number.to_bytes(4)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import ssl
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import trustme
 
-from barnabas.cli.proxy.tls_options import TlsOptions, data_folder, make_tls
+from barnabas.cli.proxy.tls_options import TlsOptions, check_name, data_folder, make_tls
 from barnabas.trouble import Trouble
+from tests.barnabas.cli.test_app import started
 
 
 @pytest.fixture(scope="module")
@@ -23,13 +19,8 @@ def pem(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pem")
     ca = trustme.CA()
     ca.cert_pem.write_to_path(str(folder / "ca.pem"))
-    for name in ("one", "two"):
-        leaf = ca.issue_cert("localhost")
-        leaf.cert_chain_pems[0].write_to_path(str(folder / f"{name}.pem"))
-        leaf.private_key_pem.write_to_path(str(folder / f"{name}.key"))
+    leaf = ca.issue_cert("localhost")
     leaf.private_key_and_cert_chain_pem.write_to_path(str(folder / "both.pem"))
-    (folder / "text.pem").write_text("this is no certificate")
-    (folder / "folder").mkdir()
     return folder
 
 
@@ -65,40 +56,24 @@ def test_a_damaged_ca_of_our_own(pem: Path, monkeypatch: pytest.MonkeyPatch) -> 
         make_tls(TlsOptions(client_tls=True))
 
 
-@contextmanager
-def proxy(*arguments: str, home: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Where a proxy of the command line listens, and the process."""
-    command = [sys.executable, "-m", "barnabas", "proxy", "-b", "127.0.0.1:1"]
-    process = subprocess.Popen(
-        [*command, "--listen", "127.0.0.1:0", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"XDG_DATA_HOME": str(home)},
-    )
-    assert process.stdout is not None
-    try:
-        yield json.loads(process.stdout.readline())["ready"]["listen"], process
-    finally:
-        process.terminate()
-        process.wait(20)
-        process.stdout.close()
-        assert process.stderr is not None
-        process.stderr.close()
+def test_names_that_certificates_can_have() -> None:
+    check_name("--listen", "fe80::1%eth0")
+    check_name("--advertise", "kafka.example.org")
 
 
 def test_what_is_made_is_printed_and_kept(tmp_path: Path) -> None:
-    arguments = ("--client-tls", "--broker-insecure", "--advertise", "localhost")
+    command = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--client-tls")
+    arguments = (*command, "--broker-insecure", "--advertise", "localhost")
+    home = os.environ | {"XDG_DATA_HOME": str(tmp_path)}
     kept = tmp_path / "barnabas" / "ca" / "ca.pem"
-    with proxy(*arguments, home=tmp_path) as (_, process):
+    with started(*arguments, env=home) as (process, _):
         first = kept.read_text()
         process.terminate()
-        assert process.stderr is not None
-        said = process.stderr.read()
+        _, said = process.communicate(timeout=60)
     assert "WARNING: tls to the brokers without verifying their certificates" in said
     assert f"tls: clients must trust the CA in {kept}" in said
     assert "edit: clients are told localhost as the host of all listeners" in said
     assert process.returncode == 0
-    with proxy(*arguments, home=tmp_path):
+    with started(*arguments, env=home):
         assert kept.read_text() == first
     assert (kept.parent / "ca.key").stat().st_mode & 0o077 == 0

@@ -9,19 +9,29 @@ from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import BARNABAS
 
 RULE = "version: 1\nrules:\n- {{name: r, do: {fault}}}\n"
+ACKS = "version: 1\nrules:\n- {name: a, do: {delay: 200ms}, match: {api: Fetch, acks: 1}}\n"
 
 
-@pytest.mark.parametrize("strict", [(), ("--strict",)])
-def test_each_file_is_checked_whatever_is_wrong_with_others(
-    strict: tuple[str, ...], tmp_path: Path
+@pytest.mark.parametrize(("options", "code"), [((), 0), (("--strict",), 1)])
+def test_a_rule_that_can_not_do_anything_is_not_called_fine(
+    options: tuple[str, ...], code: int, tmp_path: Path
 ) -> None:
-    (tmp_path / "good.yaml").write_text(RULE.format(fault="close"))
+    (tmp_path / "right.yaml").write_text(RULE.format(fault="close"))
+    (tmp_path / "acks.yaml").write_text(ACKS + "- {name: b, do: close, match: {api: Fetch}}\n")
+    found = run("scenario", "check", *options, "acks.yaml", "right.yaml", cwd=tmp_path)
+    assert (found.returncode, found.stderr) == (code, "")
+    assert found.stdout.splitlines() == [
+        "acks.yaml: warning: rule 'a' never fires: only Produce requests have acks, no Fetch message"
+        " has",
+        "acks.yaml: loads, with 1 warning, 2 rules",
+        "right.yaml: fine, 1 rule",
+    ]
     (tmp_path / "bad.yaml").write_text(RULE.format(fault="clos") + "rulse: 1\n")
     (tmp_path / "idle.yaml").write_text(RULE.format(fault="{delay: 0ms}"))
-    files = ("bad.yaml", "gone.yaml", "good.yaml", "idle.yaml")
-    found = run("scenario", "check", *files, *strict, cwd=tmp_path)
+    files = ("bad.yaml", "gone.yaml", "right.yaml", "idle.yaml")
+    found = run("scenario", "check", *files, *options, cwd=tmp_path)
     assert found.returncode == 2
-    assert "good.yaml: fine, 1 rule\n" in found.stdout
+    assert "right.yaml: fine, 1 rule\n" in found.stdout, "whatever is wrong with others"
     assert "idle.yaml: loads, with 1 warning, 1 rule\n" in found.stdout
     assert found.stderr == (
         "barnabas: bad.yaml:3: unknown fault 'clos' in do; did you mean 'close'?\n"
@@ -35,3 +45,7 @@ def test_a_pipe_is_read_to_its_end() -> None:
     text = RULE.format(fault="close")
     found = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     assert found.stdout == "/dev/stdin: fine, 1 rule\n"
+
+
+def test_the_schema_is_json() -> None:
+    assert run("scenario", "schema").document["$schema"].endswith("2020-12/schema")

@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from barnabas.cli.app import app
 from barnabas.cli.traces.options import endpoint_of
 from barnabas.trouble import COULD_NOT_RUN, Trouble
+from tests.barnabas.cli.command import run
 from tests.barnabas.cli.traces.collector import collecting
-from tests.places import ROOT
-
-SAMPLES = ROOT / "captures" / "samples"
+from tests.places import SAMPLES
 
 
 @pytest.mark.parametrize(
@@ -43,8 +40,8 @@ def test_what_is_no_url_of_a_collector_is_refused(url: str) -> None:
 
 
 def decode(url: str, *arguments: str, path: Path = SAMPLES / "faults.pcapng") -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["decode", str(path), "--otlp", url, *arguments])
-    return done.exit_code, done.stderr
+    done = run("decode", path, "--otlp", url, *arguments)
+    return done.returncode, done.stderr
 
 
 def test_a_capture_is_sent_whole_or_what_passes() -> None:
