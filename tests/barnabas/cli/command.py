@@ -38,7 +38,7 @@ def run(*arguments: object, cwd: Path | None = None, stdin: str = "") -> Ran:
     """Run a command to its end, as a process would."""
     out, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with pytest.MonkeyPatch.context() as patch, chdir(cwd or Path.cwd()):
-        patch.setattr(app, "app", _command())
+        patch.setattr(app, "app", _tree() if "--help" in arguments else _kept_tree())
         patch.setattr(sys, "argv", ["barnabas", *map(str, arguments)])
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8"))
         patch.setattr(sys, "stdout", out)
@@ -48,10 +48,12 @@ def run(*arguments: object, cwd: Path | None = None, stdin: str = "") -> Ran:
     return Ran(int(ended.value.code or 0), _text(out), _text(errors))
 
 
-@cache
-def _command() -> Any:
-    """The tree of commands, which Typer builds anew for each call."""
+def _tree() -> Any:
+    """The tree of commands, as Typer builds it for each call."""
     return typer.main.get_command(app.app)
+
+
+_kept_tree = cache(_tree)  # that takes most of a short call's time; but help is shown only once
 
 
 def _text(written: io.TextIOWrapper) -> str:

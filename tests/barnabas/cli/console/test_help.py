@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from barnabas.cli.app import TOPICS, app
 from barnabas.cli.console.help import examples_of
+from tests.barnabas.cli.command import run
 
 ROOT: Any = typer.main.get_command(app)
 
@@ -70,11 +68,15 @@ def named(words: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_help_ends_with_two_examples_or_more(words: tuple[str, ...]) -> None:
+def test_every_help_ends_with_two_examples_or_more_and_cuts_no_name(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     found = examples_of(COMMANDS[words])
     assert len(found) >= 2
-    said = CliRunner().invoke(app, [*words, "--help"]).stdout
-    lines = said.splitlines()
+    done = run(*words, "--help")
+    assert (done.returncode, "Usage: " in done.stdout, "…" in done.stdout) == (0, True, False)
+    lines = done.stdout.splitlines()
     first = lines.index(" Examples:") + 1
     assert lines[first : first + len(found)] == [f"   {line}" for line in found]
     assert not any("│" in line for line in lines[first:])
@@ -97,34 +99,21 @@ def test_every_command_has_a_topic() -> None:
 
 
 def test_the_help_shows_commands_by_topic_in_order() -> None:
-    said = CliRunner().invoke(app, ["--help"]).stdout
+    said = run("--help").stdout
     titles = re.findall(r"^╭─ (\w+)", said, re.MULTILINE)
     assert titles == ["Options", *TOPICS]
     places = [said.index(f"│ {name} ") for names in TOPICS.values() for name in names]
     assert all(one < other for one, other in pairwise(places))
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_no_name_is_cut_in_the_help_on_a_terminal_of_80_columns(words: tuple[str, ...]) -> None:
-    said = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "80"}).stdout
-    assert "Usage: " in said
-    assert "…" not in said
-
-
 def test_a_long_example_is_one_line_in_a_pipe() -> None:
-    found = subprocess.run(
-        [sys.executable, "-m", "barnabas", "proxy", "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     longest = max(examples_of(COMMANDS["proxy",]), key=len)
     assert len(f"   {longest}") > 80
-    assert f"   {longest}\n" in found.stdout
+    assert f"   {longest}\n" in run("proxy", "--help").stdout
 
 
 def test_proxy_shows_the_ten_options_that_matter_and_the_rest_by_topic() -> None:
-    first, *topics = re.split(r"╭─ ", CliRunner().invoke(app, ["proxy", "--help"]).stdout)[1:]
+    first, *topics = re.split(r"╭─ ", run("proxy", "--help").stdout)[1:]
     assert len(re.findall(r"^│ --(?!help)", first, re.MULTILINE)) == 10
     assert len(topics) > 5
     assert all(1 <= len(re.findall(r"^│ --", topic, re.MULTILINE)) <= 5 for topic in topics)

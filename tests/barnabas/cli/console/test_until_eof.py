@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 import pytest
 
 from barnabas.trouble import COULD_NOT_RUN
+from tests.barnabas.cli.test_app import BARNABAS, started
 
 COMMANDS = (
     ("proxy", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0"),
@@ -17,28 +17,19 @@ COMMANDS = (
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_end_of_stdin_stops_it(command: tuple[str, ...]) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "barnabas", "--until-eof", *command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with process:
+    with started("--until-eof", *command, stdin=subprocess.PIPE) as (process, _):
         assert process.stdin is not None
-        assert process.stdout is not None
         process.stdin.write("what stands there is not used\n")
         process.stdin.flush()
-        assert '"ready"' in process.stdout.readline()
         assert process.poll() is None
-        _, errors = process.communicate(timeout=30)  # closes stdin
+        _, errors = process.communicate(timeout=60)  # closes stdin
     assert process.returncode == 0
     assert "Traceback" not in errors
 
 
 def test_stdin_that_has_ended_at_the_start_is_reported() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "barnabas", "--until-eof", *COMMANDS[0]],
+        [*BARNABAS, "--until-eof", *COMMANDS[0]],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -52,17 +43,5 @@ def test_stdin_that_has_ended_at_the_start_is_reported() -> None:
 
 
 def test_without_the_option_stdin_is_nothing_to_it() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "barnabas", *COMMANDS[0]],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    with process:
-        try:
-            assert process.stdout is not None
-            assert '"ready"' in process.stdout.readline()
-            assert process.poll() is None
-        finally:
-            process.terminate()
+    with started(*COMMANDS[0], stdin=subprocess.DEVNULL) as (process, _):
+        assert process.poll() is None
