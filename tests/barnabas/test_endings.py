@@ -35,13 +35,6 @@ except KeyboardInterrupt:
     print("interrupted", signal.getsignal(signal.SIGTERM) is before)
 """
 
-
-def test_the_first_signal_interrupts_and_later_ones_do_not_disturb() -> None:
-    line = [sys.executable, "-c", INTERRUPTED]
-    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
-    assert said == "ended\ninterrupted True\n"
-
-
 NOTED = """
 import signal, threading
 from barnabas.endings import noted
@@ -63,13 +56,6 @@ one.start()
 one.join()
 """
 
-
-def test_what_is_not_to_be_disturbed_is_told_by_an_event() -> None:
-    line = [sys.executable, "-c", NOTED]
-    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
-    assert said == "goes on True\nTrue\nFalse True\n"
-
-
 PUT_OFF = """
 import signal
 from barnabas.endings import interruptible, put_off
@@ -90,7 +76,15 @@ print("nothing")
 """
 
 
-def test_what_is_put_off_is_heard_at_the_end() -> None:
-    line = [sys.executable, "-c", PUT_OFF]
-    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
-    assert said == "goes on\ninterrupted True\nnothing\n"
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (INTERRUPTED, "ended\ninterrupted True\n"),
+        (NOTED, "goes on True\nTrue\nFalse True\n"),
+        (PUT_OFF, "goes on\ninterrupted True\nnothing\n"),
+    ],
+    ids=["the first interrupts, later ones do not disturb", "noted", "put off until the end"],
+)
+def test_signals(program: str, said: str) -> None:
+    line = [sys.executable, "-c", program]
+    assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == said

@@ -36,13 +36,7 @@ def test_each_partition_has_its_own_answer() -> None:
 
 @pytest.mark.parametrize(
     "records",
-    [
-        "",
-        "AAAA",
-        batch(),
-        batch(7, 0, -1),
-        LIBRDKAFKA[:20] + "AAA" + LIBRDKAFKA[23:],
-    ],
+    ["", "AAAA", batch(), batch(7, 0, -1), LIBRDKAFKA[:20] + "AAA" + LIBRDKAFKA[23:]],
 )
 def test_what_has_no_sequence(records: str) -> None:
     (found,) = batches(produce(1, (0, records)))
@@ -51,14 +45,8 @@ def test_what_has_no_sequence(records: str) -> None:
 
 def test_a_topic_that_stands_as_an_id_has_the_name_that_is_known() -> None:
     request = {"topic_data": [{"topic_id": "AAA", "partition_data": [{"index": 0, "records": ""}]}]}
-    response = {
-        "responses": [
-            {
-                "topic_id": "AAA",
-                "partition_responses": [{"index": 0, "error_code": 3, "base_offset": -1}],
-            }
-        ]
-    }
+    partition = {"index": 0, "error_code": 3, "base_offset": -1}
+    response = {"responses": [{"topic_id": "AAA", "partition_responses": [partition]}]}
     bodies: dict[str, Any] = {"request": request, "response": response}
     (found,) = batches(exchange("Produce", **bodies))
     assert (found.topic, found.error_code) == ("AAA", 3)

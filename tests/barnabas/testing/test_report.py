@@ -46,21 +46,24 @@ def reads(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.setattr(report, "command", lambda *_: [sys.executable, "-c", script])
 
 
-def test_the_last_lines_are_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    reads(monkeypatch, "for n in range(25): print('line', n)")
-    first, *lines = report._exchanges(proxy(tmp_path, 25))
-    assert first == "... 5 exchanges before these"
-    assert lines == [f"line {n}" for n in range(5, 25)]
-
-
 @pytest.mark.parametrize(
-    ("script", "said"), [("", "nothing passed"), ("exit('no such file')", "no such file")]
+    ("script", "logged", "shown"),
+    [
+        (
+            "for n in range(25): print('line', n)",
+            25,
+            ["... 5 exchanges before these", *(f"line {n}" for n in range(5, 25))],
+        ),
+        ("", 0, ["nothing passed"]),
+        ("exit('no such file')", 0, ["no such file"]),
+    ],
+    ids=["the last lines", "none", "no file"],
 )
-def test_where_there_is_none(
-    script: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_the_exchanges(
+    script: str, logged: int, shown: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     reads(monkeypatch, script)
-    assert report._exchanges(proxy(tmp_path, 0)) == [said]
+    assert report._exchanges(proxy(tmp_path, logged)) == shown
 
 
 def test_how_far_it_came(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

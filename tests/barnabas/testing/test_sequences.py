@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from barnabas.testing.exchange import Exchange
 from barnabas.testing.sequences import duplicate_sequences
 from tests.barnabas.testing.made import batch, exchange, produce
@@ -26,35 +28,43 @@ def test_taken_at_two_offsets() -> None:
     assert (duplicate.producer_id, duplicate.producer_epoch) == (7, 0)
 
 
-def test_a_broker_that_knows_the_sequence_answers_with_the_first_offset() -> None:
-    lost = produce(1, (0, FIRST), offsets={0: 0}, **LOST)
-    assert found(lost, produce(2, (0, FIRST), offsets={0: 0})) == []
-    assert found(lost, produce(2, (0, FIRST), errors={0: 46})) == []
-    assert found(lost, produce(2, (0, FIRST), offsets={0: -1})) == [], "it does not say where"
+SECOND = (1, batch(7, 0, 50))
+LOST_ONE = produce(1, (0, FIRST), offsets={0: 0}, **LOST)
+TAKEN = produce(1, (0, FIRST), offsets={0: 0})
+LATER = produce(3, (0, FIRST), offsets={0: 9})
+PLAIN = (0, batch(value=b"same"))
 
 
-def test_what_was_refused_or_never_answered_was_not_taken() -> None:
-    taken = produce(3, (0, FIRST), offsets={0: 9})
-    assert found(produce(1, (0, FIRST), errors={0: 6}), taken) == []
-    assert found(produce(1, (0, FIRST), **LOST), taken) == []
-
-
-def test_another_partition_epoch_producer_or_sequence_is_another_batch() -> None:
-    for other in ((1, FIRST), (0, batch(8, 0, 0)), (0, batch(7, 1, 0)), (0, batch(7, 0, 1))):
-        second = produce(2, other, offsets={other[0]: 3})
-        assert found(produce(1, (0, FIRST), offsets={0: 0}), second) == []
-
-
-def test_without_a_sequence_nothing_can_be_told() -> None:
-    plain = (0, batch(value=b"same"))
-    assert found(produce(1, plain, offsets={0: 0}), produce(2, plain, offsets={0: 1})) == []
-
-
-def test_one_batch_of_several_in_a_request() -> None:
-    second = (1, batch(7, 0, 50))
-    one = produce(1, (0, FIRST), second, offsets={0: 0, 1: 0})
-    assert found(one, produce(2, second, offsets={1: 4})) == [(50, (0, 4))]
-
-
-def test_other_requests_do_not_count() -> None:
-    assert found(exchange("Fetch", request=None)) == []
+@pytest.mark.parametrize(
+    ("exchanges", "duplicates"),
+    [
+        ([LOST_ONE, produce(2, (0, FIRST), offsets={0: 0})], []),
+        ([LOST_ONE, produce(2, (0, FIRST), errors={0: 46})], []),
+        ([LOST_ONE, produce(2, (0, FIRST), offsets={0: -1})], []),
+        ([produce(1, (0, FIRST), errors={0: 6}), LATER], []),
+        ([produce(1, (0, FIRST), **LOST), LATER], []),
+        ([TAKEN, produce(2, (1, FIRST), offsets={1: 3})], []),
+        ([TAKEN, produce(2, (0, batch(8, 0, 0)), offsets={0: 3})], []),
+        ([TAKEN, produce(2, (0, batch(7, 1, 0)), offsets={0: 3})], []),
+        ([TAKEN, produce(2, (0, batch(7, 0, 1)), offsets={0: 3})], []),
+        ([produce(1, PLAIN, offsets={0: 0}), produce(2, PLAIN, offsets={0: 1})], []),
+        (
+            [
+                produce(1, (0, FIRST), SECOND, offsets={0: 0, 1: 0}),
+                produce(2, SECOND, offsets={1: 4}),
+            ],
+            [(50, (0, 4))],
+        ),
+        ([exchange("Fetch", request=None)], []),
+    ],
+    ids=[
+        *("the broker knows the sequence", "it refuses the second", "it does not say where"),
+        *("the first was refused", "the first has no answer", "another partition"),
+        *("another producer", "another epoch", "another sequence", "no sequence"),
+        *("one of several in a request", "another API"),
+    ],
+)
+def test_what_is_a_duplicate(
+    exchanges: list[Exchange], duplicates: list[tuple[int, tuple[int, ...]]]
+) -> None:
+    assert found(*exchanges) == duplicates
