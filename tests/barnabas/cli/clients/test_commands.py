@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from barnabas.cli.app import app
-from barnabas.trouble import Trouble
+from tests.barnabas.cli.command import run
+from tests.barnabas.cli.test_app import BARNABAS
 from tests.places import ROOT
+from tests.running import running
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.slow("each runs a client several times")]
 
@@ -41,10 +41,8 @@ MINE = f"mine={sys.executable} mine.py"
 
 
 def clients(*arguments: object) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["clients", *map(str, arguments)])
-    if isinstance(result.exception, Trouble):
-        return result.exception.code, str(result.exception)
-    return result.exit_code, result.stdout
+    result = run("clients", *arguments)
+    return result.returncode, result.stdout or result.stderr
 
 
 def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path: Path) -> None:
@@ -70,7 +68,7 @@ def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path
     first = before.read_bytes()
     assert clients("rerun", "mine/produce/refused") == (
         2,
-        "mine is a program of yours: give --command mine=LINE",
+        "barnabas: mine is a program of yours: give --command mine=LINE\n",
     )
     code, said = clients("run", "--broker", "127.0.0.1:1")
     assert code != 0
@@ -112,24 +110,21 @@ def test_an_interrupted_run_leaves_no_process_and_goes_on(tmp_path: Path) -> Non
         "import sys, time\nprint('up', file=sys.stderr, flush=True)\ntime.sleep(600)\n"
     )
     line = f"sleeps={sys.executable} {tmp_path / 'sleeps.py'}"
-    command = [sys.executable, "-m", "barnabas", "clients", "run", "--command", line]
+    command = [*BARNABAS, "clients", "run", "--command", line, "--workload", "produce"]
+    output = tmp_path / "clients/running/sleeps/produce/none/0/output.txt"
     with subprocess.Popen(
-        [*command, "--workload", "produce", *map(str, SCENARIO)],
+        [*command, *map(str, SCENARIO)],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     ) as process:
-        output = (
-            tmp_path / "clients" / "running" / "sleeps" / "produce" / "none" / "0" / "output.txt"
-        )
         while not (output.exists() and output.read_text()):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
         said = process.stderr.read()
-        assert process.wait(30) == 130
+        assert process.wait(60) == 130
     assert "interrupted: the same command goes on" in said
     assert "Traceback" not in said
-    left = subprocess.run(["pgrep", "-f", str(tmp_path / "sleeps.py")], capture_output=True)
-    assert left.stdout == b""
+    assert running(tmp_path / "sleeps.py") == []

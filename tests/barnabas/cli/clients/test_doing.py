@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections import Counter
@@ -10,9 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from barnabas.cli.app import app
 from barnabas.experiments.explore.checks import check
 from barnabas.experiments.explore.history import (
     Acknowledged,
@@ -24,7 +21,7 @@ from barnabas.experiments.explore.history import (
 from barnabas.experiments.explore.read_log import id_of, read_log
 from barnabas.peers.clients.python import program
 from barnabas.peers.embedded import EmbeddedCluster
-from barnabas.trouble import Trouble
+from tests.barnabas.cli.command import Ran, run
 
 HERE = shlex.join(program(Path(sys.executable), "confluent").line)
 
@@ -35,20 +32,21 @@ def bootstrap() -> Iterator[str]:
         yield cluster.bootstrap
 
 
-def do(bootstrap: str, *arguments: str, **variables: str) -> tuple[int, str, str]:
-    told = {"BARNABAS_BOOTSTRAP": bootstrap, **variables}
-    result = CliRunner().invoke(app, ["clients", "do", *arguments], env=told)
-    if isinstance(result.exception, Trouble):
-        return result.exception.code, result.stdout, str(result.exception)
-    return result.exit_code, result.stdout, result.stderr
+@pytest.fixture(autouse=True)
+def _bootstrap(bootstrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BARNABAS_BOOTSTRAP", bootstrap)
 
 
-def test_what_one_workload_wrote_the_next_one_reads(bootstrap: str, tmp_path: Path) -> None:
-    told = {"BARNABAS_HISTORY": str(tmp_path / "history.jsonl"), "BARNABAS_RUN": "5f3a"}
-    found = do(
-        bootstrap, "--command", f"here={HERE}", "--records", "12", "produce", "assign", **told
-    )
-    assert found == (0, "", "")
+def do(command: str, *arguments: str) -> Ran:
+    return run("clients", "do", "--command", command, *arguments)
+
+
+def test_what_one_workload_wrote_the_next_one_reads(
+    bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BARNABAS_HISTORY", str(tmp_path / "history.jsonl"))
+    monkeypatch.setenv("BARNABAS_RUN", "5f3a")
+    assert do(f"here={HERE}", "--records", "12", "produce", "assign") == (0, "", "")
     history = read(tmp_path / "history.jsonl")
     assert history is not None
     assert history.topics == {"orders-5f3a"}
@@ -60,50 +58,31 @@ def test_what_one_workload_wrote_the_next_one_reads(bootstrap: str, tmp_path: Pa
     assert check(history, log) == ()
 
 
-def test_a_history_that_goes_nowhere_is_printed(bootstrap: str) -> None:
-    code, out, _ = do(
-        bootstrap, "--command", f"here={HERE}", "--records", "2", "--topic", "t", "produce"
-    )
-    assert code == 0
-    events = [json.loads(line) for line in out.splitlines()]
-    assert [each["id"] for each in events if each["event"] == "sent"] == ["t-0", "t-1"]
+def test_a_history_that_goes_nowhere_is_printed() -> None:
+    found = do(f"here={HERE}", "--records", "2", "--topic", "t", "produce")
+    assert found.returncode == 0
+    assert [each["id"] for each in found.rows if each["event"] == "sent"] == ["t-0", "t-1"]
+
+
+NO_ANSWER = "produce: its program ended without an answer"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("command", "code", "said"),
     [
+        ("gone=/nowhere/at-all", 3, "No such file"),
+        (r"odd=printf '\377\n'", 1, NO_ANSWER),
         (
-            ("--command", f"here={HERE}", "nothing"),
-            2,
-            "unknown workload 'nothing'; choose from produce",
-        ),
-        (("produce",), 2, "give one --client NAME@VERSION"),
-        (("--client", "none@1", "produce"), 2, "unknown client 'none@1'"),
-        (("--command", "gone=/nowhere/at-all", "produce"), 3, "No such file"),
-        (("--command", "odd=x='a", "produce"), 2, "is no command line: No closing quotation"),
-        (("--command", r"odd=printf '\377\n'", "produce"), 1, "ended without an answer"),
-        (
-            ("--command", """odd=sh -c 'echo {\\"raised\\":null}; exit 5'""", "produce"),
+            """odd=sh -c 'echo {\\"raised\\":null}; exit 5'""",
             1,
             "produce: its program ended with exit code 5",
         ),
-        (("--command", "odd=sh -c 'sleep 600 & exit 5'", "produce"), 1, "without an answer"),
-        (
-            ("-b", "127.0.0.1:1", "--command", "odd=true", "produce"),
-            3,
-            "127.0.0.1:1 can't be reached",
-        ),
-        (("--command", "ends=true", "produce"), 1, "produce: its program ended without an answer"),
-        (("--command", "odd=echo 1", "produce"), 1, "produce: its program ended without an answer"),
-        (
-            ("--command", "odd=echo hi", "produce"),
-            1,
-            "produce: its program ended without an answer",
-        ),
+        ("odd=sh -c 'sleep 600 & exit 5'", 1, NO_ANSWER),
+        ("ends=true", 1, NO_ANSWER),
+        ("odd=echo 1", 1, NO_ANSWER),
+        ("odd=echo hi", 1, NO_ANSWER),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(
-    arguments: tuple[str, ...], code: int, said: str, bootstrap: str
-) -> None:
-    found = do(bootstrap, *arguments)
-    assert (found[0], said in found[2]) == (code, True), found
+def test_what_is_wrong_with_a_program_is_said_in_a_line(command: str, code: int, said: str) -> None:
+    found = do(command, "produce")
+    assert (found.returncode, said in found.stderr) == (code, True), found

@@ -156,9 +156,8 @@ def replayed(version: str, path: Path, nodes: int = 1) -> tuple[Any, list[dict[s
         topics(cluster.bootstrap, "t", "u")
         assert leaders(cluster.bootstrap) == min(nodes, 2)
         found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
-        rows = [json.loads(row) for row in found.stdout.splitlines()]
-        assert found.returncode == (1 if rows else 0), found.stderr
-        return state(cluster.bootstrap), rows, found.stderr
+        assert found.returncode == (1 if found.rows else 0), found.stderr
+        return state(cluster.bootstrap), found.rows, found.stderr
 
 
 def unexplained(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from typer.testing import CliRunner
 
-from barnabas.cli.app import app
 from barnabas.harness import Harness
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.peers.replay import cluster as live
-from tests.barnabas.cli.command import run
+from tests.barnabas.cli.command import Ran, run
+from tests.barnabas.cli.test_app import BARNABAS
 
 RECORDS = 200
 
@@ -35,7 +32,7 @@ def produce(bootstrap: str, count: int = RECORDS, **settings: object) -> None:
             except BufferError:
                 producer.poll(0.1)
         producer.poll(0)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def consume(bootstrap: str, count: int = RECORDS) -> None:
@@ -48,7 +45,7 @@ def consume(bootstrap: str, count: int = RECORDS) -> None:
         }
     )
     consumer.subscribe(["t"])
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     found = 0
     while found < count and time.monotonic() < until:
         message = consumer.poll(0.2)
@@ -71,7 +68,7 @@ def content(bootstrap: str, topic: str = "t") -> dict[int, list[tuple[int, bytes
     found: dict[int, list[tuple[int, bytes | None]]] = {0: [], 1: []}
     consumer.assign([TopicPartition(topic, number, 0) for number in found])
     ended: set[int] = set()
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while len(ended) < len(found) and time.monotonic() < until:
         message = consumer.poll(0.5)
         if message is not None:
@@ -93,7 +90,7 @@ def committed(bootstrap: str) -> list[int]:
     return found
 
 
-def replay(path: Path, bootstrap: str, *options: str) -> subprocess.CompletedProcess[str]:
+def replay(path: Path, bootstrap: str, *options: str) -> Ran:
     return run("replay", str(path), "-b", bootstrap, *options)
 
 
@@ -136,12 +133,10 @@ def test_what_is_answered_otherwise_is_said(
     path, _ = recorded
     monkeypatch.setattr(live, "LEADERLESS", 0.0)
     with EmbeddedCluster(2, topics={"t": 1}) as cluster:
-        arguments = ["replay", str(path), "-b", cluster.bootstrap, "--speed", "max", "--json"]
-        found = CliRunner().invoke(app, arguments)
-    assert found.exit_code == 1
+        found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
+    assert found.returncode == 1
     assert "the target has t with 1 partition, but the recording uses 2" in found.stderr
-    rows = [json.loads(row) for row in found.stdout.splitlines()]
-    paths = {one["path"] for row in rows for one in row["response"]}
+    paths = {one["path"] for row in found.rows for one in row["response"]}
     assert "topics[t].partitions[1]" in paths, found.stdout
     assert "responses[t].partition_responses[1].error_code" in paths, found.stdout
 
@@ -154,7 +149,7 @@ def test_missing_topics_are_said_before_anything_is_sent(tmp_path: Path) -> None
     ):
         producer = Producer({"bootstrap.servers": proxy.bootstrap, "message.timeout.ms": 20_000})
         producer.produce("gone", b"v", partition=1)
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
     with EmbeddedCluster(1, topics={"other": 1}) as cluster:
         found = replay(path, cluster.bootstrap, "--speed", "max")
     said = found.stderr.splitlines()
@@ -171,7 +166,7 @@ def test_records_of_today(tmp_path: Path) -> None:
         producer = Producer({"bootstrap.servers": proxy.bootstrap, "compression.type": "lz4"})
         for number in range(2):
             producer.produce("t", b"v" * 500, timestamp=1_500_000_000_000 + number)
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
     for options in ((), ("--shift-time",)):
         with EmbeddedCluster(1, topics={"t": 1}) as cluster:
             found = replay(path, cluster.bootstrap, "--speed", "max", *options)
@@ -185,7 +180,7 @@ def test_records_of_today(tmp_path: Path) -> None:
 def timestamps(bootstrap: str, count: int) -> list[int]:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "reader"})
     consumer.assign([TopicPartition("t", 0, 0)])
-    messages = consumer.consume(count, timeout=30)
+    messages = consumer.consume(count, timeout=60)
     consumer.close()
     return [message.timestamp()[1] for message in messages]
 
@@ -193,7 +188,7 @@ def timestamps(bootstrap: str, count: int) -> list[int]:
 def test_it_can_be_stopped(recorded: tuple[Path, object]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(60)
-        command = [sys.executable, "-m", "barnabas", "replay", str(recorded[0])]
+        command = [*BARNABAS, "replay", str(recorded[0])]
         process = subprocess.Popen(
             [*command, "-b", f"127.0.0.1:{server.getsockname()[1]}"],
             stdout=subprocess.PIPE,
@@ -203,7 +198,7 @@ def test_it_can_be_stopped(recorded: tuple[Path, object]) -> None:
         try:
             with server.accept()[0]:  # it runs now, and waits for an answer
                 process.send_signal(signal.SIGINT)
-                _, said = process.communicate(timeout=30)
+                _, said = process.communicate(timeout=60)
         finally:
             process.kill()
             process.communicate()
