@@ -6,12 +6,10 @@ import json
 import signal
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
+from tests.barnabas.cli.test_app import BARNABAS
 from tests.captures.traffic import exchanges, talk
-
-BARNABAS = [sys.executable, "-m", "barnabas", "capture"]
 
 
 def may_capture() -> bool:
@@ -42,7 +40,7 @@ def test_what_passes_on_loopback(tmp_path: Path) -> None:
         socket.create_server(("127.0.0.1", 0)) as other,
     ):
         port = server.getsockname()[1]
-        command = [*BARNABAS, "-i", "lo", "-p", str(port), "-o", str(path)]
+        command = [*BARNABAS, "capture", "-i", "lo", "-p", str(port), "-o", str(path)]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
@@ -50,7 +48,7 @@ def test_what_passes_on_loopback(tmp_path: Path) -> None:
             assert process.stderr is not None
             ready = process.stdout.readline()
             if not may_capture():
-                assert process.wait(20) == 3
+                assert process.wait(60) == 3
                 assert "the right to open raw sockets" in process.stderr.read()
                 return
             assert json.loads(ready)["ready"]["interface"] == "lo"
@@ -58,7 +56,7 @@ def test_what_passes_on_loopback(tmp_path: Path) -> None:
             say(port, server)
             process.send_signal(signal.SIGINT)
             said = process.stderr.read()
-            assert process.wait(20) == 0
+            assert process.wait(60) == 0
     assert "packets" in said
     assert path.stat().st_mode & 0o777 == 0o600
     found = exchanges(path)

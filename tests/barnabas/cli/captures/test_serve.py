@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +13,7 @@ from confluent_kafka import Consumer, Producer
 
 from barnabas.harness import Harness
 from barnabas.peers.embedded import EmbeddedCluster
+from tests.barnabas.cli.test_app import started
 from tests.proxy.playbook import request
 
 pytestmark = pytest.mark.slow("brokers in a process of their own, and clients")
@@ -29,13 +25,13 @@ def produce_and_consume(bootstrap: str) -> Read:
     producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True})
     for number in range(20):
         producer.produce("t", f"v{number}", partition=number % 2)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     consumer = Consumer(
         {"bootstrap.servers": bootstrap, "group.id": "g", "auto.offset.reset": "earliest"}
     )
     consumer.subscribe(["t"])
     found: Read = []
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while len(found) < 20 and time.monotonic() < until:
         message = consumer.poll(0.2)
         if message is not None and message.error() is None:
@@ -55,51 +51,31 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Read]:
         return path, produce_and_consume(proxy.bootstrap)
 
 
-class Serving:
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        assert process.stdout is not None
-        self.listen: str = json.loads(process.stdout.readline())["ready"]["listen"]
-        self.said = ""
-
-    def stop(self, number: int = signal.SIGINT) -> int:
-        self.process.send_signal(number)
-        _, self.said = self.process.communicate(timeout=30)
-        return self.process.returncode
+def stopped(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[int, str]:
+    """The exit code after a signal, and what it said on stderr."""
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    return process.returncode, said
 
 
-@contextmanager
-def serving(path: Path, *options: str) -> Iterator[Serving]:
-    command = [sys.executable, "-m", "barnabas", "serve", str(path), "--listen", "127.0.0.1:0"]
-    process = subprocess.Popen(
-        [*command, *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "NO_COLOR": "1"},
-    )
-    try:
-        yield Serving(process)
-    finally:
-        process.kill()
-        process.communicate()
+SERVE = ("serve", "--listen", "127.0.0.1:0")
 
 
 def test_the_same_client_reads_the_same_without_a_cluster(recorded: tuple[Path, Read]) -> None:
     path, before = recorded
-    with serving(path) as server:
-        again = produce_and_consume(server.listen)
-        code = server.stop()
+    with started(*SERVE, str(path)) as (process, ready):
+        again = produce_and_consume(ready["listen"])
+        code, said = stopped(process)
     assert again == before
     assert len(before) == 20
-    assert code == 0, server.said
-    assert "requests answered" in server.said
-    assert "listening on 127.0.0.1:" in server.said
+    assert code == 0, said
+    assert "requests answered" in said
+    assert "listening on 127.0.0.1:" in said
 
 
 def ask(address: str, data: bytes) -> bytes:
     host, port = address.rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout=10) as client:
+    with socket.create_connection((host, int(port)), timeout=60) as client:
         client.sendall(data)
         client.shutdown(socket.SHUT_WR)
         found = b""
@@ -109,17 +85,21 @@ def ask(address: str, data: bytes) -> bytes:
 
 
 def test_what_was_never_recorded_is_said(recorded: tuple[Path, Read]) -> None:
-    with serving(recorded[0], "--speed", "0") as server:
-        assert ask(server.listen, request("DescribeGroups", 7, version=1, groups=["x"])) == b""
-        assert server.stop() == 1
-    assert "requested but not recorded: DescribeGroups v1, 1 time" in server.said
+    with started(*SERVE, str(recorded[0]), "--speed", "0") as (process, ready):
+        unknown = request("DescribeGroups", 7, version=1, groups=["x"])
+        assert ask(ready["listen"], unknown) == b""
+        code, said = stopped(process)
+    assert code == 1
+    assert "requested but not recorded: DescribeGroups v1, 1 time" in said
 
 
 def test_what_is_no_request_costs_its_connection_only(recorded: tuple[Path, Read]) -> None:
-    with serving(recorded[0], "--speed", "0") as server:
-        assert ask(server.listen, b"GET / HTTP/1.1\r\n\r\n") == b""
-        assert ask(server.listen, b"\0\0\0\x08\0\x03\0\x01\0\0\0\x07") == b""
-        assert ask(server.listen, request("ApiVersions", 7, version=0))[4:8] == b"\0\0\0\x07"
-        assert server.stop(signal.SIGHUP) == 0
-    assert "3 connections, 1 request answered, 1 matched by the recorded versions" in server.said
-    assert "a request of 1195725856 bytes: connection closed" in server.said
+    with started(*SERVE, str(recorded[0]), "--speed", "0") as (process, ready):
+        assert ask(ready["listen"], b"GET / HTTP/1.1\r\n\r\n") == b""
+        assert ask(ready["listen"], b"\0\0\0\x08\0\x03\0\x01\0\0\0\x07") == b""
+        answer = ask(ready["listen"], request("ApiVersions", 7, version=0))
+        assert answer[4:8] == b"\0\0\0\x07"
+        code, said = stopped(process, signal.SIGHUP)
+    assert code == 0
+    assert "3 connections, 1 request answered, 1 matched by the recorded versions" in said
+    assert "a request of 1195725856 bytes: connection closed" in said

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,16 +19,9 @@ from barnabas.experiments.explore.history import (
 )
 from barnabas.experiments.explore.read_log import id_of, read_log
 from barnabas.peers.clients.python import program
-from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.command import Ran, run
 
 HERE = shlex.join(program(Path(sys.executable), "confluent").line)
-
-
-@pytest.fixture(scope="module")
-def bootstrap() -> Iterator[str]:
-    with EmbeddedCluster(1) as cluster:
-        yield cluster.bootstrap
 
 
 @pytest.fixture(autouse=True)

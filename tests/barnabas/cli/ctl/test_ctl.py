@@ -21,6 +21,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.command import Ran, run
+from tests.barnabas.cli.proxy.test_draining import until_said
 from tests.barnabas.cli.test_app import BARNABAS, started
 from tests.remaining import remaining
 
@@ -253,14 +254,15 @@ def test_the_scenario_file_is_loaded_again_and_a_wrong_one_is_refused(bench: Ben
     new.replace(bench.scenario)
     until(lambda: names() == ["second"])
     bench.scenario.write_text("version: 1\nrules: [{name: third, do: nothing}]")
-    time.sleep(1)  # for what must not happen
+    until_said(bench.process, "scenario: invalid, the rules stay as they are: rules.yaml:2: ")
     assert names() == ["second"]
     bench.scenario.write_text(SCENARIO.replace("first", "third"))
     until(lambda: names() == ["third"])
     bench.process.send_signal(signal.SIGTERM)
-    errors = stopped(bench.process)
-    assert errors.count("scenario: replaced by its file: 1 rule, 0 unchanged") == 2
-    assert errors.count("scenario: invalid, the rules stay as they are: rules.yaml:2: ") == 1
+    _, errors = remaining(bench.process, DEADLINE)
+    assert (bench.process.returncode, "Traceback" in errors) == (0, False), errors
+    assert errors.count("scenario: replaced by its file: 1 rule, 0 unchanged") == 1
+    assert "scenario: invalid" not in errors, "it is said once"
 
 
 def follow(bench: Bench, *words: str) -> subprocess.Popen[str]:

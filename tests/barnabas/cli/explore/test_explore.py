@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from barnabas.cli.explore.report import Report
 from barnabas.experiments.explore.result import Result
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.clients.python import program as client_program
-from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.scenario.file import load
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import BARNABAS
@@ -31,12 +29,6 @@ pytestmark = pytest.mark.slow("each runs a program many times")
 
 PROGRAM = str(Path(__file__).with_name("explored.py"))
 BEFORE, BROKER, AFTER = "before the request", "after the broker has it", "after the reply"
-
-
-@pytest.fixture(scope="module")
-def bootstrap() -> Iterator[str]:
-    with EmbeddedCluster(1) as cluster:
-        yield cluster.bootstrap
 
 
 @pytest.fixture(autouse=True)

@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from barnabas.addresses import parse_address
 from barnabas.peers.apache import probe
 from barnabas.peers.apache.versions import RELEASES
+from tests.barnabas.cli.command import run
+from tests.barnabas.cli.test_app import started
 from tests.remaining import remaining
 
-PEERS = [sys.executable, "-m", "barnabas", "peers"]
 
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PEERS, *arguments], capture_output=True, text=True, timeout=30, check=False
-    )
-
-
-@contextmanager
-def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[tuple[str, int]]]]:
-    """`peers start`, with the addresses of its ready line; its brokers run in its session."""
-    with subprocess.Popen(
-        [*PEERS, "start", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            ready = json.loads(process.stdout.readline())["ready"]
-            assert ready["pid"] == process.pid
-            pairs = [address.split(":") for address in ready["bootstrap"].split(",")]
-            yield process, [(host, int(port)) for host, port in pairs]
-        finally:
-            process.kill()
+def addresses_of(ready: dict[str, Any]) -> list[tuple[str, int]]:
+    return [parse_address(address) for address in ready["bootstrap"].split(",")]
 
 
 def family(pid: int) -> set[int]:
@@ -52,7 +33,7 @@ def family(pid: int) -> set[int]:
 
 
 def test_the_list_names_the_versions_seen_working() -> None:
-    result = run("list")
+    result = run("peers", "list")
     assert result.returncode == 0
     embedded, apache, versions, *_ = result.stdout.splitlines()
     assert embedded.startswith("embedded ")
@@ -61,31 +42,35 @@ def test_the_list_names_the_versions_seen_working() -> None:
 
 
 def test_programs_get_a_row_for_each_that_can_be_started() -> None:
-    result = run("list", "--json")
-    assert result.returncode == 0
-    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    rows = run("peers", "list", "--json").rows
     own = ["embedded", *(f"apache:{one.version}" for one in RELEASES)]
     assert [row["start"] for row in rows][: len(own)] == own
-    assert rows[0] == {
-        "kind": "embedded",
-        "start": "embedded",
-        "version": None,
-        "modes": [],
-        "needs": "pip install 'barnabas[peers]'",
-    }
+    kind = {"kind": "embedded", "start": "embedded", "version": None, "modes": []}
+    assert rows[0] == {**kind, "needs": "pip install 'barnabas[peers]'"}
     by_version = {row["version"]: row for row in rows}
     assert by_version["3.9.1"]["modes"] == ["kraft", "zookeeper"]
     assert by_version["0.8.2.2"]["modes"] == ["zookeeper"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_the_embedded_cluster_ends_on_a_signal(number: int) -> None:
-    with started("embedded") as (process, addresses):
-        assert len(addresses) == 3
+@pytest.mark.parametrize(
+    ("number", "options", "count"),
+    [
+        (signal.SIGINT, ("--brokers", "2"), 2),
+        (signal.SIGTERM, (), 3),
+        (signal.SIGHUP, (), 3),
+    ],
+)
+def test_the_embedded_cluster_ends_on_a_signal(
+    number: int, options: tuple[str, ...], count: int
+) -> None:
+    with started("peers", "start", "embedded", *options) as (process, ready):
+        assert ready["pid"] == process.pid
+        addresses = addresses_of(ready)
+        assert len(addresses) == count
         for address in addresses:
-            socket.create_connection(address, timeout=5).close()
+            socket.create_connection(address, timeout=60).close()
         process.send_signal(number)
-        rest, errors = remaining(process, 20)
+        rest, errors = remaining(process, 60)
     assert (process.returncode, rest) == (0, "")
     assert "Traceback" not in errors
 
@@ -93,14 +78,15 @@ def test_the_embedded_cluster_ends_on_a_signal(number: int) -> None:
 @pytest.mark.needs_apache("3.9.1")
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are read in /proc")
 def test_three_real_brokers_end_on_sigterm_and_leave_no_process() -> None:
-    with started("apache:3.9.1", "--nodes", "3") as (process, addresses):
+    with started("peers", "start", "apache:3.9.1", "--nodes", "3") as (process, ready):
+        addresses = addresses_of(ready)
         assert len(addresses) == 3
         for _, port in addresses:
             assert probe.brokers(port, (3, 9, 1)) == {1, 2, 3}
         pids = family(process.pid)
         assert len(pids) >= 5  # itself, three brokers, the guard
         process.send_signal(signal.SIGTERM)
-        rest, errors = remaining(process, 30)
+        rest, errors = remaining(process, 60)
     assert (process.returncode, rest) == (0, "")
     assert errors == "Apache Kafka 3.9.1, kraft; Ctrl-C stops the brokers\n"
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
@@ -136,6 +122,6 @@ except KeyboardInterrupt:
 
 def test_a_signal_that_interrupts_no_wait_is_not_lost() -> None:
     found = subprocess.run(
-        [sys.executable, "-c", LATE], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", LATE], capture_output=True, text=True, timeout=60, check=False
     )
     assert (found.stdout, found.returncode) == ("not lost\n", 0), found.stderr

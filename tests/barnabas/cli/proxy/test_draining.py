@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,20 +15,13 @@ import pytest
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.test_app import started
 from tests.proxy.playbook import request
 from tests.remaining import remaining
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
 
-PATIENCE = 20.0
-
-
-@pytest.fixture(scope="module")
-def bootstrap() -> Iterator[str]:
-    with EmbeddedCluster(1) as cluster:
-        yield cluster.bootstrap
+PATIENCE = 60.0
 
 
 def scenario(folder: Path, held: str) -> Path:

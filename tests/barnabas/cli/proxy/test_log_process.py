@@ -15,7 +15,6 @@ import subprocess
 import termios
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +22,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.proxy.test_draining import PATIENCE, connect, frame, until_said
 from tests.barnabas.cli.test_app import BARNABAS, started
 from tests.proxy.playbook import request
@@ -33,12 +31,6 @@ pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
 
 LARGE = "n" * 30_000
 """A client's software name: of these a log is soon behind."""
-
-
-@pytest.fixture(scope="module")
-def bootstrap() -> Iterator[str]:
-    with EmbeddedCluster(1) as cluster:
-        yield cluster.bootstrap
 
 
 def proxy(bootstrap: str, *options: str) -> tuple[str, ...]:
@@ -80,7 +72,7 @@ class Ended(NamedTuple):
 def ended(process: subprocess.Popen[str]) -> Ended:
     """Stop it."""
     process.send_signal(signal.SIGINT)
-    out, errors = remaining(process, 30)
+    out, errors = remaining(process, PATIENCE)
     assert process.returncode == 0, errors
     assert "Traceback" not in errors
     (passed,) = re.findall(r"^ApiVersions +(\d+)", errors, re.MULTILINE)
@@ -128,7 +120,9 @@ def test_a_proxy_that_is_killed_leaves_no_reader_behind(bootstrap: str) -> None:
     with started(*proxy(bootstrap)) as (process, ready), connect(ready["listen"]) as client:
         ask(client, range(1, 11))
         process.kill()
-        out, errors = process.communicate(timeout=10)  # ends when nobody has its stdout any more
+        out, errors = process.communicate(
+            timeout=PATIENCE
+        )  # ends when nobody has its stdout any more
     assert "log:" not in errors
     assert [json.loads(line)["correlation_id"] for line in out.splitlines()] == [*range(1, 11)]
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
+from tests.barnabas.cli.test_app import started
 from tests.barnabas.testing.server.served import Server, producer, send
+from tests.remaining import remaining
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
@@ -22,23 +21,14 @@ def test_a_signal_ends_all_and_leaves_nothing_but_the_captures_that_were_asked_f
     token, captures = tmp_path / "token", tmp_path / "made" / "captures"
     options = ("--captures", str(captures), "--token-file", str(token))
     before = set(Path(tempfile.gettempdir()).glob("barnabas-tests-*"))
-    with subprocess.Popen(
-        [sys.executable, "-m", "barnabas", "serve-tests", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout
-        ready = json.loads(process.stdout.readline())["ready"]
+    with started("serve-tests", *options) as (process, ready):
         assert token.read_text().strip() == ready["token"]
         server = Server(ready["control"], ready["token"])
         test = server.begin(name="left alone")
         with producer(test) as maker:
             send(maker)
             process.send_signal(ending)
-            assert process.wait(15) == 0
-        assert process.stderr
-        assert process.stderr.read() == ""
+            assert (remaining(process, 60)[1], process.returncode) == ("", 0)
     (capture,) = captures.iterdir()
     assert capture == Path(test["capture"])
     assert capture.name == f"left_alone-{test['id']}.pcapng"
