@@ -113,24 +113,24 @@ def test_who_does_not_wait_has_it_the_next_time(server: Server) -> None:
     assert server.asked["/schemas/ids/2"] == 1
 
 
-def test_an_id_that_is_not_known_is_asked_about_again_after_some_seconds(server: Server) -> None:
+@pytest.mark.parametrize(
+    ("code", "numbers", "said"),
+    [
+        (200, (99, 99), "the registry has none of this id"),
+        (503, (2, 3), "the registry is away: HTTP 503"),
+    ],
+)
+def test_what_is_not_to_be_had_is_asked_for_again_after_some_seconds(
+    server: Server, code: int, numbers: tuple[int, int], said: str
+) -> None:
     clock = Clock()
     one = Registry(server.url, wait=True, clock=clock)
-    assert one(99) == one(99) == "the registry has none of this id"
-    assert server.asked["/schemas/ids/99"] == 1
-    clock.now = registry.AGAIN
-    one(99)
-    assert server.asked["/schemas/ids/99"] == 2
-
-
-def test_a_registry_that_is_away_is_left_alone_for_some_seconds(server: Server) -> None:
-    clock = Clock()
-    one = Registry(server.url, wait=True, clock=clock)
-    server.code = 503
-    assert one(2) == one(3) == "the registry is away: HTTP 503"
+    server.code = code
+    assert {one(number) for number in numbers} == {said}
     assert server.asked.total() == 1
     server.code, clock.now = 200, registry.AGAIN
-    assert isinstance(one(2), Schema)
+    assert isinstance(one(numbers[0]), Schema) == (numbers[0] == 2)
+    assert server.asked[f"/schemas/ids/{numbers[0]}"] == 2
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")

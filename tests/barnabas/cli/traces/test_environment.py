@@ -18,6 +18,9 @@ from tests.places import ROOT
 
 ENDPOINT = "https://localhost:4318/v1/traces"
 EXPORTER = "OTEL_EXPORTER_OTLP_"
+ONE_OF = "one of gzip, deflate, none is expected"
+PAIRS = "NAME=VALUE,... is expected"
+NO_PEM = "no PEM file of the kind (encrypted keys are not read)"
 
 
 @pytest.fixture
@@ -55,37 +58,25 @@ def test_what_can_be_followed(pem: Path, values: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"COMPRESSION": "brotli"}, "_COMPRESSION=brotli: one of gzip, deflate, none is expected"),
-        (
-            {"COMPRESSION": "gzip", "TRACES_COMPRESSION": "x"},
-            "_TRACES_COMPRESSION=x: one of gzip, deflate, none is expected",
-        ),
-        ({"HEADERS": "secret"}, "_HEADERS: NAME=VALUE,... is expected, and it is none"),
-        (
-            {"HEADERS": "a=b,secret"},
-            "_HEADERS: NAME=VALUE,... is expected, and part 2 of 2 is none",
-        ),
-        ({"HEADERS": "a=secret;x"}, "_HEADERS: NAME=VALUE,... is expected, and it is none"),
+        ({"COMPRESSION": "brotli"}, f"_COMPRESSION=brotli: {ONE_OF}"),
+        ({"COMPRESSION": "gzip", "TRACES_COMPRESSION": "x"}, f"_TRACES_COMPRESSION=x: {ONE_OF}"),
+        ({"HEADERS": "secret"}, f"_HEADERS: {PAIRS}, and it is none"),
+        ({"HEADERS": "a=b,secret"}, f"_HEADERS: {PAIRS}, and part 2 of 2 is none"),
+        ({"HEADERS": "a=secret;x"}, f"_HEADERS: {PAIRS}, and it is none"),
         ({"CERTIFICATE": "@none"}, "_CERTIFICATE @none: No such file or directory"),
-        (
-            {"CERTIFICATE": "@key"},
-            "_CERTIFICATE @key: no PEM file of the kind (encrypted keys are not read)",
-        ),
+        ({"CERTIFICATE": "@key"}, f"_CERTIFICATE @key: {NO_PEM}"),
         ({"CLIENT_CERTIFICATE": "@none"}, "_CLIENT_CERTIFICATE @none: No such file or directory"),
         (
             {"CLIENT_CERTIFICATE": "@cert"},
-            "_CLIENT_CERTIFICATE @cert: no PEM file of the kind (encrypted keys are not read); "
-            "is the key in another file? give OTEL_EXPORTER_OTLP_CLIENT_KEY",
+            f"_CLIENT_CERTIFICATE @cert: {NO_PEM}; is the key in another file? give {EXPORTER}CLIENT_KEY",
         ),
         (
             {"CLIENT_CERTIFICATE": "@cert", "CLIENT_KEY": "@others"},
-            "_CLIENT_CERTIFICATE @cert OTEL_EXPORTER_OTLP_CLIENT_KEY @others: the key is not the "
-            "certificate's",
+            f"_CLIENT_CERTIFICATE @cert {EXPORTER}CLIENT_KEY @others: the key is not the certificate's",
         ),
         (
             {"TRACES_CLIENT_KEY": "@key"},
-            "_TRACES_CLIENT_KEY belongs to a certificate: give "
-            "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE too",
+            f"_TRACES_CLIENT_KEY belongs to a certificate: give {EXPORTER}TRACES_CLIENT_CERTIFICATE too",
         ),
     ],
 )
