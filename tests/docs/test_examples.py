@@ -22,10 +22,15 @@ from tests.docs.documents import WRITTEN, Block, blocks, label
 from tests.docs.documents import examples as examples_of
 from tests.places import ROOT
 
-documents = pytest.mark.parametrize("document", WRITTEN, ids=label)
+
+def documents(*languages: str) -> pytest.MarkDecorator:
+    """All documents with a block in one of these languages."""
+    found = [document for document in WRITTEN if any(blocks(document, *languages))]
+    assert found
+    return pytest.mark.parametrize("document", found, ids=label)
 
 
-@documents
+@documents("console")
 def test_examples_print_what_the_document_says(document: Path, tmp_path: Path) -> None:
     for block, now in examples.run(document, tmp_path):
         said = "".join(f"$ {one.command}\n{one.output}" for one in now)
@@ -33,7 +38,7 @@ def test_examples_print_what_the_document_says(document: Path, tmp_path: Path) -
         assert [one.command for one in now if not one.output] == []
 
 
-@documents
+@documents("sh", "console")
 def test_commands_and_options_are_there(document: Path) -> None:
     root = typer.main.get_command(app)
     for block in blocks(document, "sh", "console"):
@@ -71,8 +76,8 @@ def unknown(command: Any, words: list[str]) -> list[str]:
     return []
 
 
-@documents
-def test_yaml_loads(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@documents("yaml")
+def test_yaml_loads(document: Path) -> None:
     for block in blocks(document, "yaml"):
         values = yaml.safe_load(block.text)
         plugins = any(word in document.read_text("utf-8") for word in ("--faults", "entry-points"))
@@ -82,7 +87,7 @@ def test_yaml_loads(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             campaign_of(block.text, block.file or "campaign.yaml")
 
 
-@documents
+@documents("python")
 def test_python_runs(document: Path, tmp_path: Path) -> None:
     """Blocks without a file, as one program; doctest's prompt is not used in them."""
     parts = [block.text for block in blocks(document, "python") if not block.file]

@@ -6,13 +6,12 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Any
 
-import pytest
 import typer.main
 import yaml
 
 from barnabas.cli.app import app
+from tests.docs.test_examples import unknown
 from tests.places import ROOT
 
 TEXT = (ROOT / "docs" / "howto" / "ci.md").read_text()
@@ -51,20 +50,11 @@ def commands() -> Iterator[list[str]]:
 FOUND = list(commands())
 
 
-def test_all_are_found() -> None:
+def test_every_command_has_its_options() -> None:
     assert len(blocks("yaml")) == 2
     assert len(FOUND) >= 5
     assert {"proxy", "check", "scenario"} <= {words[0] for words in FOUND}
-
-
-@pytest.mark.parametrize("words", FOUND, ids=" ".join)
-def test_a_command_has_its_options(words: list[str]) -> None:
-    command: Any = typer.main.get_command(app)
-    while hasattr(command, "commands"):
-        command, words = command.commands[words[0]], words[1:]
-    known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
-    given = {word.partition("=")[0] for word in words if word.startswith("-")}
-    assert given <= known
+    assert [words for words in FOUND if unknown(typer.main.get_command(app), words)] == []
 
 
 def test_workflows_have_steps_that_do_something() -> None:

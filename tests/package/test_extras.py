@@ -63,65 +63,36 @@ for words in commands:
 print(json.dumps(found))
 """
 
-PROXY: Final = ("proxy", "-b", "127.0.0.1:9", "--listen", "127.0.0.1:0")
+PROXY: Final = "proxy -b 127.0.0.1:9 --listen 127.0.0.1:0"
+FAULTS: Final = f"{SAMPLES}/faults.pcapng"
+ZSTD: Final = f"{SAMPLES}/cut-short.pcap.zst"
+FUZZ: Final = "fuzz run brokers --cases 1 --db FOLDER/a.db --target"
+FOLLOW: Final = "analyze --follow FOLDER --out FOLDER/out"
 
-NEED: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
-    "peers": (
-        ("peers", "start", "embedded"),
-        ("fuzz", "run", "brokers", "--target", "embedded", "--cases", "1", "--db", "FOLDER/a.db"),
-    ),
-    "states": (("fuzz", "states", "--target", "embedded"),),
+NEED: Final[dict[str, tuple[str, ...]]] = {
+    "peers": ("peers start embedded", f"{FUZZ} embedded"),
+    "states": ("fuzz states --target embedded",),
     "apache": (
-        ("peers", "start", "apache:3.9.1"),
-        (
-            "fuzz",
-            "run",
-            "brokers",
-            "--target",
-            "apache:3.9.1",
-            "--cases",
-            "1",
-            "--db",
-            "FOLDER/b.db",
-        ),
-        (
-            "analyze",
-            "--follow",
-            "FOLDER",
-            "--out",
-            "FOLDER/out",
-            "--to-kafka",
-            "127.0.0.1:9",
-            "--topic",
-            "t",
-        ),
+        "peers start apache:3.9.1",
+        f"{FUZZ} apache:3.9.1",
+        f"{FOLLOW} --to-kafka 127.0.0.1:9 --topic t",
     ),
-    "tls": ((*PROXY, "--client-tls"),),
-    "control": ((*PROXY, "--control", "127.0.0.1:0"),),
-    "otlp": (
-        (*PROXY, "--otlp", "http://127.0.0.1:9"),
-        ("decode", str(SAMPLES / "faults.pcapng"), "--otlp", "http://127.0.0.1:9"),
-    ),
+    "tls": (f"{PROXY} --client-tls",),
+    "control": (f"{PROXY} --control 127.0.0.1:0",),
+    "otlp": (f"{PROXY} --otlp http://127.0.0.1:9", f"decode {FAULTS} --otlp http://127.0.0.1:9"),
     "capture": (
-        ("capture", "--interface", "lo", "--out", "FOLDER/lo.pcapng"),
-        ("decode", str(SAMPLES / "cut-short.pcap.zst")),
-        ("summary", str(SAMPLES / "cut-short.pcap.zst")),
-        ("check", str(SAMPLES / "cut-short.pcap.zst")),
-        ("grep", "orders", str(SAMPLES / "cut-short.pcap.zst")),
-        ("convert", str(SAMPLES / "faults.pcapng"), "FOLDER/out.pcapng.zst"),
-        ("decode", str(SAMPLES / "tls.pcapng"), "--tls-keys", "FOLDER/keys"),
+        "capture --interface lo --out FOLDER/lo.pcapng",
+        *(f"{command} {ZSTD}" for command in ("decode", "summary", "check", "grep orders")),
+        f"convert {FAULTS} FOLDER/out.pcapng.zst",
+        f"decode {SAMPLES}/tls.pcapng --tls-keys FOLDER/keys",
     ),
-    "schemas": (("decode", str(SAMPLES / "faults.pcapng"), "--json", "--schemas", "FOLDER"),),
-    "demo": (("demo", "--capture", "FOLDER/demo.pcapng"),),
-    "delta": (
-        ("analyze", str(SAMPLES / "faults.pcapng"), "--out", "FOLDER/out", "--format", "delta"),
-    ),
-    "iceberg": (
-        ("analyze", str(SAMPLES / "faults.pcapng"), "--out", "FOLDER/out", "--format", "iceberg"),
-    ),
+    "schemas": (f"decode {FAULTS} --json --schemas FOLDER",),
+    "demo": ("demo --capture FOLDER/demo.pcapng",),
+    "delta": (f"analyze {FAULTS} --out FOLDER/out --format delta",),
+    "iceberg": (f"analyze {FAULTS} --out FOLDER/out --format iceberg",),
     "spark": (
-        ("analyze", str(SAMPLES / "faults.pcapng"), "--out", "FOLDER/out"),
-        ("fuzz", "run", "decoders", "--spark", "--cases", "1", "--db", "FOLDER/c.db"),
+        f"analyze {FAULTS} --out FOLDER/out",
+        "fuzz run decoders --spark --cases 1 --db FOLDER/c.db",
     ),
 }
 """What needs each extra; FOLDER is an empty one."""
@@ -189,7 +160,7 @@ def test_every_extra_is_tried() -> None:
 def test_what_needs_an_extra_names_it_in_one_line(extra: str, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("")
     (tmp_path / "17.proto").write_text("")
-    commands = [tuple(word.replace("FOLDER", str(tmp_path)) for word in one) for one in NEED[extra]]
+    commands = [tuple(one.replace("FOLDER", str(tmp_path)).split()) for one in NEED[extra]]
     for words, (code, out, err) in zip(
         commands, run(modules(extra), commands, tmp_path), strict=True
     ):

@@ -14,8 +14,7 @@ def analyses() -> str:
         parts += [f"## {one.name}", prose(one.run.__doc__), columns(one.columns)]
     return page(
         "Analyses",
-        "`barnabas analyze` writes a table for each into `analyses/` of its folder, and a "
-        "section of the "
+        "`barnabas analyze` writes a table for each into `analyses/` of its folder, and a section of the "
         "report is made of it.",
         *parts,
     )

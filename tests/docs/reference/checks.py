@@ -14,10 +14,8 @@ def checks() -> str:
     """The page."""
     return page(
         "Checks",
-        "`barnabas check CAPTURE` runs them. `--only` and `--skip` choose, `--set "
-        "CHECK.SETTING=VALUE` "
-        "changes a threshold, and `--checks` adds [checks of your "
-        "own](../howto/own-checks.md). A check "
+        "`barnabas check CAPTURE` runs them. `--only` and `--skip` choose, `--set CHECK.SETTING=VALUE` "
+        "changes a threshold, and `--checks` adds [checks of your own](../howto/own-checks.md). A check "
         "judges nothing that began before the capture, and nothing across a gap.",
         _table(CHECKS),
         "## Checks of dialects",

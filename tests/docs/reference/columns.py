@@ -26,22 +26,20 @@ def all_columns() -> str:
     log = ((code(name), prose(what)) for name, what in COLUMNS)
     return page(
         "Columns of the log and of tables",
-        "`--log json`, `barnabas decode --json` and `barnabas ctl exchanges --json` print a "
-        "line for each "
+        "`--log json`, `barnabas decode --json` and `barnabas ctl exchanges --json` print a line for each "
         "exchange with these columns. `--filter` is [JMESPath](https://jmespath.org) over them.",
         table(("column", "what it is"), log),
         "Bytes in bodies are base64, a uuid has 22 characters, as Kafka writes it. The log, "
         f"`decode --json` and `grep --json` write a bytes field over {MOST:,} bytes as an object, "
         "unless `--bodies full`: `bytes` is its size, `sha256` its hash in hex. No bytes field is an "
         "object otherwise.",
-        "Some lines have more: `payload` (hashes in place of what `--no-payload` took out), "
-        "`inside` (messages "
-        "within bytes fields), `context` (what earlier messages of the session or group say), `sasl` "
-        "(mechanism, user and outcome of an authentication), `too_large` (bodies that are not decoded), "
-        "`controller` (node id of the controller that was asked in place of a broker) "
-        "and `note` (how an exchange without a response ended, such as `no response (acks=0)`, or which "
-        "frame was cut off: `request cut off: 300 of 612 bytes, then the client closed (reset)`). "
-        "`--filter` may name `note`, too.",
+        "Some lines have more: `payload` (hashes in place of what `--no-payload` took out), `inside` "
+        "(messages within bytes fields), `context` (what earlier messages of the session or group say), "
+        "`sasl` (mechanism, user and outcome of an authentication), `too_large` (bodies that are not "
+        "decoded), `controller` (node id of the controller that was asked in place of a broker) and `note` "
+        "(how an exchange without a response ended, such as `no response (acks=0)`, or which frame was cut "
+        "off: `request cut off: 300 of 612 bytes, then the client closed (reset)`). `--filter` may name "
+        "`note`, too.",
         "## Table exchanges",
         "A row for each exchange. `body` stands behind these columns: a VARIANT with `request` and "
         f"`response`. {code(BODY_JSON.name)} behind that: {BODY_JSON.what}.",

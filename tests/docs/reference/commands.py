@@ -31,8 +31,7 @@ def commands() -> str:
     """The page."""
     root = typer.main.get_command(app)
     intro = (
-        "`barnabas COMMAND --help` prints the same. [Exit codes](exit-codes.md) are those of "
-        "all commands. "
+        "`barnabas COMMAND --help` prints the same. [Exit codes](exit-codes.md) are those of all commands. "
         "Options of `barnabas` itself stand before the command."
     )
     parts = [intro, _parameters(root)]

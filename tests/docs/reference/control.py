@@ -40,8 +40,7 @@ def control() -> str:
         "`barnabas proxy --control HOST:PORT` serves it; [Steer a running proxy](../howto/control.md) "
         "shows the commands.",
         _requests(live["paths"]),
-        "`GET /exchanges/stream` sends server-sent events. `GET /metrics` has a HELP line for each "
-        "metric.",
+        "`GET /exchanges/stream` sends server-sent events. `GET /metrics` has a HELP line for each metric.",
         "With `--workers` or `--control` other processes, the workers, carry the connections. A worker "
         "that does not answer within 2 s is not left out in silence. If the answer would be wrong "
         "without it, the status is 503, the error names the worker, and the worker does not do later what "

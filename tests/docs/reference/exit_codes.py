@@ -33,13 +33,12 @@ def exit_codes() -> str:
         "Exit codes",
         "Errors are one line on stderr that says what to do. All commands use these codes:",
         table(("code", "meaning"), ((str(code), what) for code, what in rows)),
-        "Findings (1) are: a claim of `demo` that did not hold; a frame that `decode` can't read; "
-        "a decision that `rehearse --check` finds different; what `check`, `analyze`, `explore`, "
-        "`fuzz run` or `fuzz report` finds wrong; what `fuzz replay` finds wrong again, or anew; "
-        "what `fuzz states` finds wrong, and a finding that `fuzz bisect` sees on some release; "
-        "captures that differ in `diff`; text that `grep` does not find; an answer that differs in "
-        "`replay`; a request that `serve` has no answer to; a rule that does nothing with "
-        "`scenario check --strict`; a client that does something else than it promises in `clients run` and "
-        "`clients rerun`; one that raises an error in `clients do`. "
-        "Notes of `check` and `analyze` are no findings.",
+        "Findings (1) are: a claim of `demo` that did not hold; a frame that `decode` can't read; a "
+        "decision that `rehearse --check` finds different; what `check`, `analyze`, `explore`, `fuzz run` "
+        "or `fuzz report` finds wrong; what `fuzz replay` finds wrong again, or anew; what `fuzz states` "
+        "finds wrong, and a finding that `fuzz bisect` sees on some release; captures that differ in "
+        "`diff`; text that `grep` does not find; an answer that differs in `replay`; a request that `serve` "
+        "has no answer to; a rule that does nothing with `scenario check --strict`; a client that does "
+        "something else than it promises in `clients run` and `clients rerun`; one that raises an error in "
+        "`clients do`. Notes of `check` and `analyze` are no findings.",
     )

@@ -29,8 +29,7 @@ def fuzzing() -> str:
         parts += [f"## {_TITLES[what]}", table((what, "what it is"), cells)]
     return page(
         "Campaigns, mutators and oracles",
-        "`barnabas fuzz list` prints the lists, `barnabas fuzz schema` the JSON Schema of "
-        "campaign files. "
+        "`barnabas fuzz list` prints the lists, `barnabas fuzz schema` the JSON Schema of campaign files. "
         "[A fuzz campaign](../tutorials/campaign.md) shows how to use them.",
         *parts,
         "## Campaign files",

@@ -29,10 +29,8 @@ def protocol() -> str:
     codes = ((str(one.code), code(one.name), "yes" * one.retriable) for one in ERROR_CODES)
     return page(
         "Protocol: APIs and errors",
-        "Every API that a release of Kafka since 0.8 has had, with all its versions. "
-        "*Flexible* versions have "
-        "compact strings and tagged fields (KIP-482). A broker offers an *unstable* version "
-        "only with "
+        "Every API that a release of Kafka since 0.8 has had, with all its versions. *Flexible* versions "
+        "have compact strings and tagged fields (KIP-482). A broker offers an *unstable* version only with "
         f"`unstable.api.versions.enable`. The column {newest} has what brokers of that "
         f"release offer to clients. "
         "`barnabas spec show API` prints every field with its history; so does [Protocol: "
@@ -74,9 +72,8 @@ def fields() -> str:
         parts += [f"## {one.name}", block(both, "text")]
     return page(
         "Protocol: fields",
-        "Every field of every API: its type, the versions that have it, and where it may be "
-        "null (`null`), is in the "
-        "tagged section (`tag`) or has a default other than zero (`=`).",
+        "Every field of every API: its type, the versions that have it, and where it may be null (`null`), "
+        "is in the tagged section (`tag`) or has a default other than zero (`=`).",
         *parts,
     )
 

@@ -31,9 +31,8 @@ def rules() -> str:
         parts += [f"## {title}", about, settings(model)]
     return page(
         "Rules",
-        "A scenario is a YAML file with these keys. [Break a client](../howto/rules.md) "
-        "shows how they work "
-        "together, [Faults](faults.md) what `do` may name. `barnabas scenario schema` prints "
-        "the JSON Schema.",
+        "A scenario is a YAML file with these keys. [Break a client](../howto/rules.md) shows how they work "
+        "together, [Faults](faults.md) what `do` may name. `barnabas scenario schema` prints the JSON "
+        "Schema.",
         *parts,
     )

@@ -21,10 +21,8 @@ def scenarios() -> str:
         ]
     return page(
         "Ready scenarios",
-        "`barnabas proxy --scenario NAME` runs one, `barnabas scenario show NAME` prints it "
-        "to copy from. "
-        "Each was run with real clients, and what is said of these is what was seen. Where a "
-        "broker is slow "
+        "`barnabas proxy --scenario NAME` runs one, `barnabas scenario show NAME` prints it to copy from. "
+        "Each was run with real clients, and what is said of these is what was seen. Where a broker is slow "
         "or mistaken, it is broker 1.",
         block(
             "barnabas scenario show slow-broker > mine.yaml\nbarnabas proxy -b "
