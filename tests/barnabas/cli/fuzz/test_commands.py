@@ -3,142 +3,22 @@
 from __future__ import annotations
 
 import shlex
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from rich.progress import Progress
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz import campaigns, shrinking, targets
-from barnabas.cli.fuzz import run as running
-from barnabas.cli.fuzz.progress import Doing, Shown, shown
+from barnabas.cli.fuzz.progress import Doing, shown
 from barnabas.fuzz.answering.seeds import seeds
-from barnabas.fuzz.cases.case import Case, Recipe
+from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.coverage.lines import Lines, Reach, Unit
 from barnabas.fuzz.database.findings import Findings
 from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.engine.running import Batch, run_range
+from barnabas.fuzz.engine.running import Batch
 from barnabas.fuzz.engine.stats import Found, Judged, Stats
-from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.oracle import Verdict
-from barnabas.fuzz.shrinking.search import Shrunk
-from barnabas.fuzz.targets.decoder import DecoderTarget
-from barnabas.fuzz.targets.decoders import read_specs
-from barnabas.fuzz.targets.registry import Kind
-from barnabas.specs import Malformed
-from tests.barnabas.cli.command import Ran, run
-from tests.proxy.servers import SOON
-
-CAMPAIGN = """\
-version: 1
-target: buggy
-seed: 3
-apis: [Metadata]
-corpora: [generated]
-budget: {cases: 300}
-round: 100
-"""
-
-
-def buggy(case: Case) -> Mapping[str, Any]:
-    """Raises where a Metadata request of v4 or newer has a count above a million."""
-    try:
-        return read_specs(case)
-    except Malformed as problem:
-        seed = case.recipe.seed
-        if seed.direction == "request" and seed.version >= 4 and "topics" in str(problem):
-            raise ZeroDivisionError("by a count") from None
-        raise
-
-
-def otherwise(case: Case) -> Mapping[str, Any]:
-    """Raises something else."""
-    try:
-        return buggy(case)
-    except ZeroDivisionError:
-        raise ArithmeticError("otherwise") from None
-
-
-def interrupted(case: Case) -> Mapping[str, Any]:
-    """Somebody presses Ctrl-C."""
-    if case.number == 50:
-        raise KeyboardInterrupt
-    return buggy(case)
-
-
-def weary(case: Case) -> Mapping[str, Any]:
-    """As a broker does that such cases have ended too often: they are not sent any more."""
-    return {"set_aside": True} if case.recipe.seed.version >= 12 else {}
-
-
-FILE, PARSER = Unit("p", "f", False), Unit("p", "f.read", True)
-
-
-class Counted(DecoderTarget):
-    """A line of it is reached by everything, another one by what is no valid message."""
-
-    lines = 0
-    meter = None
-
-    def count(self, *, guiding: bool) -> None:
-        self.lines = 1
-
-    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        for one in super().run(cases):
-            self.lines |= 3 if one.raised else 1
-            yield one
-
-    def anew(self) -> None:
-        pass
-
-    def reached(self) -> Reach:
-        return {FILE: Lines(self.lines, 7), PARSER: Lines(0, 3)}
-
-
-def make(text: str, own: bool) -> DecoderTarget:
-    if text == "missing":
-        raise CannotRun("buggy:missing needs what is not here")
-    kinds: dict[str, Callable[[Case], Mapping[str, Any]]] = {
-        "mended": read_specs,
-        "weary": weary,
-        "otherwise": otherwise,
-        "interrupted": interrupted,
-        "fragile": Fragile(),
-    }
-    reads = kinds.get(text, buggy)
-    kind = Counted if text == "counted" else DecoderTarget
-    return kind(f"buggy {text}".strip(), reads, (Malformed, LookupError))
-
-
-@pytest.fixture
-def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    kinds = (*targets.KINDS, Kind("buggy", "decoder", "a decoder with a bug", "buggy", make))
-    monkeypatch.setattr(targets, "KINDS", kinds)
-    known = campaigns.KNOWN._replace(targets=tuple(kind.name for kind in kinds))
-    monkeypatch.setattr(campaigns, "KNOWN", known)
-    path = tmp_path / "c.yaml"
-    path.write_text(CAMPAIGN)
-    monkeypatch.chdir(tmp_path)
-    return path
-
-
-def fuzz(*arguments: object) -> Ran:
-    return run("fuzz", *arguments)
-
-
-def finding_of(result: Ran) -> str:
-    return next(str(one["name"]) for one in result.rows if one["event"] == "finding")
-
-
-def over(result: Ran) -> dict[str, Any]:
-    """The last event of a campaign."""
-    (found,) = [one for one in result.rows if one["event"] == "over"]
-    return found
+from tests.barnabas.cli.fuzz.buggy import CAMPAIGN, finding_of, fuzz, make, over
 
 
 def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Path) -> None:
@@ -165,9 +45,9 @@ def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Pa
     (tmp_path / "x.pcapng").touch(0o644)
     shown = fuzz("show", name, "--json", "--capture", tmp_path / "x.pcapng").document
     assert (shown["oracle"], shown["behaviour"][0]) == ("undocumented", "ZeroDivisionError")
-    raises = "test_commands.py:buggy raises ZeroDivisionError"
+    raises = "buggy.py:buggy raises ZeroDivisionError"
     assert shown["title"].startswith(f"{raises} on ")
-    assert shown["cause"]["frame"] == "test_commands.py:buggy"
+    assert shown["cause"]["frame"] == "buggy.py:buggy"
     first, smaller = shown["recipe"]["seed"], shown["smaller"]["seed"]
     assert len(smaller["frame"]) < len(first["frame"])
     assert 4 <= smaller["version"] <= first["version"]
@@ -225,19 +105,6 @@ def test_feedback_that_has_not_begun_is_said(campaign: Path) -> None:
     assert "- rounds: 2\n" in fuzz("report").stdout
 
 
-def test_what_is_not_made_smaller_yet_is_said(campaign: Path) -> None:
-    said = "not made smaller yet"
-    ran = fuzz("run", campaign, "--shrink", 0, "--json")
-    assert f"1 finding {said}: the same" in ran.stderr
-    assert ran.rows[-1]["not_shrunk"] == 1
-    name = finding_of(ran)
-    assert f"  {said}: the same" in fuzz("show", name).stdout
-    assert f"- {said}: 1 finding (the same" in fuzz("report").stdout
-    assert said not in fuzz("run", campaign).stderr
-    assert said not in fuzz("show", name).stdout
-    assert said not in fuzz("report").stdout
-
-
 def test_findings_of_one_cause_are_listed_together(campaign: Path) -> None:
     fuzz("run", campaign, "--shrink", 0)
     with Findings(Path("c.fuzz.db"), write=True) as findings:
@@ -259,49 +126,6 @@ def test_what_it_says_to_run_can_be_pasted(campaign: Path) -> None:
     ran = fuzz("run", campaign, "--db", "my 'finds'.db")
     (line,) = (line for line in ran.stderr.splitlines() if "fuzz replay" in line)
     assert shlex.split(line)[-1] == "my 'finds'.db"
-
-
-def test_the_same_command_goes_on(campaign: Path) -> None:
-    command = ("run", campaign, "--json", "--shrink", 0)
-    runs = [fuzz(*command, *options) for options in (("--cases", 150), (), ())]
-    assert [over(ran)["done"] for ran in runs] == [150, 300, 300]
-    assert [over(ran)["ran"] for ran in runs] == [150, 150, 0]
-    assert runs[2].returncode == 1
-
-
-def test_a_new_campaign_is_announced_and_the_newest_is_reported_first(campaign: Path) -> None:
-    first = fuzz("run", campaign, "--cases", 10, "--shrink", 0)
-    again = fuzz("run", campaign, "--cases", 20, "--shrink", 0)
-    other = fuzz("run", campaign, "--cases", 15, "--shrink", 0, "--seed", 4)
-    assert "a new campaign" not in first.stderr + again.stderr
-    assert "other seed than the run before: a new campaign" in other.stderr
-    assert "; 20 cases in all: 1 API, " in again.stderr
-    reported = fuzz("report", "--db", "c.fuzz.db", "--json").rows
-    assert reported == fuzz("report", "c.fuzz.db", "--json").rows
-    assert [one["cases"] for one in reported] == [15, 20]
-
-
-class Surveyed(DecoderTarget):
-    """A client that asks for another version in each run."""
-
-    role = "client"
-    runs = 0
-
-    def survey(self) -> list[tuple[int, int]]:
-        Surveyed.runs += 1
-        return [(3, version) for version in range(4 + Surveyed.runs)]
-
-
-def test_what_a_client_asks_for_this_time_makes_no_new_campaign(
-    campaign: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(f"{__name__}.Counted", Surveyed)
-    campaign.write_text(CAMPAIGN.replace("corpora: [generated]", "corpora: [answers]"))
-    run = ("run", campaign, "--target", "buggy:counted", "--shrink", 0, "--cases")
-    fuzz(*run, 10)
-    again = fuzz(*run, 20)
-    assert Surveyed.runs == 2
-    assert "continuing at case 10" in again.stderr
 
 
 def test_what_was_not_sent_is_counted_and_can_be_looked_at(campaign: Path) -> None:
@@ -327,36 +151,6 @@ def test_nothing_found_is_0(campaign: Path) -> None:
     assert (without.returncode, "has no finding nobody" in without.stderr) == (2, True)
     missing = fuzz("run", campaign, "--target", "buggy:missing")
     assert (missing.returncode, "needs what is not here" in missing.stderr) == (3, True)
-
-
-def test_ctrl_c_keeps_what_is_done(campaign: Path) -> None:
-    stopped = fuzz("run", campaign, "--target", "buggy:interrupted", "--json", "--shrink", 0)
-    assert over(stopped)["done"] == 50
-    assert "interrupted: run the same command to continue" in stopped.stderr
-    assert fuzz("report").stdout.count("- cases: 50 ") == 1
-
-
-def test_what_is_as_small_as_it_was_is_not_shrunk_whenever_the_campaign_goes_on(
-    campaign: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried: list[Recipe] = []
-
-    def in_vain(recipe: Recipe, *arguments: Any, **more: Any) -> Shrunk:
-        tried.append(recipe)
-        return Shrunk(recipe, 0)
-
-    monkeypatch.setattr(shrinking, "shrink", in_vain)
-    first = fuzz("run", campaign, "--json")
-    assert len(tried) == 1
-    name = finding_of(first)
-    assert [one for one in first.rows if one["event"] == "shrinking"] == [
-        {"event": "shrinking", "name": name, "number": 1, "count": 1}
-    ]
-    again = fuzz("run", campaign)
-    assert len(tried) == 1, "nothing new is known of it"
-    assert "nothing left to run of 300 cases" in again.stderr
-    assert "shrunk:" not in fuzz("show", name).stdout
-    assert fuzz("show", name, "--json").document["smaller"] is None
 
 
 def test_what_no_one_case_showed_is_told_again_where_one_does(
@@ -386,94 +180,6 @@ def test_the_bar_says_what_a_target_does_beside_its_cases() -> None:
     assert Doing().render(task).plain == ""
     busy.doing = "looking"  # type: ignore[attr-defined]
     assert Doing().render(task).plain == "looking"
-
-
-@pytest.mark.parametrize("json_lines", [(), ("--json",)])
-def test_what_still_goes_on_when_the_time_is_up_is_said(
-    campaign: Path, monkeypatch: pytest.MonkeyPatch, json_lines: tuple[str, ...]
-) -> None:
-    said = threading.Event()
-    note = Shown.note
-
-    def noted(self: Shown, text: str) -> None:
-        note(self, text)
-        if text.startswith("time is up"):
-            said.set()
-
-    def until_then(*arguments: Any, **more: Any) -> Iterator[Batch]:
-        for batch in run_range(*arguments, **more):
-            assert said.wait(SOON), "the time is up, and nobody says so"
-            yield batch
-
-    monkeypatch.setattr(Shown, "note", noted)
-    monkeypatch.setattr(running, "run_range", until_then)
-    ran = fuzz("run", campaign, "--seconds", 1, *json_lines)
-    assert ran.returncode == 1
-    ends = [line for line in ran.stderr.splitlines() if line.startswith(("time is", "shrinking"))]
-    assert ends == [
-        "time is up: finishing the cases under way",
-        "shrinking 1 finding: at most 0.2 s in all",
-    ]
-    assert "time is up" not in ran.stdout
-
-
-@pytest.mark.parametrize("found", [True, False])
-def test_cases_end_early_for_shrinking_where_something_was_found(found: bool) -> None:
-    over, said = threading.Event(), list[str]()
-    progress = SimpleNamespace(note=said.append, to_shrink=found)
-    busy = make("", False)
-    busy.doing = "looking"  # type: ignore[attr-defined]
-    last, early = running._timers(100.0, shrinking.share(100.0), over, progress, busy)  # type: ignore[arg-type]
-    assert (early.interval, last.interval) == (80.0, 100.0)
-    early.function(*early.args)
-    assert (over.is_set(), len(said)) == (found, found)
-    last.function(*last.args)
-    assert over.is_set()
-    assert said == ["time is up: finishing the cases under way (looking)"]
-    assert (shrinking.share(10.0), shrinking.share(3600.0)) == (2.0, shrinking.SHRINKING_S)
-
-
-class Fragile:
-    """As a broker that one bug ends: nothing is sent any more behind it, so nobody sees the other one."""
-
-    def __init__(self) -> None:
-        self.dead = False
-
-    def __call__(self, case: Case) -> Mapping[str, Any]:
-        if self.dead:
-            return {"set_aside": True}
-        seed, change = case.recipe.seed, case.recipe.changes[-1]
-        if seed.direction == "request" and seed.version >= 4 and change.path == "topics.count":
-            self.dead = True
-            raise ZeroDivisionError("the first")
-        if seed.direction == "response" and case.number >= 60:
-            raise ArithmeticError("the hidden one")
-        return {}
-
-
-def test_what_hides_behind_a_finding_is_seen_without_what_makes_it_fire(campaign: Path) -> None:
-    campaign.write_text(f"{CAMPAIGN}mutators: [counts, nulls]\nversions: {{Metadata: 4-6}}\n")
-    known: dict[str, str] = {}
-
-    def ran(*without: str) -> Ran:
-        options = [word for name in without for word in ("--without", name)]
-        fragile = ("--target", "buggy:fragile", "--json", "--cases", 100, "--shrink", 0)
-        result = fuzz("run", campaign, *fragile, *options)
-        found = [one for one in result.rows if one["event"] == "finding"]
-        known.update({one["behaviour"][0]: one["name"] for one in found})
-        return result
-
-    ran()
-    assert list(known) == ["ZeroDivisionError"]
-    first = known["ZeroDivisionError"]
-    places: list[int] = []
-    while "ArithmeticError" not in known and len(places) < 50:
-        said = ran(first).stderr
-        places.append(int(said.partition(", without ")[2].partition(" place")[0]))
-    assert "ArithmeticError" in known
-    assert places
-    assert places == sorted(places), "each leaves out what those before have met, too"
-    assert fuzz("replay", first, "--target", "buggy:fragile").returncode == 1, "it is still there"
 
 
 def test_list_names_all_that_a_campaign_may() -> None:
