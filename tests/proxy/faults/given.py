@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-import pytest
+import yaml
 
 from barnabas.proxy.connection.breakpoints import Waiting, oldest
-from barnabas.proxy.faults import Act
+from barnabas.proxy.effects import Become
+from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.specs import api
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import Actor, Stage, bytewise, request, response, whole
+from tests.proxy.playbook import (
+    Actor,
+    Stage,
+    heartbeat_request,
+    heartbeat_response,
+    request,
+    slicings,  # noqa: F401 - tests elsewhere have it from here
+)
 
 
 def message(
@@ -26,25 +35,37 @@ def message(
         b"\0\0\0\x07" if direction == "response" else bytes((0, found.key, 0, version, 0, 0, 0, 7))
     )
     return Message(
-        direction=direction,
-        key=found.key,
-        version=version,
-        client_id="me",
-        broker=1,
-        connection=1,
-        ordinal=0,
-        group=None,
-        size=len(head) + len(encoded),
-        body=encoded,
-        head=head,
-        correlation_id=7,
-    )
+        direction=direction, key=found.key, version=version, client_id="me", broker=1, connection=1,
+        ordinal=0, group=None, size=len(head) + len(encoded), body=encoded, head=head, correlation_id=7,
+    )  # fmt: skip
 
 
-def only(act: Act, config: Any, roll: Roll) -> Any:
-    """The one effect of a fault on just any message."""
-    (effect,) = act(config, message(), roll)
+def produced(*sets: bytes | None) -> Message:
+    """A Produce request with a record set for each of some partitions."""
+    data = [{"index": place, "records": each} for place, each in enumerate(sets)]
+    topics = [{"name": "t", "partition_data": data}]
+    return message("Produce", version=7, acks=1, timeout_ms=10, topic_data=topics)
+
+
+def configured(name: str, settings: Any) -> Any:
+    """The settings of a fault, as in JSON or a text in YAML, as its model has them."""
+    model = next(model for each, model, *_ in FAULTS if each == name)
+    return model.model_validate(yaml.safe_load(settings) if isinstance(settings, str) else settings)
+
+
+def effect_of(name: str, settings: Any, subject: Message | None = None, roll: Roll = float) -> Any:
+    """The one effect of a fault on a message, or on just any."""
+    _, _, act, *states = next(fault for fault in FAULTS if fault[0] == name)
+    config = configured(name, settings)
+    (effect,) = act(config, subject or message(), roll, *(state.new() for state in states))
     return effect
+
+
+def fields_after(name: str, settings: Any, subject: Message, roll: Roll = float) -> dict[str, Any]:
+    """The fields of what a fault makes of a message."""
+    effect = effect_of(name, settings, subject, roll)
+    assert isinstance(effect, Become)
+    return api(subject.key).message(subject.direction).codec(subject.version).decode(effect.body)
 
 
 # examples
@@ -64,6 +85,8 @@ class Fate(NamedTuple):
 PASSES: Final = Fate(ALL, ALL)
 QUIET: Final = Fate(ALL, [2, 3])
 """All reaches the broker, which answers all but the first: that had acks=0."""
+CLOSED: Final = Fate(NONE, NONE, "closed")
+UNANSWERED: Final = Fate(ALL, NONE, "closed")
 
 
 class Row(NamedTuple):
@@ -90,11 +113,17 @@ class Examples(NamedTuple):
     """What it can be done to, if not to a Heartbeat."""
     about: tuple[str, str] = ("Heartbeat", "")
     """The same for a live run: API and direction, which may be any."""
+    refused: Sequence[tuple[Any, str]] = ()
+    """Settings that a rule about these messages can't have, and what is said."""
+    unable: Sequence[tuple[Any, Message, str]] = ()
+    """Settings, a message to which it can't be done, and why."""
+    says: Sequence[tuple[Any, str, Any]] = ()
+    """Settings, and what they say of themselves: `no_op`, `across`, `paths` and so on."""
+    applies: Sequence[tuple[Any, tuple[str, Direction, int], bool]] = ()
+    """Settings, a kind of message, and whether it can be done to such a one."""
 
 
 # playbooks
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
 
 
 def stage(do: str, match: str = "{api: Heartbeat, direction: request}", when: str = "{}") -> Actor:
@@ -108,18 +137,27 @@ def halted(*actors: Actor, most: int = 100) -> list[Waiting]:
     return oldest((actor.connection.breakpoints for actor in actors), most)
 
 
-def ask(number: int) -> bytes:
-    """A Heartbeat request."""
-    return request("Heartbeat", number, group_id="g", generation_id=1, member_id="m")
+def requests(*numbers: int) -> bytes:
+    """Heartbeat requests with these correlation ids."""
+    return b"".join(map(heartbeat_request, numbers))
 
 
-def beat(number: int, error: int = 0) -> bytes:
-    """A Heartbeat response."""
-    return response("Heartbeat", number, error_code=error)
+def responses(*numbers: int) -> bytes:
+    """Heartbeat responses with these correlation ids."""
+    return b"".join(map(heartbeat_response, numbers))
 
 
 def produce(number: int, acks: int = 1, records: bytes = b"") -> bytes:
     """A Produce request for one partition."""
-    partition = {"index": 0, "records": records}
-    topics = [{"name": "t", "partition_data": [partition]}]
+    topics = [{"name": "t", "partition_data": [{"index": 0, "records": records}]}]
     return request("Produce", number, version=7, acks=acks, timeout_ms=10, topic_data=topics)
+
+
+def rule_text(name: str, settings: Any, match: str) -> str:
+    """A scenario whose one rule does this."""
+    written = settings if isinstance(settings, str) else json.dumps(settings)
+    return f"version: 1\nrules:\n- {{name: r, match: {match}, do: {{{name}: {written}}}}}\n"
+
+
+# names that tests elsewhere still use
+ask, beat = heartbeat_request, heartbeat_response

@@ -2,18 +2,26 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.proxy.effects import Become
-from barnabas.proxy.faults.clamp import Clamp, clamp
-from barnabas.proxy.matching.message import Unable
-from barnabas.specs import api
-from tests.proxy.faults.given import Examples, Row, message
+from tests.proxy.faults.given import Examples, Row, fields_after, message
 
+FETCH = {"versions": {"Fetch": 11}}
 EXAMPLES = Examples(
-    {"versions": {"Fetch": 11}},
+    FETCH,
     rows=[Row("{versions: {Heartbeat: 1}}")],
     live=["{versions: {Heartbeat: 1}}"],
     subject=message("ApiVersions", "response", 0),
     about=("ApiVersions", "response"),
+    refused=[
+        ({"versions": 3}, "scenario:3: versions: "),
+        ({"versions": {"Fetsh": 3}}, "did you mean 'Fetch'"),
+        ({"versions": {}}, "versions: must not be empty"),
+    ],
+    unable=[(FETCH, message(), "clamp applies to ApiVersions responses")],
+    applies=[
+        (FETCH, ("ApiVersions", "response", 0), True),
+        (FETCH, ("ApiVersions", "request", 0), False),
+        (FETCH, ("Fetch", "response", 4), False),
+    ],
 )
 
 OFFERED = [
@@ -23,19 +31,14 @@ OFFERED = [
 
 
 @pytest.mark.parametrize("version", [0, 3, 4])
-def test_less_is_offered(version: int) -> None:
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [
+        ({"Fetch": 11, "produce": "5-7", "Metadata": "20+"}, [(0, 5, 7), (1, 4, 11), (18, 0, 4)]),
+        ({"Metadata": None, "Fetch": 3}, [(0, 3, 11), (3, 0, 0), (18, 0, 4)]),
+    ],
+)
+def test_less_is_offered(versions: object, expected: object, version: int) -> None:
     subject = message("ApiVersions", "response", version, api_keys=OFFERED)
-    config = Clamp.model_validate({"versions": {"Fetch": 11, "produce": "5-7", "Metadata": "20+"}})
-    (effect,) = clamp(config, subject, float)
-    assert isinstance(effect, Become)
-    found = api("ApiVersions").response.codec(version).decode(effect.body)
-    assert [(e["api_key"], e["min_version"], e["max_version"]) for e in found["api_keys"]] == [
-        (0, 5, 7),
-        (1, 4, 11),
-        (18, 0, 4),
-    ]
-
-
-def test_other_messages_are_none_of_its_business() -> None:
-    with pytest.raises(Unable, match="ApiVersions"):
-        clamp(Clamp.model_validate({"versions": {"Fetch": 1}}), message(), float)
+    offered = fields_after("clamp", {"versions": versions}, subject)["api_keys"]
+    assert [(e["api_key"], e["min_version"], e["max_version"]) for e in offered] == expected

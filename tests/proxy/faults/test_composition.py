@@ -12,8 +12,8 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.proxy.rules.outcome import outcome
 from barnabas.specs import api
-from tests.proxy.faults.given import ask, beat, produce, slicings, stage
-from tests.proxy.playbook import Actor, Chunks, Stage, request
+from tests.proxy.faults.given import produce, requests, responses, stage
+from tests.proxy.playbook import Actor, Chunks, Stage, request, slicings
 from tests.proxy.test_rehearsal import live
 
 
@@ -35,7 +35,7 @@ CORRUPT = "{corrupt: {path: member_id, what: byte}}"
 @slicings
 def test_edit_then_corrupt_then_delay(chunks: Chunks) -> None:
     actor = stage(f"[{EDIT}, {CORRUPT}, {{delay: 100ms}}]")
-    actor.ask(ask(1), chunks)
+    actor.ask(requests(1), chunks)
     actor.stage.wait(99)
     assert actor.sent["request"] == b""
     actor.stage.wait(1)
@@ -54,7 +54,7 @@ def test_edit_then_corrupt_then_delay(chunks: Chunks) -> None:
 @slicings
 def test_their_order_counts(chunks: Chunks) -> None:
     actor = stage(f"[{CORRUPT}, {EDIT}]")
-    actor.ask(ask(1), chunks)
+    actor.ask(requests(1), chunks)
     (left,) = actor.frames("request")
     assert member(left) == "abc"
     assert comment(actor)["edits"] == ["byte corrupt in member_id", "edit member_id=abc"]
@@ -69,7 +69,7 @@ def test_what_repeats_cuts_off_or_slices_does_so_to_what_was_made_before(chunks:
         ("{slice: {size: 7B}}", edited),
     ):
         actor = stage(f"[{EDIT}, {do}]")
-        actor.ask(ask(1), chunks)
+        actor.ask(requests(1), chunks)
         actor.stage.wait(100)
         assert actor.sent["request"] == sent
 
@@ -89,7 +89,7 @@ def test_the_next_rule_sees_what_the_one_before_it_made(
 ) -> None:
     text = TWO.format(first=EDIT, member=seen, second="{edit: {set: {generation_id: 9}}}")
     actor = Stage(text).actor()
-    actor.ask(ask(1), chunks)
+    actor.ask(requests(1), chunks)
     generation = 9 if fires else 1
     assert actor.sent["request"] == request(
         "Heartbeat", 1, group_id="g", generation_id=generation, member_id="abc"
@@ -108,7 +108,7 @@ def test_behind_what_ends_a_message_no_other_rule_is_asked(chunks: Chunks, last:
         for name, do in (("first", EDIT), ("last", last), ("behind", "{delay: 1s}"))
     )
     actor = Stage("\n".join(("version: 1", "rules:", first, last, behind, ""))).actor()
-    actor.ask(ask(1), chunks)
+    actor.ask(requests(1), chunks)
     assert comment(actor)["rules"] == ["first", "last"]
     assert len(comment(actor)["what"]) == 2
     assert [rule.fired for rule in actor.stage.rules.rules] == [1, 1, 0]
@@ -121,7 +121,7 @@ def test_an_answer_of_the_proxys_own_meets_the_rules_for_responses(chunks: Chunk
         "- {name: answer, match: {direction: request}, do: {respond: {error: 27}}}\n"
         "- {name: edit, match: {direction: response, error: 27}, do: {edit: {set: {throttle_time_ms: 5}}}}\n"
     ).actor()
-    actor.ask(ask(1), chunks)
+    actor.ask(requests(1), chunks)
     (left,) = actor.frames("response")
     assert api("Heartbeat").response.codec(1).decode(left[8:]) == {
         "throttle_time_ms": 5,
@@ -138,11 +138,11 @@ def test_what_can_not_be_encoded_leaves_as_it_came_and_the_other_faults_are_done
     chunks: Chunks,
 ) -> None:
     actor = stage(f"[{BAD}, {{delay: 100ms}}]")
-    actor.ask(ask(1) + produce(2), chunks)
+    actor.ask(requests(1) + produce(2), chunks)
     actor.stage.wait(99)
     assert actor.sent["request"] == b""
     actor.stage.wait(1)
-    assert actor.sent["request"] == ask(1) + produce(2)
+    assert actor.sent["request"] == requests(1) + produce(2)
     # counted, said, and in the capture
     rule = actor.stage.rules.rule("r")
     assert (rule.fired, rule.unable) == (1, 1)
@@ -159,7 +159,7 @@ def test_what_can_not_be_encoded_leaves_as_it_came_and_the_other_faults_are_done
 @slicings
 def test_of_two_edits_the_one_that_can_be_done_is_done(chunks: Chunks) -> None:
     actor = stage(f"[{BAD}, {EDIT}]")
-    actor.ask(ask(1), chunks)
+    actor.ask(requests(1), chunks)
     (left,) = actor.frames("request")
     assert member(left) == "abc"
     assert comment(actor)["edits"] == ["edit member_id=abc"]
@@ -168,8 +168,8 @@ def test_of_two_edits_the_one_that_can_be_done_is_done(chunks: Chunks) -> None:
 def test_it_is_said_the_first_times_only() -> None:
     actor = stage(BAD)
     for number in range(20):
-        actor.ask(ask(number))
-        actor.answer(beat(number))
+        actor.ask(requests(number))
+        actor.answer(responses(number))
     assert len(actor.said) == 10
     assert actor.stage.rules.rule("r").unable == 20
 

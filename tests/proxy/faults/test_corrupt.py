@@ -7,102 +7,115 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.proxy.effects import Become
-from barnabas.proxy.faults.corrupt import Corrupt, corrupt
-from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
+from barnabas.proxy.matching.message import MOST_RECORDS, Message
 from barnabas.proxy.matching.seeded_random import seeded_roll
-from barnabas.specs import api, records
+from barnabas.specs import records
 from barnabas.specs.records import Record
-from tests.proxy.faults.given import Examples, Row, ask, message, produce, slicings, stage
-from tests.proxy.playbook import Chunks
+from tests.proxy.faults.given import (
+    Examples,
+    Row,
+    effect_of,
+    fields_after,
+    message,
+    produce,
+    produced,
+    requests,
+    stage,
+)
+from tests.proxy.playbook import Chunks, slicings
+
+RECORDS = records.build([Record(0, 1000, b"key", b"value")])
+PATH = "topic_data[0].partition_data[0].records"
+IN_RECORDS = {"path": PATH}
+NAMED = message(group_id="g")
 
 EXAMPLES = Examples(
     {},
     rows=[Row("{path: 'PATH'}")],
-)
+    refused=[
+        ({"at": 1, "path": "group_id"}, "give at or path, not both"),
+        ({"crc": "right"}, "crc: right needs the path of a record set"),
+    ],
+    unable=[
+        ({"path": "member_id"}, NAMED, "member_id: '' has no bytes"),
+        ({"path": "topics"}, NAMED, "topics: no such field in this message"),
+        ({"path": "group_id", "crc": "right"}, NAMED, "group_id: no record set"),
+        ({"path": "group_id"}, message(group_id="é"), "group_id: 'é' has no bytes"),
+        ({"at": 99}, NAMED, "byte 99: the frame has"),
+        ({"at": NAMED.size}, NAMED, f"byte {NAMED.size}: the frame has {NAMED.size}"),
+        (IN_RECORDS, produced(RECORDS[:20]), "no complete record batch"),
+        (IN_RECORDS, produced(records.build([])), "an empty batch"),
+        (IN_RECORDS, produced(RECORDS[:16] + b"\x09" + RECORDS[17:]), "magic"),
+        (IN_RECORDS, produced(RECORDS * (MOST_RECORDS + 1)), f"more than {MOST_RECORDS} batches"),
+    ],
+    says=[({}, "paths", ()), ({"path": "group_id"}, "paths", ("group_id",))],
+)  # fmt: skip
 
-RECORDS = records.build([Record(0, 1000, b"key", b"value")])
 
-
-def become(settings: dict[str, Any], subject: Message, seed: int = 7) -> Become:
-    roll = seeded_roll(seed, "r", ())
-    (effect,) = corrupt(Corrupt.model_validate(settings), subject, roll)
+def become(settings: dict[str, Any], subject: Message, roll: Any = float) -> tuple[bytes, bytes]:
+    """A frame before and behind the fault, of the same size."""
+    effect = effect_of("corrupt", settings, subject, roll)
     assert isinstance(effect, Become)
-    return effect
-
-
-def bits(one: bytes, two: bytes) -> int:
-    assert len(one) == len(two)
-    return (int.from_bytes(one) ^ int.from_bytes(two)).bit_count()
+    before, after = subject.head + (subject.body or b""), (effect.head or b"") + effect.body
+    assert len(before) == len(after)
+    return before, after
 
 
 @given(st.integers(), st.sampled_from(["bit", "byte"]))
 def test_one_bit_or_byte_is_another(seed: int, what: str) -> None:
     subject = message(group_id="group", member_id="member")
-    effect = become({"what": what}, subject, seed)
-    before, after = subject.head + (subject.body or b""), (effect.head or b"") + effect.body
-    changed = [at for at, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    before, after = become({"what": what}, subject, seeded_roll(seed, "r", ()))
+    changed = [a ^ b for a, b in zip(before, after, strict=True) if a != b]
     assert len(changed) == 1
-    assert bits(before, after) == 1 if what == "bit" else bits(before, after) <= 8
+    assert changed[0].bit_count() == 1 or what == "byte"
 
 
-def test_the_byte_may_be_given() -> None:
-    subject = message()
-    effect = become({"at": 4, "what": "byte"}, subject)
-    assert effect.head is not None
-    assert effect.head[4] != subject.head[4]
-    assert effect.head[:4] == subject.head[:4]
-    with pytest.raises(Unable, match="byte 99: the frame has"):
-        become({"at": 99}, subject)
+def test_the_byte_may_be_given_and_becomes_each_other_one() -> None:
+    found = set()
+    for n in range(255):
+        before, after = become({"at": 4, "what": "byte"}, message(), lambda n=n: (n + 0.5) / 255)
+        assert after[:4] + after[5:] == before[:4] + before[5:]
+        found.add(after[4])
+    assert found == set(range(256)) - {before[4]}
 
 
-@given(st.integers(), st.sampled_from(["bit", "byte"]))
-def test_a_field_of_the_record_set_with_a_checksum_that_fits_or_not(seed: int, what: str) -> None:
-    body = {"topic_data": [{"name": "t", "partition_data": [{"records": RECORDS}]}]}
-    subject = message("Produce", "request", 7, **body)
-    for crc in ("right", "wrong"):
-        path = "topic_data[0].partition_data[0].records"
-        effect = become({"path": path, "crc": crc, "what": what}, subject, seed)
-        values = api("Produce").request.codec(7).decode(effect.body)
-        (batch,) = records.read(values["topic_data"][0]["partition_data"][0]["records"])
-        assert batch.crc_ok is (crc == "right")
-        assert bytes(batch.data)[61:] != RECORDS[61:]
-
-
-@pytest.mark.parametrize("path", ["group_id", "generation_id"])
-def test_a_field_of_another_kind(path: str) -> None:
-    subject = message(group_id="g", generation_id=7)
-    values = api("Heartbeat").request.codec(0).decode(become({"path": path}, subject).body)
-    assert values[path] != subject.values()[path]
+@pytest.mark.parametrize("magic", [1, 2])
+@pytest.mark.parametrize("what", ["bit", "byte"])
+def test_a_field_of_the_record_set_with_a_checksum_that_fits_or_not(what: str, magic: Any) -> None:
+    data = records.build([Record(0, 1000, b"key", b"value")], magic=magic)
+    header = 61 if magic == 2 else 17
+    for seed in range(40):
+        for crc in ("right", "wrong"):
+            settings = {"path": PATH, "crc": crc, "what": what}
+            roll = seeded_roll(seed, "r", ()) if seed else float
+            fields = fields_after("corrupt", settings, produced(data), roll)
+            (partition,) = fields["topic_data"][0]["partition_data"]
+            found = partition["records"]
+            assert (found[:header] == data[:header]) or crc == "right"
+            assert found[header:] != data[header:]
+            assert seed or found[header] != data[header], "from the first byte behind the header"
+            (batch,) = records.read(found)
+            assert batch.crc_ok is (crc == "right")
 
 
 @pytest.mark.parametrize(
-    ("settings", "reason"),
+    ("path", "subject"),
     [
-        ({"path": "member_id"}, "member_id: '' has no bytes"),
-        ({"path": "topics"}, "topics: no such field in this message"),
-        ({"path": "group_id", "crc": "right"}, "group_id: no record set"),
+        ("group_id", message(group_id="g", generation_id=7)),
+        ("generation_id", message(group_id="g", generation_id=7)),
+        ("assignment", message("SyncGroup", "response", assignment=b"\xff\x01")),
+        ("allow_auto_topic_creation", message("Metadata", version=4)),
     ],
 )
-def test_what_can_not_be_corrupt_is_said(settings: dict[str, Any], reason: str) -> None:
-    with pytest.raises(Unable, match=reason):
-        become(settings, message(group_id="g"))
+def test_a_field_of_another_kind_and_no_other(path: str, subject: Message) -> None:
+    before, after = subject.values(), fields_after("corrupt", {"path": path}, subject)
+    assert [name for name in before if before[name] != after[name]] == [path]
+    assert type(before[path]) is type(after[path])
 
 
 @slicings
 def test_the_frame_keeps_its_size(chunks: Chunks) -> None:
     actor = stage("{corrupt: {what: byte}}", "{api: Produce, direction: request}")
-    actor.ask(produce(1, acks=1, records=RECORDS) + ask(2), chunks)
-    found = bytes(actor.sent["request"])
-    expected = produce(1, acks=1, records=RECORDS) + ask(2)
-    assert len(found) == len(expected)
-    assert sum(a != b for a, b in zip(found, expected, strict=True)) == 1
-
-
-def test_more_batches_than_a_fault_takes_apart_stay() -> None:
-    data = RECORDS * (MOST_RECORDS + 1)
-    topics = [{"name": "t", "partition_data": [{"records": data}]}]
-    with pytest.raises(Unable, match=f"more than {MOST_RECORDS} batches"):
-        become(
-            {"path": "topic_data[0].partition_data[0].records"},
-            message("Produce", "request", 7, topic_data=topics),
-        )
+    expected = produce(1, acks=1, records=RECORDS) + requests(2)
+    actor.ask(expected, chunks)
+    assert sum(a != b for a, b in zip(actor.sent["request"], expected, strict=True)) == 1

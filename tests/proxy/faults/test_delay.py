@@ -1,69 +1,59 @@
 from __future__ import annotations
 
 import statistics
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from barnabas.proxy.faults.delay import TAIL, Delay, delay
-from barnabas.proxy.matching.seeded_random import seeded_roll
-from tests.proxy.faults.given import Examples, Row, ask, only, stage
+from barnabas.proxy.faults.delay import TAIL
+from barnabas.proxy.matching.seeded_random import Roll, seeded_roll
+from tests.proxy.faults.given import Examples, Row, effect_of, requests, stage
 
+DISTRIBUTIONS = ("uniform", "normal", "pareto")
 EXAMPLES = Examples(
     {"by": "1s", "jitter": "900ms"},
     rows=[Row("1s")],
     live=["1ms"],
-)
+    refused=[
+        (f"{{by: 1s, distribution: {how}}}", f"give jitter too: it is {jitter} (such as jitter: 50ms)")
+        for how, jitter in (
+            ("uniform", "the most that is added or taken off"),
+            ("normal", "the standard deviation"),
+            ("pareto", "what is added on average"),
+        )
+    ],
+    says=[("{by: 0s}", "no_op", "by"), ("{by: 0s, jitter: 1s}", "no_op", ""), ("{by: 1ns}", "no_op", "")],
+)  # fmt: skip
 
 MS = 1_000_000
-CHANCES = st.floats(0, 1, exclude_max=True)
-DISTRIBUTIONS = ("uniform", "normal", "pareto")
-
-
-def config(by: int, jitter: int, distribution: str = "uniform") -> Delay:
-    settings = {"by": f"{by}ns", "jitter": f"{jitter}ns", "distribution": distribution}
-    return Delay.model_validate(settings)
-
-
 TIMES = st.integers(0, 60_000 * MS)
 
 
-@given(TIMES, TIMES, st.sampled_from(DISTRIBUTIONS), CHANCES)
-def test_delays_are_never_negative(by: int, jitter: int, how: str, chance: float) -> None:
-    assert only(delay, config(by, jitter, how), lambda: chance).ns >= 0
+def drawn(by: int, jitter: int, how: str, roll: Roll) -> int:
+    settings = {"by": f"{by}ns", "jitter": f"{jitter}ns", "distribution": how}
+    return int(effect_of("delay", settings, roll=roll).ns)
 
 
-@given(TIMES, TIMES, CHANCES)
-def test_uniform_stays_within_its_jitter(by: int, jitter: int, chance: float) -> None:
-    assert max(0, by - jitter) <= only(delay, config(by, jitter), lambda: chance).ns <= by + jitter
-
-
-@given(TIMES, TIMES, CHANCES)
-def test_pareto_is_never_early_and_has_an_end(by: int, jitter: int, chance: float) -> None:
-    assert by <= only(delay, config(by, jitter, "pareto"), lambda: chance).ns <= by + TAIL * jitter
+@given(TIMES, TIMES, st.floats(0, 1, exclude_max=True))
+def test_each_distribution_has_its_bounds(by: int, jitter: int, chance: float) -> None:
+    assert max(0, by - jitter) <= drawn(by, jitter, "uniform", lambda: chance) <= by + jitter
+    assert drawn(by, jitter, "normal", lambda: chance) >= 0
+    assert by <= drawn(by, jitter, "pareto", lambda: chance) <= by + TAIL * jitter
 
 
 @given(TIMES, st.sampled_from(DISTRIBUTIONS))
 def test_without_jitter_nothing_is_drawn(by: int, how: str) -> None:
-    def never() -> float:
-        raise AssertionError
-
-    assert only(delay, config(by, 0, how), never).ns == by
-
-
-@pytest.mark.parametrize("how", DISTRIBUTIONS)
-def test_a_distribution_without_jitter_is_refused_and_what_jitter_is_said(how: str) -> None:
-    with pytest.raises(ValidationError, match=f"distribution: {how} .* give jitter too: it is"):
-        Delay.model_validate({"by": "1s", "distribution": how})
+    never: Any = None
+    assert drawn(by, 0, how, never) == by
 
 
 @pytest.mark.parametrize("how", DISTRIBUTIONS)
 def test_what_is_said_is_the_delay_that_was_drawn(how: str) -> None:
     actor = stage(f"{{delay: {{by: 100ms, jitter: 20ms, distribution: {how}}}}}")
     for number in range(5):
-        actor.ask(ask(number))
+        actor.ask(requests(number))
         actor.stage.wait(10_000)
     left = [at % 10_000 for at, _ in actor.times["request"]]
     said = [float(word.split()[1]) for cut in actor.cuts for word in cut["what"]]
@@ -72,14 +62,12 @@ def test_what_is_said_is_the_delay_that_was_drawn(how: str) -> None:
 
 
 def sample(how: str) -> list[float]:
-    wanted = config(1000 * MS, 100 * MS, how)
-    return [only(delay, wanted, seeded_roll(7, "r", (n,))).ns / MS for n in range(4000)]
+    return [drawn(1000 * MS, 100 * MS, how, seeded_roll(7, "r", (n,))) / MS for n in range(4000)]
 
 
 def test_uniform_uses_all_of_its_range() -> None:
     found = sample("uniform")
-    assert min(found) < 905
-    assert max(found) > 1095
+    assert (min(found) < 905, max(found) > 1095) == (True, True)
     assert abs(statistics.fmean(found) - 1000) < 5
 
 

@@ -1,19 +1,14 @@
 from __future__ import annotations
 
-from barnabas.proxy.effects import Lose
-from barnabas.proxy.faults.drop import Drop, drop
-from tests.proxy.faults.given import ALL, NONE, Examples, Fate, Row, only
+from tests.proxy.faults.given import ALL, NONE, Examples, Fate, Row
 
+LOST, ONE_LOST = Fate(NONE, NONE, "lost"), Fate([2, 3], [2, 3])
 EXAMPLES = Examples(
     {},
     rows=[
-        Row("{}", Fate(NONE, NONE, "lost"), Fate(NONE, NONE, "lost"), Fate(ALL, NONE, "lost")),
-        Row("{selective: true}", Fate([2, 3], [2, 3]), Fate([2, 3], [2, 3]), Fate(ALL, [2, 3])),
+        Row("{}", LOST, LOST, Fate(ALL, NONE, "lost")),
+        Row("{selective: true}", ONE_LOST, ONE_LOST, Fate(ALL, [2, 3])),
     ],
     live=["{}", "{selective: true}"],
+    says=[("{}", "caution", "")],
 )
-
-
-def test_what_is_behind_is_lost_too_unless_told() -> None:
-    assert only(drop, Drop(), float) == Lose(selective=False)
-    assert only(drop, Drop(selective=True), float) == Lose(selective=True)

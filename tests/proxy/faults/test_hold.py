@@ -3,31 +3,30 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.effects import Aside
-from barnabas.proxy.faults.hold import Hold, hold
 from barnabas.proxy.matching.match import Same, Until
 from tests.proxy.faults.given import (
     ALL,
     Examples,
     Fate,
     Row,
-    ask,
-    beat,
-    only,
+    effect_of,
     produce,
-    slicings,
+    requests,
+    responses,
     stage,
 )
-from tests.proxy.playbook import Chunks, Stage, request
+from tests.proxy.playbook import Chunks, Stage, request, slicings
+
+ONE_LATE, BOTH_LATE = Fate([2, 1, 3], ALL), Fate([2, 3, 1], ALL)
+GIVE_ONE = "give one of until, messages, time and control"
 
 EXAMPLES = Examples(
     {"until": {"api": "JoinGroup"}},
     rows=[
-        Row(settings, Fate([2, 1, 3], [2, 3]), Fate([2, 1, 3], ALL), Fate(ALL, [2, 1, 3]))
-        for settings in ("{messages: 1}", "{messages: 1, same: client}")
-    ]
-    + [
-        Row(settings, Fate([2, 3, 1], [2, 3]), Fate([2, 3, 1], ALL), Fate(ALL, [2, 3, 1]))
-        for settings in ("{time: 1s}", "{control: true}", "{until: {api: JoinGroup}}")
+        *(Row(settings, Fate([2, 1, 3], [2, 3]), ONE_LATE, Fate(ALL, [2, 1, 3]))
+          for settings in ("{messages: 1}", "{messages: 1, same: client}")),
+        *(Row(settings, Fate([2, 3, 1], [2, 3]), BOTH_LATE, Fate(ALL, [2, 3, 1]))
+          for settings in ("{time: 1s}", "{control: true}", "{until: {api: JoinGroup}}")),
     ],
     live=[
         "{until: {api: Produce, direction: request}, at_most: 5ms}",
@@ -35,49 +34,60 @@ EXAMPLES = Examples(
         "{time: 3ms}",
         "{control: true, at_most: 5ms}",
     ],
-)
+    refused=[
+        ("{}", GIVE_ONE),
+        ("{time: 1s, messages: 3}", GIVE_ONE),
+        ("{until: {}, same: any}", "same goes with messages; until has its own: until: {same: client}"),
+        ("{time: 1m}", "time is longer than at_most: give a longer at_most"),
+    ],
+    says=[
+        ("{time: 1s}", "across", ""),
+        ("{messages: 1}", "across", ""),
+        ("{until: {api: Fetch}}", "across", ""),
+        ("{messages: 1, same: client}", "across", "it waits for messages of the same client"),
+        ("{until: {same: group}}", "across", "it waits for messages of the same group"),
+        ("{until: {same: any}}", "across", "it waits for messages of any client"),
+        ("{messages: 1, same: any}", "counts", "any"),
+        ("{until: {same: any}}", "counts", "connection"),
+    ],
+)  # fmt: skip
 
 S = 1_000_000_000
 
 
-def test_it_stands_aside_for_half_a_minute_unless_told() -> None:
-    config = Hold.model_validate({"until": {"api": "JoinGroup"}})
-    assert only(hold, config, float) == Aside(30 * S, until=config.until, same="connection")
-
-
 @pytest.mark.parametrize("same", ["connection", "client", "group", "any"])
 def test_it_says_where_the_other_one_must_pass(same: Same) -> None:
-    config = Hold.model_validate({"until": {"same": same}, "at_most": "5s"})
-    effect = only(hold, config, float)
-    assert (effect.at_most, effect.same) == (5_000_000_000, same)
-    assert effect.until is not None
-    assert effect.until.key_matches("response", 3, 0)
+    until = Until.model_validate({"same": same})
+    effect = effect_of("hold", {"until": {"same": same}, "at_most": "5s"})
+    assert effect == Aside(5 * S, until=until, same=same)
+    assert until.key_matches("response", 3, 0)
 
 
-def test_each_condition_has_its_effect() -> None:
-    assert only(hold, Hold(messages=3), float) == Aside(30 * S, passing=3)
+def test_each_condition_has_its_effect_and_half_a_minute_unless_told() -> None:
+    assert effect_of("hold", {"messages": 3}) == Aside(30 * S, passing=3)
     others = Until(direction="request", same="client")
-    assert only(hold, Hold(messages=3, same="client"), float) == Aside(30 * S, others, "client", 3)
-    assert only(hold, Hold.model_validate({"time": "2s"}), float) == Aside(2 * S)
-    assert only(hold, Hold(control=True), float) == Aside(30 * S, control=True)
+    assert effect_of("hold", {"messages": 3, "same": "client"}) == Aside(
+        30 * S, others, "client", 3
+    )
+    assert effect_of("hold", {"time": "2s", "restore": False}) == Aside(2 * S, restore=False)
+    assert effect_of("hold", {"control": True}) == Aside(30 * S, control=True)
 
 
 # playbooks
 
-BOTH = "[{name: r, match: {api: Heartbeat, direction: %s}, when: {times: 1, scope: rule}, do: {hold: %s}}]"
+ONCE = "[{name: r, match: {api: Heartbeat, direction: %s}, when: {times: 1, scope: rule}, do: {hold: %s}}]"
 
 
 def connections(do: str, direction: str = "request") -> Stage:
-    return Stage(f"version: 1\nrules: {BOTH % (direction, do)}\n")
+    return Stage(f"version: 1\nrules: {ONCE % (direction, do)}\n")
 
 
 @slicings
 def test_until_so_many_of_its_own_connection_have_passed(chunks: Chunks) -> None:
     actor = stage("{hold: {messages: 2}}", when="{times: 1}")
-    actor.ask(ask(1) + produce(2) + ask(3) + ask(4), chunks)
+    actor.ask(requests(1) + produce(2) + requests(3, 4), chunks)
     assert actor.ids("request") == [2, 3, 1, 4]
     assert actor.stage.rules.rule("r").released == 1
-    actor.ask(b"", chunks)
     assert actor.connection.state.queues["request"].idle
 
 
@@ -86,12 +96,12 @@ def test_until_so_many_of_its_own_connection_have_passed(chunks: Chunks) -> None
 def test_until_so_many_of_other_connections_have_passed(chunks: Chunks, same: str) -> None:
     found = connections(f"{{messages: 2, same: {same}}}")
     one, other, stranger = found.actor(), found.actor(), found.actor()
-    one.ask(ask(1), chunks)
+    one.ask(requests(1), chunks)
     stranger.ask(request("Heartbeat", 7, client="you", group_id="h"), chunks)
     counted = same == "any"
-    other.ask(ask(2), chunks)
+    other.ask(requests(2), chunks)
     assert one.ids("request") == ([1] if counted else [])
-    one.ask(ask(3), chunks)
+    one.ask(requests(3), chunks)
     assert one.ids("request") == ([1, 3] if counted else [3, 1])
     assert (other.ids("request"), stranger.ids("request")) == ([2], [7])
     assert found.rules.rule("r").released == 1
@@ -99,11 +109,10 @@ def test_until_so_many_of_other_connections_have_passed(chunks: Chunks, same: st
 
 @slicings
 def test_a_message_of_its_own_connection_counts_once(chunks: Chunks) -> None:
-    found = connections("{messages: 2, same: any}")
-    actor = found.actor()
-    actor.ask(ask(1) + ask(2), chunks)
+    actor = connections("{messages: 2, same: any}").actor()
+    actor.ask(requests(1, 2), chunks)
     assert actor.ids("request") == [2]
-    actor.ask(ask(3), chunks)
+    actor.ask(requests(3), chunks)
     assert actor.ids("request") == [2, 3, 1]
 
 
@@ -111,19 +120,18 @@ def test_a_message_of_its_own_connection_counts_once(chunks: Chunks) -> None:
 def test_only_messages_of_its_direction_count(chunks: Chunks) -> None:
     found = connections("{messages: 1, same: any}", "response")
     one, other = found.actor(), found.actor()
-    one.ask(ask(1), chunks)
-    one.answer(beat(1), chunks)
-    other.ask(ask(2), chunks)
+    one.ask(requests(1), chunks)
+    one.answer(responses(1), chunks)
+    other.ask(requests(2), chunks)
     assert one.ids("response") == []
-    other.answer(beat(2), chunks)
+    other.answer(responses(2), chunks)
     assert (one.ids("response"), other.ids("response")) == ([1], [2])
 
 
 @slicings
 def test_until_some_time_has_passed_while_what_is_behind_it_passes(chunks: Chunks) -> None:
     actor = stage("{hold: {time: 2s}}", when="{times: 1}")
-    actor.ask(ask(1) + ask(2), chunks)
-    assert actor.ids("request") == [2]
+    actor.ask(requests(1, 2), chunks)
     actor.stage.wait(1999)
     assert actor.ids("request") == [2]
     actor.end("request")
@@ -136,11 +144,12 @@ def test_until_some_time_has_passed_while_what_is_behind_it_passes(chunks: Chunk
 
 
 @slicings
-def test_until_somebody_says_so(chunks: Chunks) -> None:
-    found = connections("{control: true}")
+@pytest.mark.parametrize("do", ["{control: true}", "{until: {api: JoinGroup}}"])
+def test_until_somebody_says_so(chunks: Chunks, do: str) -> None:
+    found = connections(do)
     one, other = found.actor(), found.actor()
-    one.ask(ask(1) + ask(2), chunks)
-    other.ask(ask(3), chunks)
+    one.ask(requests(1, 2), chunks)
+    other.ask(requests(3), chunks)
     found.wait(29_999)
     assert (one.ids("request"), other.ids("request")) == ([2], [3])
     found.release("other")
@@ -152,17 +161,11 @@ def test_until_somebody_says_so(chunks: Chunks) -> None:
 
 
 @pytest.mark.parametrize(
-    "do",
-    [
-        "{hold: {messages: 9, at_most: 5s}}",
-        "{hold: {messages: 9, same: any, at_most: 5s}}",
-        "{hold: {control: true, at_most: 5s}}",
-        "{hold: {until: {api: JoinGroup}, at_most: 5s}}",
-    ],
+    "until", ["messages: 9", "messages: 9, same: any", "control: true", "until: {api: JoinGroup}"]
 )
-def test_each_is_bounded(do: str) -> None:
-    actor = stage(do)
-    actor.ask(ask(1))
+def test_each_is_bounded(until: str) -> None:
+    actor = stage(f"{{hold: {{{until}, at_most: 5s}}}}")
+    actor.ask(requests(1))
     actor.stage.wait(4999)
     assert actor.ids("request") == []
     actor.stage.wait(1)
@@ -173,35 +176,28 @@ def test_each_is_bounded(do: str) -> None:
 @slicings
 def test_responses_come_in_the_order_in_which_the_client_asked(chunks: Chunks) -> None:
     actor = stage("{hold: {time: 2s}}", when="{times: 1}")
-    actor.ask(ask(1) + ask(2), chunks)
-    actor.answer(beat(2), chunks)
+    actor.ask(requests(1, 2), chunks)
+    actor.answer(responses(2), chunks)
     assert actor.ids("response") == []
     actor.stage.wait(2000)
-    actor.answer(beat(1), chunks)
+    actor.answer(responses(1), chunks)
     assert actor.ids("response") == [1, 2]
     assert actor.connection.idle
-
-
-def test_what_is_held_may_be_released_by_the_control_port_whatever_it_waits_for() -> None:
-    actor = stage("{hold: {until: {api: JoinGroup}}}")
-    actor.ask(ask(1) + ask(2))
-    actor.stage.release("r")
-    assert actor.ids("request") == [1, 2]
 
 
 @slicings
 @pytest.mark.parametrize(("put_back", "order"), [("", [1, 2]), (", restore: false", [2, 1])])
 def test_answers_are_put_back_unless_told(chunks: Chunks, put_back: str, order: list[int]) -> None:
     actor = stage(f"{{hold: {{messages: 1{put_back}}}}}", when="{times: 1}")
-    actor.ask(ask(1) + ask(2), chunks)
+    actor.ask(requests(1, 2), chunks)
     assert actor.ids("request") == [2, 1]
-    actor.answer(beat(2) + beat(1), chunks)
+    actor.answer(responses(2, 1), chunks)
     assert actor.ids("response") == order
 
 
 def test_when_its_connection_ends_what_it_waits_for_can_not_come() -> None:
     actor = stage("{hold: {until: {api: JoinGroup, same: connection}}}")
-    actor.ask(ask(1))
+    actor.ask(requests(1))
     actor.end("request")
     assert actor.ids("request") == [1]
     rule = actor.stage.rules.rule("r")

@@ -3,28 +3,35 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.rules.outcome import outcome
-from tests.proxy.faults.given import Examples, Row, ask, beat, message, slicings, stage
-from tests.proxy.playbook import Chunks, response
+from tests.proxy.faults.given import Examples, Row, message, requests, responses, stage
+from tests.proxy.playbook import Chunks, response, slicings
 
+SECOND = {"throttle": "1s"}
 EXAMPLES = Examples(
-    {"throttle": "1s"},
+    SECOND,
     rows=[Row("1s")],
     live=["5ms"],
     subject=message("Heartbeat", "response", 1),
     about=("Heartbeat", "response"),
+    unable=[
+        (SECOND, message("Heartbeat", "response", 0), "a response without throttle_time_ms"),
+        (SECOND, message("Heartbeat", "request", 1), "a request without throttle_time_ms"),
+    ],
+    applies=[
+        (SECOND, ("Heartbeat", "response", 1), True),
+        (SECOND, ("Heartbeat", "response", 0), False),
+        (SECOND, ("Heartbeat", "request", 1), False),
+    ],
 )
 
 
 @slicings
 @pytest.mark.parametrize("mute", [True, False])
 def test_the_client_is_told_at_once_and_not_read_from(chunks: Chunks, mute: bool) -> None:
-    actor = stage(
-        f"{{quota: {{throttle: 250ms, mute: {str(mute).lower()}}}}}",
-        "{api: Heartbeat, direction: response}",
-        "{times: 1}",
-    )
-    actor.ask(ask(1), chunks)
-    actor.answer(beat(1), chunks)
+    do = f"{{quota: {{throttle: 250ms, mute: {str(mute).lower()}}}}}"
+    actor = stage(do, "{api: Heartbeat, direction: response}", "{times: 1}")
+    actor.ask(requests(1), chunks)
+    actor.answer(responses(1), chunks)
     assert actor.sent["response"] == response("Heartbeat", 1, error_code=0, throttle_time_ms=250)
     assert actor.connection.full("request") is mute
     assert not actor.connection.full("response")
@@ -34,9 +41,9 @@ def test_the_client_is_told_at_once_and_not_read_from(chunks: Chunks, mute: bool
     assert found.response == {"error_code": 0, "throttle_time_ms": 250}
 
 
-def test_a_response_that_can_not_say_it_stays() -> None:
+def test_a_message_that_can_not_say_it_stays() -> None:
     actor = stage("{quota: 1s}", "{api: Heartbeat, direction: request}")
-    actor.ask(ask(1))
-    assert actor.sent["request"] == ask(1)
+    actor.ask(requests(1))
+    assert actor.sent["request"] == requests(1)
     assert actor.stage.rules.rule("r").unable == 1
     assert "could not be done" in outcome(actor.stage.rules.rule("r")).what

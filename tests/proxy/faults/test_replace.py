@@ -1,56 +1,65 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import ValidationError
 
 from barnabas.proxy.effects import Become
-from barnabas.proxy.faults.replace import Replace, replace
-from barnabas.proxy.matching.message import Unable
-from barnabas.specs import api
-from tests.proxy.faults.given import Examples, Row, ask, message, slicings, stage
-from tests.proxy.playbook import Chunks, response
+from tests.proxy.faults.given import (
+    Examples,
+    Row,
+    effect_of,
+    fields_after,
+    message,
+    requests,
+    stage,
+)
+from tests.proxy.playbook import Chunks, heartbeat_response, raw, response, slicings
+
+NAMED = message(group_id="g", member_id="m")
+BAD_HEX, GIVE_ONE = "hex: bytes are two hexadecimal digits each", "give one of body and hex"
 
 EXAMPLES = Examples(
     {"hex": "00"},
     rows=[Row("{body: {}}")],
     live=["{body: {}}"],
+    refused=[
+        *(({"hex": text}, BAD_HEX) for text in ("0", "0g", "é", "0x00")),
+        ("{}", GIVE_ONE),
+        ({"hex": "00", "body": {}}, GIVE_ONE),
+        ({"body": {"nothing": 1}}, "nothing: no such field"),
+    ],
+    unable=[
+        ({"body": {"group_id": 1}}, NAMED, "group_id: a string is expected, not 1"),
+        ({"body": {"grup_id": "x"}}, NAMED, "grup_id: no such field in this version"),
+        ({"body": {"generation_id": 2**40}}, NAMED, "is no int32"),
+    ],
+    says=[
+        ({"hex": "00"}, "field_values", ()),
+        ({"body": {"a": 1}}, "field_values", ((("body",), "", {"a": 1}, False),)),
+    ],
 )
 
 
-def test_bytes_are_put_in_its_place_as_they_are() -> None:
-    config = Replace(hex="00 ff\n01")
-    assert replace(config, message(), float) == (Become(b"\0\xff\1", "replace with 3 bytes"),)
+@pytest.mark.parametrize(
+    ("hex", "body", "what"), [("00 ff\n01", b"\0\xff\1", "3 bytes"), ("07", b"\7", "1 byte")]
+)
+def test_bytes_are_put_in_its_place_as_they_are(hex: str, body: bytes, what: str) -> None:
+    assert effect_of("replace", {"hex": hex}) == Become(body, f"replace with {what}")
 
 
 def test_fields_are_encoded_in_its_version_and_missing_ones_take_their_defaults() -> None:
-    config = Replace.model_validate({"body": {"group_id": "h"}})
-    (effect,) = replace(config, message(group_id="g", member_id="m"), float)
-    assert isinstance(effect, Become)
-    found = api("Heartbeat").request.codec(0).decode(effect.body)
+    found = fields_after("replace", {"body": {"group_id": "h"}}, NAMED)
     assert found == {"group_id": "h", "generation_id": 0, "member_id": ""}
 
 
-@pytest.mark.parametrize("body", [{"group_id": 1}, {"grup_id": "x"}, {"generation_id": 2**40}])
-def test_fields_that_do_not_fit_leave_it_as_it_is(body: dict[str, object]) -> None:
-    with pytest.raises(Unable):
-        replace(Replace(body=body), message(group_id="g"), float)
-
-
-@pytest.mark.parametrize("hex", ["0", "0g", "é", "0x00"])
-def test_what_is_no_bytes_is_refused(hex: str) -> None:
-    with pytest.raises(ValidationError, match="hex: bytes are two hexadecimal digits each"):
-        Replace(hex=hex)
-
-
-@pytest.mark.parametrize("settings", [{}, {"hex": "00", "body": {}}])
-def test_one_of_both_is_given(settings: dict[str, object]) -> None:
-    with pytest.raises(ValidationError, match="give one of body and hex"):
-        Replace.model_validate(settings)
-
-
 @slicings
-def test_the_client_gets_it_with_the_header_that_it_waits_for(chunks: Chunks) -> None:
-    actor = stage("{replace: {body: {error_code: 27}}}", "{direction: response}")
-    actor.ask(ask(7), chunks)
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [("body: {error_code: 27}", heartbeat_response(7, 27)), ("hex: 'ff'", raw(b"\0\0\0\x07\xff"))],
+)
+def test_the_client_gets_it_with_the_header_that_it_waits_for(
+    chunks: Chunks, settings: str, expected: bytes
+) -> None:
+    actor = stage(f"{{replace: {{{settings}}}}}", "{direction: response}")
+    actor.ask(requests(7), chunks)
     actor.answer(response("Heartbeat", 7), chunks)
-    assert actor.frames("response") == [response("Heartbeat", 7, error_code=27)]
+    assert actor.frames("response") == [expected]

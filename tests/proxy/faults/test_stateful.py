@@ -20,7 +20,7 @@ from barnabas.proxy.matching.units import Duration
 from barnabas.proxy.rehearsal import Rehearsal
 from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.lint.notes import remarks
-from tests.proxy.faults.given import ask
+from tests.proxy.faults.given import requests
 from tests.proxy.playbook import MS, Actor, Stage
 from tests.proxy.test_rehearsal import live
 
@@ -82,7 +82,7 @@ def waited(actor: Actor) -> list[float]:
     """How long each of some requests took, in ms, that came 1 s apart."""
     found: list[float] = []
     for number in range(5):
-        actor.ask(ask(number))
+        actor.ask(requests(number))
         actor.stage.wait(1000)
         found.append(round(actor.times["request"][-1][0] % 1000, 6))
     return found
@@ -101,8 +101,8 @@ def test_a_random_walk_says_the_delay_that_it_came_to() -> None:
 def test_each_connection_walks_by_itself_and_takes_its_walk_along() -> None:
     stage = Stage(WALKS, faults=OWN)
     one, two = stage.actor(), stage.actor()
-    one.ask(ask(1))
-    two.ask(ask(1))
+    one.ask(requests(1))
+    two.ask(requests(1))
     (rule,) = stage.rules.rules
     (first,), (second,) = (
         actor.connection.state.counts.of(rule).states.values() for actor in (one, two)
@@ -120,13 +120,13 @@ def test_each_connection_walks_by_itself_and_takes_its_walk_along() -> None:
 def test_a_bucket_is_told_when_a_message_would_leave() -> None:
     actor = Stage(TAKES, faults=OWN).actor()
     for number in range(4):
-        actor.ask(ask(number))
+        actor.ask(requests(number))
     actor.stage.wait(1000)
     assert [at for at, _ in actor.times["request"]] == [0, 0, 100, 200]
     late = TAKES.replace("do: {", "do: {delay: 30ms, ")
     actor = Stage(late, faults=OWN).actor()
     for number in range(4):
-        actor.ask(ask(number))
+        actor.ask(requests(number))
     actor.stage.wait(1000)
     assert [at for at, _ in actor.times["request"]] == [30, 30, 130, 230]
     assert actor.cuts[0]["what"] == ["delay 30 ms", "one of 2 tokens"]
@@ -136,15 +136,15 @@ def test_connections_share_the_state_of_a_rule_and_it_ends_with_that() -> None:
     stage = Stage(TAKES, faults=OWN)
     actors = [stage.actor() for _ in range(3)]
     for actor in actors:
-        actor.ask(ask(1))
+        actor.ask(requests(1))
     stage.wait(50)
     assert [bool(actor.sent["request"]) for actor in actors] == [True, True, False]
     stage.replace(TAKES + "\nabout: {simulates: x, healthy: y}")  # the same rule
-    actors[0].ask(ask(2))
+    actors[0].ask(requests(2))
     stage.wait(140)
     assert actors[0].ids("request") == [1]
     stage.replace(TAKES.replace("100ms", "101ms"))
-    actors[1].ask(ask(2))
+    actors[1].ask(requests(2))
     assert actors[1].ids("request") == [1, 2]
 
 
@@ -204,7 +204,7 @@ def no_state() -> object:
 def test_a_fault_that_raises_costs_its_rule_and_nothing_else(fault: Fault, why: str) -> None:
     stage = Stage("version: 1\nrules: [{name: r, do: {bad: {}}}]", faults=(*FAULTS, fault))
     actor = stage.actor()
-    actor.ask(ask(1))
+    actor.ask(requests(1))
     assert len(actor.times["request"]) == 1, "the message passes as it came"
     (rule,) = stage.rules.rules
     assert rule.unable == 1

@@ -1,111 +1,114 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from barnabas.proxy.effects import Schedule
-from barnabas.proxy.faults.throttle import MOST, RateLimiter, Throttle, throttle
-from tests.proxy.faults.given import Examples, Row, ask, beat, message, slicings, stage
-from tests.proxy.playbook import Chunks, Stage
+from barnabas.proxy.faults.throttle import MOST, RateLimiter
+from tests.proxy.faults.given import (
+    Examples,
+    Row,
+    effect_of,
+    message,
+    requests,
+    responses,
+    stage,
+)
+from tests.proxy.playbook import Chunks, Stage, slicings
 
 EXAMPLES = Examples(
     {"bytes": "1MB"},
     rows=[Row("{messages: 1}"), Row("{bytes: 10B, per: client}")],
     live=["{messages: 2000}"],
+    refused=[
+        ("{}", "give bytes, messages, or both (a second)"),
+        ("{bytes: 0B}", "bytes: 0 a second would never pass; use stall or blackhole"),
+        ("{messages: 0}", "messages"),
+    ],
+    says=[
+        ("{messages: 1}", "across", ""),
+        ("{messages: 1, per: broker}", "across", "connections share a rate per broker"),
+    ],
 )
 
-
-def paced(config: Throttle) -> tuple[int, str]:
-    """How long just any message takes on an idle line, and the words."""
-    (effect,) = throttle(config, message(), float, RateLimiter())
-    assert isinstance(effect, Schedule)
-    return effect.leave(0), effect.what
-
-
-def test_the_slower_of_bytes_and_messages_counts() -> None:
-    size = message().size + 4
-    config = Throttle.model_validate({"bytes": f"{size * 10}B"})
-    assert paced(config) == (100_000_000, "throttle 100 ms")
-    config = Throttle.model_validate({"bytes": f"{size * 10}B", "messages": 2})
-    assert paced(config) == (500_000_000, "throttle 500 ms")
+TENTH = f"{(message().size + 4) * 10}B"
+"""Just any message takes 100 ms of it."""
 
 
 @pytest.mark.parametrize(
-    ("per", "scope"), [("client", "client me"), ("broker", "broker 1"), ("rule", "rule")]
+    ("settings", "ms", "what"),
+    [
+        ({"bytes": TENTH}, 100, "throttle 100 ms"),
+        ({"bytes": TENTH, "messages": 2}, 500, "throttle 500 ms"),  # the slower counts
+        ({"bytes": TENTH, "messages": 20}, 100, "throttle 100 ms"),
+        ({"messages": 1, "per": "client"}, 1000, "throttle 1 s on the line of client me"),
+        ({"messages": 1, "per": "broker"}, 1000, "throttle 1 s on the line of broker 1"),
+        ({"messages": 1, "per": "rule"}, 1000, "throttle 1 s on the line of rule"),
+    ],
 )
-def test_a_line_may_be_shared(per: str, scope: str) -> None:
-    config = Throttle.model_validate({"messages": 1, "per": per})
-    assert paced(config) == (1_000_000_000, f"throttle 1 s on the line of {scope}")
-
-
-@pytest.mark.parametrize("wrong", [{}, {"bytes": "0B"}, {"messages": 0}])
-def test_a_rate_of_nothing_is_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValidationError):
-        Throttle.model_validate(wrong)
+def test_what_just_any_message_takes_on_an_idle_line(settings: Any, ms: int, what: str) -> None:
+    effect = effect_of("throttle", settings)
+    assert (effect.leave(0), effect.what) == (ms * 1_000_000, what)
 
 
 @slicings
 def test_messages_leave_one_after_the_other(chunks: Chunks) -> None:
     actor = stage("{throttle: {messages: 10}}")
-    actor.ask(ask(1) + ask(2) + ask(3), chunks)
+    actor.ask(requests(1, 2, 3), chunks)
     actor.stage.wait(350)
     assert [at for at, _ in actor.times["request"]] == [100, 200, 300]
-    assert actor.sent["request"] == ask(1) + ask(2) + ask(3)
+    assert actor.sent["request"] == requests(1, 2, 3)
     actor.stage.wait(650)  # a line that was idle saves nothing up
-    actor.ask(ask(4) + ask(5), chunks)
+    actor.ask(requests(4, 5), chunks)
     actor.stage.wait(250)
     assert [at for at, _ in actor.times["request"]][3:] == [1100, 1200]
 
 
-def test_connections_share_the_line_of_their_client() -> None:
-    for per, expected in (("client", [100, 200]), ("connection", [100, 100])):
-        text = f"version: 1\nrules: [{{name: r, do: {{throttle: {{messages: 10, per: {per}}}}}}}]"
-        shared = Stage(text)
-        one, two = shared.actor(), shared.actor()
-        one.ask(ask(1))
-        two.ask(ask(2))
-        shared.wait(300)
-        assert [at for actor in (one, two) for at, _ in actor.times["request"]] == expected
+@pytest.mark.parametrize(("per", "expected"), [("client", [100, 200]), ("connection", [100, 100])])
+def test_connections_share_the_line_of_their_client(per: str, expected: list[int]) -> None:
+    do = f"{{throttle: {{messages: 10, per: {per}}}}}"
+    shared = Stage(f"version: 1\nrules: [{{name: r, do: {do}}}]")
+    actors = [shared.actor(), shared.actor()]
+    for actor in actors:
+        actor.ask(requests(1))
+    shared.wait(300)
+    assert [at for actor in actors for at, _ in actor.times["request"]] == expected
 
 
 @slicings
 @pytest.mark.parametrize("do", ["[{delay: 30ms}, SLOW]", "[SLOW, {delay: 30ms}]"])
 def test_a_delay_in_front_of_a_line_or_behind_it_adds_to_it(do: str, chunks: Chunks) -> None:
     actor = stage(do.replace("SLOW", "{throttle: {messages: 10}}"))
-    actor.ask(ask(1) + ask(2), chunks)
+    actor.ask(requests(1, 2), chunks)
     actor.stage.wait(500)
     assert [at for at, _ in actor.times["request"]] == [130, 230]
 
 
+def two_rules(first: str, direction: str) -> Any:
+    slow = f"match: {{direction: {direction}}}, do: {{throttle: {{messages: 10}}}}"
+    match = "match: {direction: request}, when: {times: 1}"
+    text = f"version: 1\nrules:\n- {{name: r, {match}, do: {first}}}\n- {{name: slow, {slow}}}\n"
+    return Stage(text).actor()
+
+
 def test_a_message_takes_the_line_when_the_rule_before_lets_it_leave() -> None:
-    actor = Stage(
-        "version: 1\nrules:\n"
-        "- {name: late, when: {times: 1}, do: {delay: 300ms}}\n"
-        "- {name: slow, do: {throttle: {messages: 10}}}\n"
-    ).actor()
-    actor.ask(ask(1) + ask(2))
+    actor = two_rules("{delay: 300ms}", "request")
+    actor.ask(requests(1, 2))
     actor.stage.wait(1000)
     assert [at for at, _ in actor.times["request"]] == [400, 500]
-    assert [cut["what"] for cut in actor.cuts] == [
-        ["delay 300 ms", "throttle 100 ms"],
-        ["throttle 100 ms"],
-    ]
+    what = [cut["what"] for cut in actor.cuts]
+    assert what == [["delay 300 ms", "throttle 100 ms"], ["throttle 100 ms"]]
 
 
 def test_a_response_that_waits_for_its_turn_takes_the_line_when_it_has_it() -> None:
-    actor = Stage(
-        "version: 1\nrules:\n"
-        "- {name: swap, match: {direction: request}, when: {times: 1}, do: {reorder: {swap: 1}}}\n"
-        "- {name: slow, match: {direction: response}, do: {throttle: {messages: 10}}}\n"
-    ).actor()
-    actor.ask(ask(1) + ask(2))
-    actor.answer(beat(2))
+    actor = two_rules("{reorder: {swap: 1}}", "response")
+    actor.ask(requests(1, 2))
+    actor.answer(responses(2))
     actor.stage.wait(50)
-    actor.answer(beat(1))
+    actor.answer(responses(1))
     actor.stage.wait(500)
     assert actor.ids("response") == [1, 2]
     assert [at for at, _ in actor.times["response"]] == [150, 250]
