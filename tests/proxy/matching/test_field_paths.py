@@ -11,6 +11,7 @@ from barnabas.specs import api
 LAYOUT = api("Metadata").response.codec(10).layout
 BEFORE = api("Metadata").response.codec(9).layout
 """Without topic ids."""
+CODE = "topics[*].partitions[*].error_code"
 
 
 def metadata() -> dict[str, Any]:
@@ -18,12 +19,19 @@ def metadata() -> dict[str, Any]:
     return {"topics": [{"name": "t", "topic_id": None, "partitions": partitions}]}
 
 
-def test_a_value_is_set_at_every_place_of_a_path() -> None:
+@pytest.mark.parametrize(
+    ("path", "value", "codes"),
+    [
+        (CODE, 5, [5, 5]),
+        ("topics[0].partitions[-1].error_code", 6, [0, 6]),
+        (CODE, "not_coordinator", [16, 16]),
+        ("topics", [{"partitions": [{"error_code": "REBALANCE_IN_PROGRESS"}]}], [27]),
+    ],
+)
+def test_a_value_is_set_at_every_place_of_a_path(path: str, value: Any, codes: list[int]) -> None:
     values = metadata()
-    set_at(values, LAYOUT, "topics[*].partitions[*].error_code", 5)
-    assert [one["error_code"] for one in values["topics"][0]["partitions"]] == [5, 5]
-    set_at(values, LAYOUT, "topics[0].partitions[-1].error_code", 6)
-    assert [one["error_code"] for one in values["topics"][0]["partitions"]] == [5, 6]
+    set_at(values, LAYOUT, path, value)
+    assert [partition["error_code"] for partition in values["topics"][0]["partitions"]] == codes
 
 
 @pytest.mark.parametrize(
@@ -33,8 +41,8 @@ def test_a_value_is_set_at_every_place_of_a_path() -> None:
         ("never", LAYOUT, "no such field in this message"),
         ("topics[0].topic_id", BEFORE, "no such field in this message"),
         ("topics[0].topic_id", LAYOUT, "'abcd' is no uuid"),
+        (CODE, LAYOUT, "unknown Kafka error code 'abcd'"),
     ],
-    ids=["no such element", "no such field", "not in this version", "another type"],
 )
 def test_what_can_not_be_set_is_said_and_nothing_changes(path: str, layout: Any, why: str) -> None:
     values = metadata()

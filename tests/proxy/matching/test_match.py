@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from barnabas.captures.kafka.expression import Unclear
 from barnabas.proxy.matching.match import Match, Until
 from barnabas.proxy.matching.message import Message
 from barnabas.specs.frames import Direction
-from tests.proxy.faults.given import ask, beat, message, stage
+from tests.bodies import reassignments
+from tests.proxy.faults.given import message, requests, responses, stage
 
 
 def made(**settings: Any) -> Match:
@@ -17,56 +19,60 @@ def made(**settings: Any) -> Match:
 
 
 @pytest.mark.parametrize(
-    ("match", "direction", "key", "version", "meets"),
+    ("match", "kind", "meets"),
     [
-        (made(), "request", 12345, -1, True),
-        (made(api="Fetch"), "request", 1, 11, True),
-        (made(api="FETCH"), "response", 1, 0, True),
-        (made(api="Fetch"), "request", 0, 11, False),
-        (made(api=1), "request", 1, 11, True),
-        (made(api=("Fetch", 0)), "request", 0, 11, True),
-        (made(direction="request"), "request", 1, 0, True),
-        (made(direction="request"), "response", 1, 0, False),
-        (made(version=11), "request", 1, 11, True),
-        (made(version="11"), "request", 1, 12, False),
-        (made(version="3-9"), "request", 1, 3, True),
-        (made(version="3-9"), "request", 1, 9, True),
-        (made(version="3-9"), "request", 1, 10, False),
-        (made(version="3-9"), "request", 1, 2, False),
-        (made(version="12+"), "request", 1, 12, True),
-        (made(version="12+"), "request", 1, 11, False),
+        (made(), ("request", 12345, -1), True),
+        (made(api="Fetch"), ("request", 1, 11), True),
+        (made(api="FETCH"), ("response", 1, 0), True),
+        (made(api="Fetch"), ("request", 0, 11), False),
+        (made(api=1), ("request", 1, 11), True),
+        (made(api=("Fetch", 0)), ("request", 0, 11), True),
+        (made(direction="request"), ("request", 1, 0), True),
+        (made(direction="request"), ("response", 1, 0), False),
+        (made(version=11), ("request", 1, 11), True),
+        (made(version="11"), ("request", 1, 12), False),
+        (made(version="3-9"), ("request", 1, 2), False),
+        (made(version="3-9"), ("request", 1, 3), True),
+        (made(version="3-9"), ("request", 1, 9), True),
+        (made(version="3-9"), ("request", 1, 10), False),
+        (made(version="12+"), ("request", 1, 12), True),
+        (made(version="12+"), ("request", 1, 11), False),
+        (made(error=3), ("request", 1, 11), False),
+        (made(error=3), ("response", 1, 11), True),
+        (made(error=3), ("response", 12345, 0), False),
+        (made(acks=1), ("request", 0, 3), True),
+        (made(acks=1), ("response", 0, 3), False),
+        (made(acks=1), ("request", 1, 3), False),
+        (made(topic="t"), ("request", 12, 1), False),
+        (made(partition=1), ("request", 12, 1), False),
+        (made(partition=1), ("request", 1, 4), True),
     ],
 )
-def test_kinds_of_message(
-    match: Match, direction: Direction, key: int, version: int, meets: bool
-) -> None:
-    assert match.key_matches(direction, key, version) is meets
+def test_kinds_of_message(match: Match, kind: tuple[Direction, int, int], meets: bool) -> None:
+    assert match.key_matches(*kind) is meets
 
 
 @pytest.mark.parametrize(
-    ("match", "client_id", "broker", "meets"),
+    ("match", "peer", "meets"),
     [
-        (made(), None, None, True),
-        (made(client_id="orders-*"), "orders-1", 1, True),
-        (made(client_id="orders-*"), "Orders-1", 1, False),
-        (made(client_id="orders"), "orders-1", 1, False),
-        (made(client_id="*"), None, 1, False),
-        (made(client_id=("a", "b?")), "b1", 1, True),
-        (made(broker=1), None, 1, True),
-        (made(broker=1), None, 2, False),
-        (made(broker=1), None, None, False),
-        (made(broker=(1, 2)), None, 2, True),
-        (made(broker=1, client_id="a"), "b", 1, False),
+        (made(), (None, None, 0), True),
+        (made(client_id="orders-*"), ("orders-1", 1, 0), True),
+        (made(client_id="orders-*"), ("Orders-1", 1, 0), False),
+        (made(client_id="orders"), ("orders-1", 1, 0), False),
+        (made(client_id="*"), (None, 1, 0), False),
+        (made(client_id=("a", "b?")), ("b1", 1, 0), True),
+        (made(broker=1), (None, 1, 0), True),
+        (made(broker=1), (None, 2, 0), False),
+        (made(broker=1), (None, None, 0), False),
+        (made(broker=(1, 2)), (None, 2, 0), True),
+        (made(broker=1, client_id="a"), ("b", 1, 0), False),
+        (made(connection=1), ("me", 1, 1), True),
+        (made(connection=(0, 1)), ("me", 1, 1), True),
+        (made(connection=0), ("me", 1, 1), False),
     ],
 )
-def test_peers(match: Match, client_id: str | None, broker: int | None, meets: bool) -> None:
-    assert match.peer_matches(client_id, broker, 0) is meets
-
-
-def test_the_ordinal_of_a_connection() -> None:
-    assert made(connection=1).peer_matches("me", 1, 1)
-    assert made(connection=(0, 1)).peer_matches("me", 1, 1)
-    assert not made(connection=0).peer_matches("me", 1, 1)
+def test_peers(match: Match, peer: tuple[str | None, int | None, int], meets: bool) -> None:
+    assert match.peer_matches(*peer) is meets
 
 
 FETCH = message(
@@ -78,6 +84,7 @@ ANSWER = message("OffsetCommit", "response", 7, topics=[{"partitions": [{"error_
 ANSWER.request = COMMIT.body
 PRODUCE = replace(message("Produce", "request", 7), acks=-1)
 BROKEN = replace(message("Fetch", "request", 11), body=b"?")
+EXACT = FETCH.size + 4
 
 
 @pytest.mark.parametrize(
@@ -94,6 +101,7 @@ BROKEN = replace(message("Fetch", "request", 11), body=b"?")
         (made(group="bill*", topic="orders"), COMMIT, True),
         (made(group="bill*", topic="clicks"), COMMIT, False),
         (made(group="billing"), FETCH, False),
+        (made(partition=3), FETCH, False),
         (made(transactional_id="tx-*"), END, True),
         (made(transactional_id="ty-*"), END, False),
         (made(group="billing"), ANSWER, True),  # by its request
@@ -105,45 +113,68 @@ BROKEN = replace(message("Fetch", "request", 11), body=b"?")
         (made(acks="all"), PRODUCE, True),
         (made(acks=(0, 1)), PRODUCE, False),
         (made(acks=0), FETCH, False),
-        (made(size={"at_least": "10B"}), FETCH, True),
-        (made(size={"at_most": "10B"}), FETCH, False),
-        (made(size={"at_least": "1B", "at_most": "1KiB"}), FETCH, True),
+        (made(size={"at_least": f"{EXACT}B"}), FETCH, True),
+        (made(size={"at_least": f"{EXACT + 1}B"}), FETCH, False),
+        (made(size={"at_most": f"{EXACT}B"}), FETCH, True),
+        (made(size={"at_least": "1B", "at_most": f"{EXACT - 1}B"}), FETCH, False),
     ],
 )
 def test_content(match: Match, subject: Message, meets: bool) -> None:
     assert match.content_matches(subject) is meets
     assert match.matches(subject) is meets
-    assert match.needs_body is any((match.entities, match.error))
+    assert match.needs_body is any((match.entities, match.error, match.partition))
+
+
+@pytest.mark.parametrize("settings", [{"error": 3}, {"partition": 0}, {"topic": "t"}])
+def test_a_body_that_is_too_large_to_be_read_leaves_it_undecided(settings: dict[str, Any]) -> None:
+    # a response whose body is that of a request but for three bytes
+    answer = replace(
+        message("AlterPartitionReassignments", "response"), body=bytes(3) + reassignments()
+    )
+    with pytest.raises(Unclear, match=r"^too large to decode"):
+        made(**settings).content_matches(replace(answer, request=reassignments(1)))
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"error": "NOT_AN_ERROR"}, {"acks": 2}, {"acks": True}, {"size": 10}, {"topic": 1}]
-)
-def test_what_can_not_be_is_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
+    ("wrong", "why"),
+    [
+        ({"error": "NOT_AN_ERROR"}, "unknown Kafka error code 'NOT_AN_ERROR'"),
+        *(({"error": code}, "unknown Kafka error code") for code in (True, -32769, 32768, 1.5)),
+        *(({"acks": acks}, "is no value of acks: give 0, 1 or all") for acks in (2, -2, True)),
+        ({"size": 10}, "size"),
+        ({"topic": 1}, "topic"),
+        ({"api": "StopReplica", "version": "5+"}, "v5+ does not exist: StopReplica has versions 0 to 4"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_is_refused(wrong: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValidationError) as caught:
         made(**wrong)
+    assert why in str(caught.value)
+
+
+def test_acks_and_errors_as_they_may_be_written() -> None:
+    assert made(acks=("all", 0, 1, -1)).acks == {-1, 0, 1}
+    assert made(error=("None", -32768, 32767)).error == {0, -32768, 32767}
 
 
 def test_a_response_is_matched_by_what_its_request_named() -> None:
     actor = stage("drop", "{group: g, direction: response}", "{skip: 1}")
     for number in (1, 2):
-        actor.ask(ask(number))
-        actor.answer(beat(number))
-    assert actor.sent["response"] == beat(1)
+        actor.ask(requests(number))
+        actor.answer(responses(number))
+    assert actor.sent["response"] == responses(1)
 
 
 def test_messages_must_meet_both() -> None:
-    message = Message("request", 11, 5, "app", 1, 0, 0, None, 10, None)
-    assert made(api="JoinGroup", client_id="app").matches(message)
-    assert not made(api="JoinGroup", client_id="other").matches(message)
-    assert not made(api="SyncGroup", client_id="app").matches(message)
+    subject = Message("request", 11, 5, "app", 1, 0, 0, None, 10, None)
+    assert made(api="JoinGroup", client_id="app").matches(subject)
+    assert not made(api="JoinGroup", client_id="other").matches(subject)
+    assert not made(api="SyncGroup", client_id="app").matches(subject)
 
 
 def test_kinds_are_those_declared() -> None:
-    assert list(made(api="StopReplica", version="3+", direction="response").kinds()) == [
-        (5, "response", 3),
-        (5, "response", 4),
-    ]
+    found = list(made(api="StopReplica", version="3+", direction="response").kinds())
+    assert found == [(5, "response", 3), (5, "response", 4)]
 
 
 @pytest.mark.parametrize(
@@ -151,13 +182,13 @@ def test_kinds_are_those_declared() -> None:
     [
         (made(), "any message"),
         (made(api=("Produce", "Fetch"), direction="response"), "Produce or Fetch response"),
-        (
-            made(api=11, version="3-4", client_id="a*", broker=(2, 1)),
-            "JoinGroup message v3-4 of client a* at broker 1 or 2",
-        ),
+        (made(api=11, version="3-4", broker=(2, 1)), "JoinGroup message v3-4 at broker 1 or 2"),
+        (made(client_id="a*", connection=0), "any message of client a* on connection 0"),
         (Until.model_validate({"version": 3, "direction": "request"}), "any request v3"),
+        (made(size={"at_least": "1kB"}, acks=1), "any message of 1000 bytes with acks=1"),
+        (made(size={"at_most": "1B"}, error=(0, 7)), "any message with NONE or REQUEST_TIMED_OUT of 0 to 1 bytes"),
     ],
-)
+)  # fmt: skip
 def test_words(match: Match, words: str) -> None:
     assert match.describe() == words
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.scenario.file import ScenarioError, loads
-from tests.proxy.faults.given import ask, stage
+from tests.proxy.faults.given import requests, stage
 from tests.proxy.playbook import Actor, Stage, request
 
 
@@ -13,7 +13,7 @@ def under(when: str) -> Actor:
 
 def gone(actor: Actor, count: int, every_ms: int = 0) -> list[int]:
     for number in range(count):
-        actor.ask(ask(number))
+        actor.ask(requests(number))
         actor.stage.wait(every_ms)
     return [x for x in range(count) if x not in actor.ids("request")]
 
@@ -32,12 +32,9 @@ def gone(actor: Actor, count: int, every_ms: int = 0) -> list[int]:
         ("{after: {time: 200ms}, until: {time: 500ms}}", [2, 3, 4]),
         ("{after: {time: 200ms}, skip: 1, times: 1}", [3]),
         ("{phases: [{lasts: 200ms}, {lasts: 300ms, probability: 0}]}", [0, 1, 5, 6]),
-        (
-            "{after: {time: 100ms}, phases: [{lasts: 200ms, probability: 0}, {lasts: 100ms}]}",
-            [3, 6, 9],
-        ),
+        ("{after: {time: 100ms}, phases: [{lasts: 200ms, probability: 0}, {lasts: 100ms}]}", [3, 6, 9]),
     ],
-)
+)  # fmt: skip
 def test_on_which_of_ten_matches_it_fires(when: str, expected: list[int]) -> None:
     assert gone(under(when), 10, 100) == expected
 
@@ -47,18 +44,15 @@ def test_a_phase_has_its_own_share() -> None:
     assert 15 < len(gone(actor, 100)) < 35
 
 
-TWO = """
-version: 1
-rules:
-- name: first
-  match: {{api: Heartbeat, direction: request}}
-  when: {{every: 2}}
-  do: {{drop: {{selective: true}}}}
-- name: second
-  match: {{api: Heartbeat, direction: request}}
-  when: {when}
-  do: {{drop: {{selective: true}}}}
-"""
+RULE = (
+    "- {{name: {}, match: {{api: Heartbeat, direction: request}}, when: {}, "
+    "do: {{drop: {{selective: true}}}}}}\n"
+)
+
+
+def two(when: str) -> str:
+    rules = RULE.format("first", "{every: 2}") + RULE.format("second", when)
+    return f"version: 1\nrules:\n{rules}"
 
 
 @pytest.mark.parametrize(
@@ -70,33 +64,23 @@ rules:
     ],
 )
 def test_a_rule_may_wait_for_another(when: str, expected: list[int]) -> None:
-    assert gone(Stage(TWO.format(when=when)).actor(), 10) == expected
+    assert gone(Stage(two(when)).actor(), 10) == expected
 
 
 def test_a_rule_that_is_not_there_is_refused() -> None:
-    with pytest.raises(
-        ScenarioError, match="10: unknown rule 'frist' in after; did you mean 'first'"
-    ):
-        loads(TWO.format(when="{after: {rule: frist}}"))
+    why = "4: unknown rule 'frist' in after; did you mean 'first'"
+    with pytest.raises(ScenarioError, match=why):
+        loads(two("{after: {rule: frist}}"))
 
 
-def test_chance_may_go_by_what_the_message_says() -> None:
-    text = """
-version: 1
-seed: {seed}
-rules:
-- name: r
-  match: {{api: Heartbeat, direction: request}}
-  when: {{probability: 0.5, key: [group_id, member_id]}}
-  do: {{drop: {{selective: true}}}}
-"""
-
+@pytest.mark.parametrize("key", ["[group_id, member_id]", "member_id"])
+def test_chance_may_go_by_what_the_message_says(key: str) -> None:
     def outcomes(seed: int) -> list[list[int]]:
-        shared = Stage(text.format(seed=seed))
+        rules = RULE.format("r", f"{{probability: 0.5, key: {key}}}")
+        shared = Stage(f"version: 1\nseed: {seed}\nrules:\n{rules}")
         found: list[list[int]] = []
-        for _ in range(2):  # the same messages on two connections, in two orders
+        for order in (range(20), reversed(range(20))):  # the same messages on two connections
             actor = shared.actor()
-            order = range(20) if not found else reversed(range(20))
             for number in order:
                 actor.ask(request("Heartbeat", number, group_id="g", member_id=f"m{number}"))
             found.append(sorted(actor.ids("request")))

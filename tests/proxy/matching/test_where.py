@@ -112,6 +112,9 @@ def test_fields_that_some_version_has_are_accepted(text: str) -> None:
         ("join(',')", ["join() takes 2 arguments, not 1"]),
         ("not_null()", ["not_null() takes 1 or more argument"]),
         ("lengt(topics)", ["'length'"]),
+        ("lengt(topics).name", ["'length'"]),
+        ("sort_by(topics, &name)[0].nme", ["'topics.nme'"]),
+        ("reverse(topics)[0].nme", ["'topics.nme'"]),
     ],
 )
 def test_fields_that_no_version_has_are_named(text: str, names: list[str]) -> None:
@@ -167,6 +170,7 @@ def test_the_fields_that_must_be_decoded(text: str, roots: tuple[str, ...] | Non
     ("match", "text", "fine"),
     [
         ({"api": "Fetch", "version": "13+", "direction": "request"}, "topics[?topic=='a']", True),
+        ({"api": "Fetch", "version": "15+", "direction": "request"}, "topics[?topic=='a']", True),
         ({"api": "Produce", "version": 13, "direction": "request"}, "topic_data[?name=='a']", True),
         ({"api": "OffsetFetch", "version": 10}, "groups[].topics[?name=='a']", True),
         ({"api": "Fetch", "version": "13+", "direction": "request"}, "topics[?name=='a']", False),
