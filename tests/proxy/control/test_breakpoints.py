@@ -55,130 +55,101 @@ async def answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, Any]]:
     return int.from_bytes(frame[:4]), api("Metadata").response.codec(1).decode(frame[4:])
 
 
-def test_what_waits_is_listed_the_oldest_first_and_shown_with_its_body() -> None:
-    async def main() -> None:
-        async with halted(count=2) as (it, _):
-            first, second = await it.get("/breakpoints")
-            assert [first["id"], second["id"]] == ["1.1", "1.2"]
-            assert 0 <= first["waited_ms"] < 1000 * SOON
-            assert 0 < first["left_ms"] <= 300_000
-            assert first["waited_ms"] + first["left_ms"] == pytest.approx(300_000)
-            assert "body" not in first
-            known = ("rule", "client_id", "direction", "api", "version", "correlation_id", "size")
-            size = len(request("Metadata", 0))
-            assert [first[name] for name in known] == [
-                *("look", "me", "request", "Metadata", 1, 0, size),
-            ]
-            assert first["client_timeout"] is None
-            found = await it.get("/breakpoints/1.2")
-            assert found["body"] == {"topics": []}
-            assert (found["hex"], found["masked"], found["problem"]) == ("00000000", False, "")
-            await it.ask("POST", "/connections/1/close")
-
-    run(main())
+async def test_what_waits_is_listed_the_oldest_first_and_shown_with_its_body() -> None:
+    async with halted(count=2) as (it, _):
+        first, second = await it.get("/breakpoints")
+        assert [first["id"], second["id"]] == ["1.1", "1.2"]
+        assert 0 <= first["waited_ms"] < 1000 * SOON
+        assert 0 < first["left_ms"] <= 300_000
+        assert first["waited_ms"] + first["left_ms"] == pytest.approx(300_000)
+        assert "body" not in first
+        known = ("rule", "client_id", "direction", "api", "version", "correlation_id", "size")
+        size = len(request("Metadata", 0))
+        assert [first[name] for name in known] == [
+            *("look", "me", "request", "Metadata", 1, 0, size),
+        ]
+        assert first["client_timeout"] is None
+        found = await it.get("/breakpoints/1.2")
+        assert found["body"] == {"topics": []}
+        assert (found["hex"], found["masked"], found["problem"]) == ("00000000", False, "")
+        await it.ask("POST", "/connections/1/close")
 
 
-def test_a_client_gets_what_somebody_has_edited() -> None:
-    async def main() -> None:
-        async with halted("response") as (it, (reader, _)):
-            said = await it.ask(
-                "POST",
-                "/breakpoints/1.1",
-                json.dumps(
-                    {"edit": {"set": {"brokers[1].rack": "räck", "controller_id": 2}}}
-                ).encode(),
-            )
-            assert said.status == 200
-            assert said.json["what"] == ["edit brokers[1].rack=räck, controller_id=2"]
-            number, body = await answer(reader)
-            assert (number, body["controller_id"]) == (0, 2)
-            assert [broker["rack"] for broker in body["brokers"]] == [None, "räck", None]
-            assert await it.get("/breakpoints") == []
-            (rule,) = loads(said.json["scenario"]).rules
-            assert [fault.name for fault in rule.do] == ["edit"]
-            assert rule.do[0].config.model_dump()["set"] == {
-                "brokers[1].rack": "räck",
-                "controller_id": 2,
-            }
-
-    run(main())
+async def test_a_client_gets_what_somebody_has_edited() -> None:
+    async with halted("response") as (it, (reader, _)):
+        said = await it.ask(
+            "POST",
+            "/breakpoints/1.1",
+            json.dumps({"edit": {"set": {"brokers[1].rack": "räck", "controller_id": 2}}}).encode(),
+        )
+        assert said.status == 200
+        assert said.json["what"] == ["edit brokers[1].rack=räck, controller_id=2"]
+        number, body = await answer(reader)
+        assert (number, body["controller_id"]) == (0, 2)
+        assert [broker["rack"] for broker in body["brokers"]] == [None, "räck", None]
+        assert await it.get("/breakpoints") == []
+        (rule,) = loads(said.json["scenario"]).rules
+        assert [fault.name for fault in rule.do] == ["edit"]
+        assert rule.do[0].config.model_dump()["set"] == {
+            "brokers[1].rack": "räck",
+            "controller_id": 2,
+        }
 
 
-def test_each_decision_is_about_its_own_message() -> None:
-    async def main() -> None:
-        async with halted(count=3) as (it, (reader, _)):
-            third = await it.ask(
-                "POST", "/breakpoints/1.3", b"{respond: {body: {controller_id: 3}}}"
-            )
-            assert third.status == 200
-            assert [one["id"] for one in await it.get("/breakpoints")] == ["1.1", "1.2"]
-            second = await it.ask("POST", "/breakpoints/1.2", b"{drop: {selective: true}}")
-            assert second.json["what"] == ["drop (this exchange only)"]
-            first = await it.ask("POST", "/breakpoints/1.1")
-            assert first.json == {"id": "1.1", "what": ["let go"], "scenario": None}
-            assert [(await answer(reader))[0] for _ in range(2)] == [0, 2]
-            for _ in range(2):
-                again = await it.ask("POST", "/breakpoints/1.1", b"drop")
-                assert again.status == 404
-            assert again.error == (
-                "no message 1.1 waits (any longer): GET /v1/breakpoints lists them"
-            )
-
-    run(main())
+async def test_each_decision_is_about_its_own_message() -> None:
+    async with halted(count=3) as (it, (reader, _)):
+        third = await it.ask("POST", "/breakpoints/1.3", b"{respond: {body: {controller_id: 3}}}")
+        assert third.status == 200
+        assert [one["id"] for one in await it.get("/breakpoints")] == ["1.1", "1.2"]
+        second = await it.ask("POST", "/breakpoints/1.2", b"{drop: {selective: true}}")
+        assert second.json["what"] == ["drop (this exchange only)"]
+        first = await it.ask("POST", "/breakpoints/1.1")
+        assert first.json == {"id": "1.1", "what": ["let go"], "scenario": None}
+        assert [(await answer(reader))[0] for _ in range(2)] == [0, 2]
+        for _ in range(2):
+            again = await it.ask("POST", "/breakpoints/1.1", b"drop")
+            assert again.status == 404
+        assert again.error == ("no message 1.1 waits (any longer): GET /v1/breakpoints lists them")
 
 
-def test_the_connection_is_reset() -> None:
-    async def main() -> None:
-        async with halted() as (it, (reader, _)):
-            assert (await it.ask("POST", "/breakpoints/1.1", b"reset")).json["what"] == ["reset"]
-            with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
-                await answer(reader)
-            assert await it.get("/breakpoints") == []
-
-    run(main())
+async def test_the_connection_is_reset() -> None:
+    async with halted() as (it, (reader, _)):
+        assert (await it.ask("POST", "/breakpoints/1.1", b"reset")).json["what"] == ["reset"]
+        with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
+            await answer(reader)
+        assert await it.get("/breakpoints") == []
 
 
-def test_it_goes_with_its_client_and_with_its_rule() -> None:
-    async def main() -> None:
-        async with halted() as (it, (_, writer)):
-            writer.close()
-            await it.it.until(lambda: not it.it.proxy.relays)
-            assert await it.get("/breakpoints") == []
-        async with halted() as (it, (reader, _)):
-            assert (await it.ask("DELETE", "/scenario/rules/look")).status == 200
-            assert (await answer(reader))[0] == 0
-            assert await it.get("/breakpoints") == []
-
-    run(main())
+async def test_it_goes_with_its_client_and_with_its_rule() -> None:
+    async with halted() as (it, (_, writer)):
+        writer.close()
+        await it.it.until(lambda: not it.it.proxy.relays)
+        assert await it.get("/breakpoints") == []
+    async with halted() as (it, (reader, _)):
+        assert (await it.ask("DELETE", "/scenario/rules/look")).status == 200
+        assert (await answer(reader))[0] == 0
+        assert await it.get("/breakpoints") == []
 
 
-def test_one_that_was_let_go_and_is_not_yet_in_turn_goes_with_its_rule_too() -> None:
-    async def main() -> None:
-        async with halted(count=3) as (it, (reader, _)):
-            assert (await it.ask("POST", "/breakpoints/1.2")).status == 200
-            assert (await it.ask("DELETE", "/scenario/rules/look")).status == 200
-            assert [(await answer(reader))[0] for _ in range(3)] == [0, 1, 2]
-
-    run(main())
+async def test_one_that_was_let_go_and_is_not_yet_in_turn_goes_with_its_rule_too() -> None:
+    async with halted(count=3) as (it, (reader, _)):
+        assert (await it.ask("POST", "/breakpoints/1.2")).status == 200
+        assert (await it.ask("DELETE", "/scenario/rules/look")).status == 200
+        assert [(await answer(reader))[0] for _ in range(3)] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
     "number",
     ["", "1", "1.2", "2.1", "01.1", "1.01", "x", "-1.1", "1.1.1", "²", "9" * 5000, "%00", "1.1/x"],
 )
-def test_what_waits_nowhere_is_not_found(number: str) -> None:
-    async def main() -> None:
-        async with halted() as (it, (reader, _)):
-            for method in ("GET", "POST"):
-                path = "".join(
-                    f"%{byte:02x}" if byte > 127 else chr(byte) for byte in number.encode()
-                )
-                found = await it.ask(method, f"/breakpoints/{path}", b"drop" * (method == "POST"))
-                assert found.status in (404, 307), found
-            await it.ask("POST", "/breakpoints/1.1")
-            assert (await answer(reader))[0] == 0
-
-    run(main())
+async def test_what_waits_nowhere_is_not_found(number: str) -> None:
+    async with halted() as (it, (reader, _)):
+        for method in ("GET", "POST"):
+            path = "".join(f"%{byte:02x}" if byte > 127 else chr(byte) for byte in number.encode())
+            found = await it.ask(method, f"/breakpoints/{path}", b"drop" * (method == "POST"))
+            assert found.status in (404, 307), found
+        await it.ask("POST", "/breakpoints/1.1")
+        assert (await answer(reader))[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -209,59 +180,50 @@ def test_what_waits_nowhere_is_not_found(number: str) -> None:
         (b"{edit: {set: {topics: " + b"9" * 9000 + b"}}}", 422, "."),
     ],
 )
-def test_what_can_not_be_done_is_said_in_one_line_and_it_waits_on(
+async def test_what_can_not_be_done_is_said_in_one_line_and_it_waits_on(
     body: bytes, status: int, problem: str
 ) -> None:
-    async def main() -> None:
-        async with halted() as (it, (reader, _)):
-            found = await it.ask("POST", "/breakpoints/1.1", body)
-            assert (found.status, "\n" in found.error) == (status, False), found
-            assert [one["id"] for one in await it.get("/breakpoints")] == ["1.1"]
-            await it.ask("POST", "/breakpoints/1.1")
-            assert (await answer(reader))[0] == 0
-            assert re.search(problem, found.error), found.error
-
-    run(main())
+    async with halted() as (it, (reader, _)):
+        found = await it.ask("POST", "/breakpoints/1.1", body)
+        assert (found.status, "\n" in found.error) == (status, False), found
+        assert [one["id"] for one in await it.get("/breakpoints")] == ["1.1"]
+        await it.ask("POST", "/breakpoints/1.1")
+        assert (await answer(reader))[0] == 0
+        assert re.search(problem, found.error), found.error
 
 
-def test_what_is_hidden_is_not_shown() -> None:
-    async def main() -> None:
-        look = "version: 1\nrules: [{name: look, match: {direction: request}, do: breakpoint}]"
-        frame = produce(1, 1, RECORDS)
-        for masking, hidden in ((Masking(), False), (Masking.of_payload(), True)):
-            async with desk(look, masking=masking) as it, it.client() as (_, writer):
-                writer.write(frame)
-                await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
-                found = await it.get("/breakpoints/1.1")
-                assert found["masked"] is hidden
-                assert frame.endswith(bytes.fromhex(found["hex"])) is not hidden
-                assert found["body"]["topic_data"][0]["name"] == "t"
-                assert found["types"]["topic_data[].partition_data[].records"] == "records"
-                (record,) = found["records"]["topic_data[0].partition_data[0].records"]
-                assert (record["value"] == "v") is not hidden
-                assert found["client_timeout"]["field"] == "timeout_ms"
-                assert found["client_timeout"]["left_ms"] <= 10
-
-    run(main())
+async def test_what_is_hidden_is_not_shown() -> None:
+    look = "version: 1\nrules: [{name: look, match: {direction: request}, do: breakpoint}]"
+    frame = produce(1, 1, RECORDS)
+    for masking, hidden in ((Masking(), False), (Masking.of_payload(), True)):
+        async with desk(look, masking=masking) as it, it.client() as (_, writer):
+            writer.write(frame)
+            await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
+            found = await it.get("/breakpoints/1.1")
+            assert found["masked"] is hidden
+            assert frame.endswith(bytes.fromhex(found["hex"])) is not hidden
+            assert found["body"]["topic_data"][0]["name"] == "t"
+            assert found["types"]["topic_data[].partition_data[].records"] == "records"
+            (record,) = found["records"]["topic_data[0].partition_data[0].records"]
+            assert (record["value"] == "v") is not hidden
+            assert found["client_timeout"]["field"] == "timeout_ms"
+            assert found["client_timeout"]["left_ms"] <= 10
 
 
-def test_a_body_that_is_long_or_no_body_is_said_to_be_so() -> None:
-    async def main() -> None:
-        look = "version: 1\nrules: [{name: look, match: {direction: request}, do: breakpoint}]"
-        async with desk(look) as it, it.client() as (_, writer):
-            writer.write(produce(1, 1, b"x" * (1 << 20)))
-            writer.write(b"\0\0\0\x0e\0\3\0\1\0\0\0\1\xff\xff\0\0\0\x09")
-            await it.it.until(lambda: it.it.proxy.rules.rules[0].fired == 2)
-            long, wrong = [await it.get(f"/breakpoints/1.{number}") for number in (1, 2)]
-            assert (long["body"], long["hex"]) == (None, None)
-            assert long["problem"] == "it has 1,048,603 bytes, more than are shown"
-            assert (wrong["body"], wrong["hex"]) == (None, "00000009")
-            assert "topics" in wrong["problem"]
-            said = await it.ask("POST", "/breakpoints/1.2", b"{edit: {set: {topics: []}}}")
-            assert said.status == 409
-            assert (await it.ask("POST", "/breakpoints/1.1", b"drop")).status == 200
-
-    run(main())
+async def test_a_body_that_is_long_or_no_body_is_said_to_be_so() -> None:
+    look = "version: 1\nrules: [{name: look, match: {direction: request}, do: breakpoint}]"
+    async with desk(look) as it, it.client() as (_, writer):
+        writer.write(produce(1, 1, b"x" * (1 << 20)))
+        writer.write(b"\0\0\0\x0e\0\3\0\1\0\0\0\1\xff\xff\0\0\0\x09")
+        await it.it.until(lambda: it.it.proxy.rules.rules[0].fired == 2)
+        long, wrong = [await it.get(f"/breakpoints/1.{number}") for number in (1, 2)]
+        assert (long["body"], long["hex"]) == (None, None)
+        assert long["problem"] == "it has 1,048,603 bytes, more than are shown"
+        assert (wrong["body"], wrong["hex"]) == (None, "00000009")
+        assert "topics" in wrong["problem"]
+        said = await it.ask("POST", "/breakpoints/1.2", b"{edit: {set: {topics: []}}}")
+        assert said.status == 409
+        assert (await it.ask("POST", "/breakpoints/1.1", b"drop")).status == 200
 
 
 def test_the_capture_tells_it_and_a_rehearsal_does_the_same_again(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.loop import run
 from tests.proxy.control.desk import desk
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>evil</title><pre id="found"></pre><script>
@@ -48,49 +47,46 @@ function loads(name, element) {
 
 
 @pytest.mark.needs_chromium
-def test_a_page_can_neither_read_nor_do_anything_even_if_it_knew_the_token(tmp_path: Path) -> None:
-    async def main() -> None:
-        async with desk() as it:
-            host, port = it.serving.address
-            text = PAGE.replace("TOKEN", it.token)
+async def test_a_page_can_neither_read_nor_do_anything_even_if_it_knew_the_token(
+    tmp_path: Path,
+) -> None:
+    async with desk() as it:
+        host, port = it.serving.address
+        text = PAGE.replace("TOKEN", it.token)
 
-            async def page(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                await reader.readuntil(b"\r\n\r\n")
-                body = text.replace("BASE", f"http://{host}:{port}").encode()
-                head = f"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}"
-                writer.write(head.encode() + b"\r\n\r\n" + body)
-                await writer.drain()
-                writer.close()
+        async def page(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            body = text.replace("BASE", f"http://{host}:{port}").encode()
+            head = f"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}"
+            writer.write(head.encode() + b"\r\n\r\n" + body)
+            await writer.drain()
+            writer.close()
 
-            server = await asyncio.start_server(page, "127.0.0.1", 0)
-            origin = f"http://localhost:{server.sockets[0].getsockname()[1]}/"
-            browser = await asyncio.create_subprocess_exec(
-                "chromium",
-                *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
-                *(f"--user-data-dir={tmp_path}", "--virtual-time-budget=20000", "--dump-dom"),
-                origin,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-            )
-            out, _ = await asyncio.wait_for(browser.communicate(), 90)
-            server.close()
-            told = out.decode().partition('<pre id="found">')[2].partition("</pre>")[0]
-            found = json.loads(told)
-            own = found.pop("own")
-            assert own.startswith("basic 200"), "the page itself can ask"
-            blind = [found.pop("blind drain"), found.pop("blind status")]
-            assert blind == ["opaque 0 0"] * 2, (
-                "sent, but nothing can be read, and nothing was done"
-            )
-            assert found == {
-                "plain": "TypeError",
-                "token": "TypeError",
-                "drain": "TypeError",
-                "with credentials": "TypeError",
-                "script": "refused",
-                "events": "refused",
-            }
-            assert it.drained == []
-            assert it.history.followers == 0
-
-    run(main())
+        server = await asyncio.start_server(page, "127.0.0.1", 0)
+        origin = f"http://localhost:{server.sockets[0].getsockname()[1]}/"
+        browser = await asyncio.create_subprocess_exec(
+            "chromium",
+            *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+            *(f"--user-data-dir={tmp_path}", "--virtual-time-budget=20000", "--dump-dom"),
+            origin,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        out, _ = await asyncio.wait_for(browser.communicate(), 90)
+        server.close()
+        told = out.decode().partition('<pre id="found">')[2].partition("</pre>")[0]
+        found = json.loads(told)
+        own = found.pop("own")
+        assert own.startswith("basic 200"), "the page itself can ask"
+        blind = [found.pop("blind drain"), found.pop("blind status")]
+        assert blind == ["opaque 0 0"] * 2, "sent, but nothing can be read, and nothing was done"
+        assert found == {
+            "plain": "TypeError",
+            "token": "TypeError",
+            "drain": "TypeError",
+            "with credentials": "TypeError",
+            "script": "refused",
+            "events": "refused",
+        }
+        assert it.drained == []
+        assert it.history.followers == 0

@@ -45,22 +45,19 @@ TOKEN = "Authorization: Bearer {token}"
         ((TOKEN,), 400),
     ],
 )
-def test_only_a_request_with_the_token_the_right_host_and_no_origin(
+async def test_only_a_request_with_the_token_the_right_host_and_no_origin(
     lines: tuple[str, ...], status: int
 ) -> None:
-    async def main() -> None:
-        async with desk() as it:
-            port = it.serving.address[1]
-            filled = tuple(x.format(where=it.where, token=it.token, port=port) for x in lines)
-            answer = await it.raw("GET", "/v1/status", filled)
-            assert answer.status == status
-            assert not [name for name in answer.headers if name.startswith("access-control")]
-            assert (answer.headers.get("www-authenticate") == "bearer") == (status == 401)
-            if status in (401, 403):
-                assert set(answer.json) == {"error"}
-                assert it.token not in answer.error
-
-    run(main())
+    async with desk() as it:
+        port = it.serving.address[1]
+        filled = tuple(x.format(where=it.where, token=it.token, port=port) for x in lines)
+        answer = await it.raw("GET", "/v1/status", filled)
+        assert answer.status == status
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+        assert (answer.headers.get("www-authenticate") == "bearer") == (status == 401)
+        if status in (401, 403):
+            assert set(answer.json) == {"error"}
+            assert it.token not in answer.error
 
 
 @pytest.mark.parametrize("values", [(), (b"a:1", b"a:1"), (b"a:1", b"evil"), (b"evil", b"a:1")])
@@ -88,29 +85,23 @@ async def _awaited(what: Awaitable[None]) -> None:
     await what
 
 
-def test_a_preflight_is_refused() -> None:
-    async def main() -> None:
-        async with desk() as it:
-            origin = "Origin: http://evil.example"
-            wanted = "Access-Control-Request-Headers: authorization"
-            answer = await it.raw("OPTIONS", "/v1/status", (f"Host: {it.where}", origin, wanted))
-            assert answer.status == 403
-            assert not [name for name in answer.headers if name.startswith("access-control")]
-
-    run(main())
+async def test_a_preflight_is_refused() -> None:
+    async with desk() as it:
+        origin = "Origin: http://evil.example"
+        wanted = "Access-Control-Request-Headers: authorization"
+        answer = await it.raw("OPTIONS", "/v1/status", (f"Host: {it.where}", origin, wanted))
+        assert answer.status == 403
+        assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "/nothing"), ("POST", "/drain")])
-def test_without_the_token_nobody_learns_what_there_is_and_nothing_is_done(
+async def test_without_the_token_nobody_learns_what_there_is_and_nothing_is_done(
     method: str, path: str
 ) -> None:
-    async def main() -> None:
-        async with desk() as it:
-            answer = await it.raw(method, path, (f"Host: {it.where}",))
-            assert answer.status == 401
-            assert not it.drained
-
-    run(main())
+    async with desk() as it:
+        answer = await it.raw(method, path, (f"Host: {it.where}",))
+        assert answer.status == 401
+        assert not it.drained
 
 
 def test_a_token_is_another_one_each_time_and_can_not_be_guessed() -> None:

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 
-from barnabas.loop import run
 from barnabas.page.openapi import document
 from barnabas.proxy.control.api import application, routes
 from barnabas.proxy.control.history import History
@@ -104,38 +103,28 @@ async def served() -> AsyncIterator[tuple[Desk, set[str]]]:
         await asyncio.wait_for(serving.stop(), 10)
 
 
-def test_all_requests_are_one_of_these() -> None:
-    async def main() -> None:
-        async with served() as (_, known):
-            assert known == REFUSED | NAMED | WITHOUT_WORKERS
-
-    run(main())
+async def test_all_requests_are_one_of_these() -> None:
+    async with served() as (_, known):
+        assert known == REFUSED | NAMED | WITHOUT_WORKERS
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
-def test_what_would_be_wrong_without_the_worker_is_refused(name: str) -> None:
-    async def main() -> None:
-        method, path = name.split()
-        async with served() as (it, _):
-            answer = await it.ask(method, path.format(number=1, id="1.1"))
-            assert answer.status == 503
-            assert "worker 2 does not answer" in answer.json["error"]
-
-    run(main())
+async def test_what_would_be_wrong_without_the_worker_is_refused(name: str) -> None:
+    method, path = name.split()
+    async with served() as (it, _):
+        answer = await it.ask(method, path.format(number=1, id="1.1"))
+        assert answer.status == 503
+        assert "worker 2 does not answer" in answer.json["error"]
 
 
 @pytest.mark.parametrize("name", sorted(NAMED))
-def test_what_is_done_or_counted_all_the_same_names_the_worker(name: str) -> None:
+async def test_what_is_done_or_counted_all_the_same_names_the_worker(name: str) -> None:
     body = {"PUT": f"version: 1\nrules: [{RULE}]", "POST": RULE.replace("name: r", "name: s")}
-
-    async def main() -> None:
-        method, path = name.split()
-        async with served() as (it, _):
-            answer = await it.ask(method, path.format(name="r"), body.get(method, "").encode())
-            assert answer.status == 200, answer.body
-            if path == "/metrics":
-                assert b"\nbarnabas_missing_workers 1.0\n" in answer.body
-            else:
-                assert answer.json["missing_workers"] == [2]
-
-    run(main())
+    method, path = name.split()
+    async with served() as (it, _):
+        answer = await it.ask(method, path.format(name="r"), body.get(method, "").encode())
+        assert answer.status == 200, answer.body
+        if path == "/metrics":
+            assert b"\nbarnabas_missing_workers 1.0\n" in answer.body
+        else:
+            assert answer.json["missing_workers"] == [2]

@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 import pytest
 
-from barnabas.loop import run
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.scenario.file import Scenario, loads
@@ -19,56 +18,47 @@ from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, read_frame
 
 
-def test_the_scenario_is_shown_as_it_was_written_with_what_its_rules_did() -> None:
-    async def main() -> None:
-        text = "# why\n" + scenario(SLOW)
-        async with desk(text) as it:
-            found = await it.get("/scenario")
-            assert (found["text"], found["seed"]) == (text, 5)
-            (rule,) = found["rules"]
-            assert (rule["name"], rule["matched"], rule["fired"], rule["to_fire"]) == (
-                "slow",
-                0,
-                0,
-                0,
-            )
-
-    run(main())
+async def test_the_scenario_is_shown_as_it_was_written_with_what_its_rules_did() -> None:
+    text = "# why\n" + scenario(SLOW)
+    async with desk(text) as it:
+        found = await it.get("/scenario")
+        assert (found["text"], found["seed"]) == (text, 5)
+        (rule,) = found["rules"]
+        assert (rule["name"], rule["matched"], rule["fired"], rule["to_fire"]) == (
+            "slow",
+            0,
+            0,
+            0,
+        )
 
 
-def test_without_a_scenario_there_is_an_empty_one() -> None:
-    async def main() -> None:
-        async with desk() as it:
-            found = await it.get("/scenario")
-            assert found == {
-                "text": "version: 1\nrules: []\n",
-                "seed": 0,
-                "rules": [],
-                "missing_workers": [],
-            }
-            assert (await it.ask("PUT", "/scenario", found["text"].encode())).status == 200
-
-    run(main())
+async def test_without_a_scenario_there_is_an_empty_one() -> None:
+    async with desk() as it:
+        found = await it.get("/scenario")
+        assert found == {
+            "text": "version: 1\nrules: []\n",
+            "seed": 0,
+            "rules": [],
+            "missing_workers": [],
+        }
+        assert (await it.ask("PUT", "/scenario", found["text"].encode())).status == 200
 
 
-def test_replacing_it_lets_go_what_was_held_and_is_said_and_captured(tmp_path: Path) -> None:
-    async def main() -> None:
-        async with desk(scenario(SLOW), capture=tmp_path / "c.pcapng") as it:
-            async with it.client() as (reader, writer):
-                writer.write(request("Metadata", 1))
-                await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
-                text = scenario("{name: other, do: close, match: {api: Fetch}}")
-                answer = await it.ask("PUT", "/scenario", text.encode())
-                assert answer.status == 200
-                assert answer.json["text"] == text
-                assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
-            said = "scenario: replaced by the control port: 1 rule, 0 unchanged"
-            assert said in it.it.said
-        written = (tmp_path / "c.pcapng").read_bytes()
-        assert written.count(b'"barnabas":"scenario","by":"the control port"') == 1
-        assert written.count(b"name: other") == 1
-
-    run(main())
+async def test_replacing_it_lets_go_what_was_held_and_is_said_and_captured(tmp_path: Path) -> None:
+    async with desk(scenario(SLOW), capture=tmp_path / "c.pcapng") as it:
+        async with it.client() as (reader, writer):
+            writer.write(request("Metadata", 1))
+            await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
+            text = scenario("{name: other, do: close, match: {api: Fetch}}")
+            answer = await it.ask("PUT", "/scenario", text.encode())
+            assert answer.status == 200
+            assert answer.json["text"] == text
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+        said = "scenario: replaced by the control port: 1 rule, 0 unchanged"
+        assert said in it.it.said
+    written = (tmp_path / "c.pcapng").read_bytes()
+    assert written.count(b'"barnabas":"scenario","by":"the control port"') == 1
+    assert written.count(b"name: other") == 1
 
 
 @pytest.mark.parametrize(
@@ -85,45 +75,36 @@ def test_replacing_it_lets_go_what_was_held_and_is_said_and_captured(tmp_path: P
         (b"#" * (MAX_BYTES + 1), 413, "the body is longer than 1 MiB"),
     ],
 )
-def test_a_wrong_scenario_is_refused_and_the_old_one_stays(
+async def test_a_wrong_scenario_is_refused_and_the_old_one_stays(
     body: bytes, status: int, said: str
 ) -> None:
-    async def main() -> None:
-        async with desk(scenario(SLOW)) as it:
-            before = it.it.proxy.rules
-            answer = await it.ask("PUT", "/scenario", body)
-            assert answer.status == status
-            assert answer.error.startswith(said)
-            assert it.it.proxy.rules is before
-
-    run(main())
+    async with desk(scenario(SLOW)) as it:
+        before = it.it.proxy.rules
+        answer = await it.ask("PUT", "/scenario", body)
+        assert answer.status == status
+        assert answer.error.startswith(said)
+        assert it.it.proxy.rules is before
 
 
-def test_a_rule_more_and_a_rule_less() -> None:
-    async def main() -> None:
-        async with desk(scenario(SLOW)) as it:
-            slow = it.it.proxy.rules.rules[0]
-            added = await it.ask("POST", "/scenario/rules", HOLD.encode())
-            assert [rule["name"] for rule in added.json["rules"]] == ["slow", "held"]
-            assert it.it.proxy.rules.rules[0] is slow, "its counters go on"
-            left = await it.ask("DELETE", "/scenario/rules/slow")
-            assert [rule["name"] for rule in left.json["rules"]] == ["held"]
-            assert left.json["seed"] == 5
-
-    run(main())
+async def test_a_rule_more_and_a_rule_less() -> None:
+    async with desk(scenario(SLOW)) as it:
+        slow = it.it.proxy.rules.rules[0]
+        added = await it.ask("POST", "/scenario/rules", HOLD.encode())
+        assert [rule["name"] for rule in added.json["rules"]] == ["slow", "held"]
+        assert it.it.proxy.rules.rules[0] is slow, "its counters go on"
+        left = await it.ask("DELETE", "/scenario/rules/slow")
+        assert [rule["name"] for rule in left.json["rules"]] == ["held"]
+        assert left.json["seed"] == 5
 
 
 @pytest.mark.parametrize("name", ["a b", "a/b", "x/fire", "ümlaut", "50%", "?#"])
-def test_rules_have_any_name(name: str) -> None:
-    async def main() -> None:
-        async with desk() as it:
-            rule = f"name: {name!r}\ndo: close\n"
-            assert (await it.ask("POST", "/scenario/rules", rule.encode())).status == 200
-            path = f"/scenario/rules/{quote(name, safe='')}"
-            assert (await it.ask("POST", f"{path}/fire")).json["to_fire"] == 1
-            assert (await it.ask("DELETE", path)).json["rules"] == []
-
-    run(main())
+async def test_rules_have_any_name(name: str) -> None:
+    async with desk() as it:
+        rule = f"name: {name!r}\ndo: close\n"
+        assert (await it.ask("POST", "/scenario/rules", rule.encode())).status == 200
+        path = f"/scenario/rules/{quote(name, safe='')}"
+        assert (await it.ask("POST", f"{path}/fire")).json["to_fire"] == 1
+        assert (await it.ask("DELETE", path)).json["rules"] == []
 
 
 @pytest.mark.parametrize(
@@ -137,34 +118,28 @@ def test_rules_have_any_name(name: str) -> None:
         ("POST", "/other/release", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
     ],
 )
-def test_what_can_not_be_done_to_rules(
+async def test_what_can_not_be_done_to_rules(
     method: str, path: str, body: bytes, status: int, said: str
 ) -> None:
-    async def main() -> None:
-        async with desk(scenario(SLOW)) as it:
-            before = it.it.proxy.rules
-            answer = await it.ask(method, f"/scenario/rules{path}", body)
-            assert answer.status == status
-            assert answer.error.startswith(said)
-            assert it.it.proxy.rules is before
-
-    run(main())
+    async with desk(scenario(SLOW)) as it:
+        before = it.it.proxy.rules
+        answer = await it.ask(method, f"/scenario/rules{path}", body)
+        assert answer.status == status
+        assert answer.error.startswith(said)
+        assert it.it.proxy.rules is before
 
 
-def test_of_many_changes_at_once_none_is_lost() -> None:
-    async def main() -> None:
-        async with desk() as it:
-            rules = [f"{{name: r{number}, do: close}}".encode() for number in range(8)]
-            answers = await asyncio.gather(*(it.ask("POST", "/scenario/rules", r) for r in rules))
-            assert {answer.status for answer in answers} == {200}
-            names = {rule["name"] for rule in (await it.get("/scenario"))["rules"]}
-            assert names == {f"r{number}" for number in range(8)}
-
-    run(main())
+async def test_of_many_changes_at_once_none_is_lost() -> None:
+    async with desk() as it:
+        rules = [f"{{name: r{number}, do: close}}".encode() for number in range(8)]
+        answers = await asyncio.gather(*(it.ask("POST", "/scenario/rules", r) for r in rules))
+        assert {answer.status for answer in answers} == {200}
+        names = {rule["name"] for rule in (await it.get("/scenario"))["rules"]}
+        assert names == {f"r{number}" for number in range(8)}
 
 
 @pytest.mark.parametrize(("method", "path"), [("PUT", ""), ("POST", "/rules")])
-def test_rules_that_can_not_hold_now_are_a_conflict(
+async def test_rules_that_can_not_hold_now_are_a_conflict(
     method: str, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuse(*_: object) -> None:
@@ -172,17 +147,14 @@ def test_rules_that_can_not_hold_now_are_a_conflict(
 
     monkeypatch.setattr(LocalTarget, "replace", refuse)
 
-    async def main() -> None:
-        async with desk(scenario(SLOW)) as it:
-            body = HOLD if path else scenario(HOLD)
-            answer = await it.ask(method, f"/scenario{path}", body.encode())
-            assert (answer.status, answer.error) == (409, "connections are open: close them first")
-            assert [rule["name"] for rule in (await it.get("/scenario"))["rules"]] == ["slow"]
-
-    run(main())
+    async with desk(scenario(SLOW)) as it:
+        body = HOLD if path else scenario(HOLD)
+        answer = await it.ask(method, f"/scenario{path}", body.encode())
+        assert (answer.status, answer.error) == (409, "connections are open: close them first")
+        assert [rule["name"] for rule in (await it.get("/scenario"))["rules"]] == ["slow"]
 
 
-def test_rules_that_are_added_at_once_all_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rules_that_are_added_at_once_all_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where others carry the connections, it takes a while until all have heard of one."""
     replace, turn = LocalTarget.replace, asyncio.Lock()
 
@@ -194,17 +166,16 @@ def test_rules_that_are_added_at_once_all_hold(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(LocalTarget, "replace", slowly)
 
-    async def main() -> None:
-        async with desk() as it:
-            rules = [f"{{name: r{n}, match: {{api: Fetch}}, do: {{delay: 1ms}}}}" for n in range(9)]
-            asked = (it.ask("POST", "/scenario/rules", rule.encode()) for rule in rules)
-            assert {answer.status for answer in await asyncio.gather(*asked)} == {200}
-            assert len((await it.get("/scenario"))["rules"]) == len(rules)
-
-    run(main())
+    async with desk() as it:
+        rules = [f"{{name: r{n}, match: {{api: Fetch}}, do: {{delay: 1ms}}}}" for n in range(9)]
+        asked = (it.ask("POST", "/scenario/rules", rule.encode()) for rule in rules)
+        assert {answer.status for answer in await asyncio.gather(*asked)} == {200}
+        assert len((await it.get("/scenario"))["rules"]) == len(rules)
 
 
-def test_a_rule_that_goes_while_it_is_told_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_rule_that_goes_while_it_is_told_is_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Where others carry the connections, it takes a while until all have heard."""
     release = LocalTarget.release
 
@@ -214,46 +185,35 @@ def test_a_rule_that_goes_while_it_is_told_is_not_there(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(LocalTarget, "release", slowly)
 
-    async def main() -> None:
-        async with desk(scenario(SLOW)) as it:
-            answer = await it.ask("POST", "/scenario/rules/slow/release")
-            said = "no rule is called 'slow'; the rules are: 'held'"
-            assert (answer.status, answer.error) == (404, said)
-
-    run(main())
+    async with desk(scenario(SLOW)) as it:
+        answer = await it.ask("POST", "/scenario/rules/slow/release")
+        said = "no rule is called 'slow'; the rules are: 'held'"
+        assert (answer.status, answer.error) == (404, said)
 
 
-def test_a_rule_fires_once_when_told() -> None:
-    async def main() -> None:
-        never = "{name: cut, match: {api: Metadata}, when: {probability: 0}, do: close}"
-        async with desk(scenario(never)) as it:
-            await it.exchange()
-            answer = await it.ask("POST", "/scenario/rules/cut/fire")
-            assert answer.json["to_fire"] == 1
-            async with it.client() as (reader, writer):
-                writer.write(request("Metadata", 1))
-                assert await asyncio.wait_for(reader.read(), SOON) == b""
-            await it.exchange()
-            (rule,) = (await it.get("/scenario"))["rules"]
-            assert (rule["fired"], rule["to_fire"]) == (1, 0)
-
-    run(main())
-
-
-def test_what_a_rule_holds_leaves_when_told() -> None:
-    async def main() -> None:
-        held = (
-            "{name: held, match: {api: Metadata, direction: request}, do: {hold: {control: true}}}"
-        )
-        async with desk(scenario(held)) as it, it.client() as (reader, writer):
+async def test_a_rule_fires_once_when_told() -> None:
+    never = "{name: cut, match: {api: Metadata}, when: {probability: 0}, do: close}"
+    async with desk(scenario(never)) as it:
+        await it.exchange()
+        answer = await it.ask("POST", "/scenario/rules/cut/fire")
+        assert answer.json["to_fire"] == 1
+        async with it.client() as (reader, writer):
             writer.write(request("Metadata", 1))
-            await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
-            assert (await it.connection())["request"]["held"] == 1
-            answer = await it.ask("POST", "/scenario/rules/held/release")
-            assert (answer.status, answer.json["released"]) == (200, 1)
-            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
-            assert (await it.connection())["request"]["held"] == 0
-            again = await it.ask("POST", "/scenario/rules/held/release")
-            assert again.json["released"] == 1, "nothing is held: fine"
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+        await it.exchange()
+        (rule,) = (await it.get("/scenario"))["rules"]
+        assert (rule["fired"], rule["to_fire"]) == (1, 0)
 
-    run(main())
+
+async def test_what_a_rule_holds_leaves_when_told() -> None:
+    held = "{name: held, match: {api: Metadata, direction: request}, do: {hold: {control: true}}}"
+    async with desk(scenario(held)) as it, it.client() as (reader, writer):
+        writer.write(request("Metadata", 1))
+        await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
+        assert (await it.connection())["request"]["held"] == 1
+        answer = await it.ask("POST", "/scenario/rules/held/release")
+        assert (answer.status, answer.json["released"]) == (200, 1)
+        assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+        assert (await it.connection())["request"]["held"] == 0
+        again = await it.ask("POST", "/scenario/rules/held/release")
+        assert again.json["released"] == 1, "nothing is held: fine"

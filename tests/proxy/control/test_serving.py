@@ -13,7 +13,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from barnabas.loop import run
 from barnabas.proxy.control.serving import CONNECTIONS, Serving, serve
 from tests.answer import Answer
 from tests.proxy.control.desk import answered
@@ -32,89 +31,74 @@ async def ask(serving: Serving, host: str, headers: str = "") -> Answer:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
-def test_it_listens_on_loopback_and_knows_its_port(host: str) -> None:
-    async def main() -> None:
+async def test_it_listens_on_loopback_and_knows_its_port(host: str) -> None:
+    try:
+        serving = await serve(HELLO, (host, 0), "t")
+    except OSError:
+        assert host == "::1", "only IPv6 may be missing"
+        pytest.skip("this machine has no IPv6 on loopback")
+    where, port = serving.address
+    assert where in ("127.0.0.1", "::1")
+    for name in (f"[{where}]" if ":" in where else where, "localhost"):
+        answer = await ask(serving, f"{name}:{port}")
+        assert (answer.status, answer.body) == (200, b"hello")
+    assert "server" not in answer.headers
+    await serving.stop()
+    with pytest.raises(OSError):
+        await asyncio.open_connection(*serving.address)
+
+
+async def test_a_port_in_use_is_an_os_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError):
+        await serve(HELLO, taken.getsockname()[:2], "t")
+
+
+async def test_what_is_no_http_costs_its_connection_only() -> None:
+    serving = await serve(HELLO, ("127.0.0.1", 0), "t")
+    for rubbish in (b"\x16\x03\x01\x02\x00\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"x" * 200_000):
+        reader, writer = await asyncio.open_connection(*serving.address)
+        writer.write(rubbish)
         try:
-            serving = await serve(HELLO, (host, 0), "t")
-        except OSError:
-            assert host == "::1", "only IPv6 may be missing"
-            pytest.skip("this machine has no IPv6 on loopback")
-        where, port = serving.address
-        assert where in ("127.0.0.1", "::1")
-        for name in (f"[{where}]" if ":" in where else where, "localhost"):
-            answer = await ask(serving, f"{name}:{port}")
-            assert (answer.status, answer.body) == (200, b"hello")
-        assert "server" not in answer.headers
-        await serving.stop()
-        with pytest.raises(OSError):
-            await asyncio.open_connection(*serving.address)
-
-    run(main())
+            said = await asyncio.wait_for(reader.read(), SOON)
+        except ConnectionError:
+            said = b""
+        assert b"hello" not in said
+        writer.close()
+    assert (await ask(serving, f"localhost:{serving.address[1]}")).status == 200
+    await serving.stop()
 
 
-def test_a_port_in_use_is_an_os_error() -> None:
-    async def main() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError):
-            await serve(HELLO, taken.getsockname()[:2], "t")
-
-    run(main())
-
-
-def test_what_is_no_http_costs_its_connection_only() -> None:
-    async def main() -> None:
-        serving = await serve(HELLO, ("127.0.0.1", 0), "t")
-        for rubbish in (b"\x16\x03\x01\x02\x00\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"x" * 200_000):
-            reader, writer = await asyncio.open_connection(*serving.address)
-            writer.write(rubbish)
-            try:
-                said = await asyncio.wait_for(reader.read(), SOON)
-            except ConnectionError:
-                said = b""
-            assert b"hello" not in said
-            writer.close()
-        assert (await ask(serving, f"localhost:{serving.address[1]}")).status == 200
-        await serving.stop()
-
-    run(main())
-
-
-def test_websockets_are_not_spoken() -> None:
-    async def main() -> None:
-        serving = await serve(HELLO, ("127.0.0.1", 0), "t")
-        upgrade = (
-            "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-        )
-        answer = await ask(serving, f"localhost:{serving.address[1]}", upgrade)
-        assert answer.status != 101
-        await serving.stop()
-
-    run(main())
+async def test_websockets_are_not_spoken() -> None:
+    serving = await serve(HELLO, ("127.0.0.1", 0), "t")
+    upgrade = (
+        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    )
+    answer = await ask(serving, f"localhost:{serving.address[1]}", upgrade)
+    assert answer.status != 101
+    await serving.stop()
 
 
 @pytest.mark.parametrize("chunk", [b"", b"x" * 100_000], ids=["silent", "does not read"])
-def test_an_answer_without_end_does_not_hold_up_the_end(chunk: bytes) -> None:
-    async def main() -> None:
-        async def endless() -> AsyncIterator[bytes]:
-            while True:
-                yield chunk
-                await asyncio.sleep(0.001)
+async def test_an_answer_without_end_does_not_hold_up_the_end(chunk: bytes) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield chunk
+            await asyncio.sleep(0.001)
 
-        async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            await StreamingResponse(endless())(scope, receive, send)
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await StreamingResponse(endless())(scope, receive, send)
 
-        serving = await serve(app, ("127.0.0.1", 0), "t")
-        host, port = serving.address
-        reader, writer = await asyncio.open_connection(host, port)
-        writer.write(
-            f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer t\r\n\r\n".encode()
-        )
-        await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), SOON)
-        async with asyncio.timeout(5):
-            await serving.stop()
-        writer.transport.abort()
-
-    run(main())
+    serving = await serve(app, ("127.0.0.1", 0), "t")
+    host, port = serving.address
+    reader, writer = await asyncio.open_connection(host, port)
+    writer.write(
+        f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer t\r\n\r\n".encode()
+    )
+    await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), SOON)
+    async with asyncio.timeout(5):
+        await serving.stop()
+    writer.transport.abort()
 
 
 @pytest.mark.parametrize(
@@ -124,28 +108,25 @@ def test_an_answer_without_end_does_not_hold_up_the_end(chunk: bytes) -> None:
         "POST / HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer t\r\nContent-Length: 9\r\n\r\nnot",
     ],
 )
-def test_connections_that_say_half_a_request_make_room(said: str) -> None:
+async def test_connections_that_say_half_a_request_make_room(said: str) -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         with contextlib.suppress(ClientDisconnect):
             await Request(scope, receive).body()
         await HELLO(scope, receive, send)
 
-    async def main() -> None:
-        serving = await serve(app, ("127.0.0.1", 0), "t")
-        host = f"127.0.0.1:{serving.address[1]}"
-        opened = [await asyncio.open_connection(*serving.address) for _ in range(CONNECTIONS + 20)]
-        for _, writer in opened:
-            writer.write(said.format(host).encode())
-        assert (await ask(serving, host)).status == 200
-        ends = [asyncio.create_task(reader.read()) for reader, _ in opened]
-        async with asyncio.timeout(SOON):
-            for each in islice(asyncio.as_completed(ends), 20):
-                with contextlib.suppress(ConnectionError):
-                    assert await each == b""
-        assert (await ask(serving, host)).status == 200
-        await serving.stop()
-        await asyncio.gather(*ends, return_exceptions=True)
-        for _, writer in opened:
-            writer.close()
-
-    run(main())
+    serving = await serve(app, ("127.0.0.1", 0), "t")
+    host = f"127.0.0.1:{serving.address[1]}"
+    opened = [await asyncio.open_connection(*serving.address) for _ in range(CONNECTIONS + 20)]
+    for _, writer in opened:
+        writer.write(said.format(host).encode())
+    assert (await ask(serving, host)).status == 200
+    ends = [asyncio.create_task(reader.read()) for reader, _ in opened]
+    async with asyncio.timeout(SOON):
+        for each in islice(asyncio.as_completed(ends), 20):
+            with contextlib.suppress(ConnectionError):
+                assert await each == b""
+    assert (await ask(serving, host)).status == 200
+    await serving.stop()
+    await asyncio.gather(*ends, return_exceptions=True)
+    for _, writer in opened:
+        writer.close()

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from barnabas.loop import run
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.workers.channel import Caller, Gone, serve
 
@@ -33,17 +32,14 @@ async def calling(
         await asyncio.wait([serving])
 
 
-def test_values_come_back_of_functions_and_coroutines() -> None:
+async def test_values_come_back_of_functions_and_coroutines() -> None:
     async def later(value: int) -> int:
         await asyncio.sleep(0)
         return value + 1
 
-    async def main() -> None:
-        async with calling({"now": lambda *args: args, "later": later}) as (caller, _):
-            assert await caller.call("now", 1, b"x" * 1_000_000) == (1, b"x" * 1_000_000)
-            assert await caller.call("later", 1) == 2
-
-    run(main())
+    async with calling({"now": lambda *args: args, "later": later}) as (caller, _):
+        assert await caller.call("now", 1, b"x" * 1_000_000) == (1, b"x" * 1_000_000)
+        assert await caller.call("later", 1) == 2
 
 
 class Two(Exception):
@@ -53,7 +49,7 @@ class Two(Exception):
         super().__init__(f"{one} {two}")
 
 
-def test_exceptions_come_back_even_those_that_can_not_be_pickled() -> None:
+async def test_exceptions_come_back_even_those_that_can_not_be_pickled() -> None:
     class Own(Exception):
         pass
 
@@ -66,70 +62,58 @@ def test_exceptions_come_back_even_those_that_can_not_be_pickled() -> None:
     def two() -> None:
         raise Two(1, 2)
 
-    async def main() -> None:
-        methods = {"refuse": refuse, "own": own, "two": two, "lock": threading.Lock}
-        async with calling(methods) as (caller, _):
-            with pytest.raises(Refused, match="not now"):
-                await caller.call("refuse")
-            with pytest.raises(RuntimeError, match="local to a function"):
-                await caller.call("own")
-            with pytest.raises(RuntimeError, match="Two"):
-                await caller.call("two")
-            with pytest.raises(RuntimeError, match="pickle"):
-                await caller.call("lock")
-            with pytest.raises(KeyError):
-                await caller.call("unknown")
-
-    run(main())
+    methods = {"refuse": refuse, "own": own, "two": two, "lock": threading.Lock}
+    async with calling(methods) as (caller, _):
+        with pytest.raises(Refused, match="not now"):
+            await caller.call("refuse")
+        with pytest.raises(RuntimeError, match="local to a function"):
+            await caller.call("own")
+        with pytest.raises(RuntimeError, match="Two"):
+            await caller.call("two")
+        with pytest.raises(RuntimeError, match="pickle"):
+            await caller.call("lock")
+        with pytest.raises(KeyError):
+            await caller.call("unknown")
 
 
-def test_a_quick_call_overtakes_a_slow_one() -> None:
-    async def main() -> None:
-        done = asyncio.Event()
+async def test_a_quick_call_overtakes_a_slow_one() -> None:
+    done = asyncio.Event()
 
-        async def slow() -> str:
-            await done.wait()
-            return "slow"
+    async def slow() -> str:
+        await done.wait()
+        return "slow"
 
-        async with calling({"slow": slow, "quick": done.set}) as (caller, _):
-            slowly = asyncio.create_task(caller.call("slow"))
-            await caller.call("quick")
-            assert await slowly == "slow"
-
-    run(main())
+    async with calling({"slow": slow, "quick": done.set}) as (caller, _):
+        slowly = asyncio.create_task(caller.call("slow"))
+        await caller.call("quick")
+        assert await slowly == "slow"
 
 
-def test_who_waits_is_told_that_the_other_has_ended() -> None:
-    async def main() -> None:
-        told: list[str] = []
-        async with calling({"hang": asyncio.Event().wait}, lambda: told.append("gone")) as it:
-            caller, serving = it
-            waiting = asyncio.create_task(caller.call("hang"))
-            await asyncio.sleep(0)
-            serving.cancel()
-            with pytest.raises(Gone):
-                await waiting
-            with pytest.raises(Gone):
-                await caller.call("hang")
-            assert told == ["gone"]
-
-    run(main())
+async def test_who_waits_is_told_that_the_other_has_ended() -> None:
+    told: list[str] = []
+    async with calling({"hang": asyncio.Event().wait}, lambda: told.append("gone")) as it:
+        caller, serving = it
+        waiting = asyncio.create_task(caller.call("hang"))
+        await asyncio.sleep(0)
+        serving.cancel()
+        with pytest.raises(Gone):
+            await waiting
+        with pytest.raises(Gone):
+            await caller.call("hang")
+        assert told == ["gone"]
 
 
-def test_what_is_asked_in_vain_is_not_done_later() -> None:
-    async def main() -> None:
-        done: list[str] = []
-        ours, theirs = socket.socketpair()
-        caller = Caller(ours, lambda: None)
-        async with asyncio.timeout(SOON):
-            with pytest.raises(TimeoutError):  # nobody serves yet
-                await caller.call("do", "step", within=0.0)
-            serving = asyncio.create_task(serve(theirs, {"do": done.append}.__getitem__))
-            await caller.call("do", "adopt")
-            assert done == ["adopt"]
-            await caller.call("do", "pause", within=SOON)
-            assert done == ["adopt", "pause"]
-            await caller.close()
-            await asyncio.wait([serving])
-
-    run(main())
+async def test_what_is_asked_in_vain_is_not_done_later() -> None:
+    done: list[str] = []
+    ours, theirs = socket.socketpair()
+    caller = Caller(ours, lambda: None)
+    async with asyncio.timeout(SOON):
+        with pytest.raises(TimeoutError):  # nobody serves yet
+            await caller.call("do", "step", within=0.0)
+        serving = asyncio.create_task(serve(theirs, {"do": done.append}.__getitem__))
+        await caller.call("do", "adopt")
+        assert done == ["adopt"]
+        await caller.call("do", "pause", within=SOON)
+        assert done == ["adopt", "pause"]
+        await caller.close()
+        await asyncio.wait([serving])
