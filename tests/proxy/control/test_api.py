@@ -121,16 +121,13 @@ async def frames(it: Desk, direction: str, count: int) -> None:
         assert (await it.connection())[direction]["frames"] == count
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "said"),
-    [
-        ("/connections/1/step", 409, "connection 1 is not paused: pause it first"),
-        ("/connections/1/step?direction=both", 400, "direction is request or response, not 'both'"),
-        ("/connections/2/pause", 404, "no connection 2 is open: GET /v1/connections lists them"),
-        ("/connections/01/pause", 404, "no connection 01 is open: GET /v1/connections lists them"),
-        ("/connections/x/pause", 404, "no connection x is open: GET /v1/connections lists them"),
-    ],
-)
+@pytest.mark.parametrize(("path", "status", "said"), [
+    ("/connections/1/step", 409, "connection 1 is not paused: pause it first"),
+    ("/connections/1/step?direction=both", 400, "direction is request or response, not 'both'"),
+    ("/connections/2/pause", 404, "no connection 2 is open: GET /v1/connections lists them"),
+    ("/connections/01/pause", 404, "no connection 01 is open: GET /v1/connections lists them"),
+    ("/connections/x/pause", 404, "no connection x is open: GET /v1/connections lists them"),
+])  # fmt: skip
 async def test_what_can_not_be_done_to_a_connection(path: str, status: int, said: str) -> None:
     async with desk() as it, it.client():
         answer = await it.ask("POST", path)
@@ -180,15 +177,12 @@ async def test_the_oldest_exchanges_are_left_out_of_an_answer_that_grows_too_lon
         assert numbers == list(range(5))[-len(numbers) :]
 
 
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ("last=-1", "last is a number of exchanges, not '-1'"),
-        ("last=x", "last is a number of exchanges, not 'x'"),
-        ("filter=errors", "filter: exchanges have no column 'errors'; did you mean 'error'?"),
-        ("filter=((", "filter: "),
-    ],
-)
+@pytest.mark.parametrize(("query", "said"), [
+    ("last=-1", "last is a number of exchanges, not '-1'"),
+    ("last=x", "last is a number of exchanges, not 'x'"),
+    ("filter=errors", "filter: exchanges have no column 'errors'; did you mean 'error'?"),
+    ("filter=((", "filter: "),
+])  # fmt: skip
 async def test_what_can_not_be_asked_of_exchanges(query: str, said: str) -> None:
     async with desk() as it:
         answer = await it.ask("GET", f"/exchanges?{query}")
@@ -259,20 +253,11 @@ BODIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/connections/{}/pause",
-        "/connections/1/step?direction={}",
-        "/exchanges?last={}",
-        "/exchanges?filter={}",
-        "/log?api={}",
-        "/log?error={}",
-        "/log?filter={}",
-        "/scenario/rules/{}",
-        "/scenario/rules/{}/fire",
-    ],
-)
+@pytest.mark.parametrize("path", [
+    "/connections/{}/pause", "/connections/1/step?direction={}", "/exchanges?last={}",
+    "/exchanges?filter={}", "/log?api={}", "/log?error={}", "/log?filter={}", "/scenario/rules/{}",
+    "/scenario/rules/{}/fire",
+])  # fmt: skip
 async def test_whatever_is_asked_is_answered_and_no_error_of_ours(path: str) -> None:
     async with desk(scenario(SLOW)) as it:
         for odd in ODD:

@@ -138,10 +138,9 @@ async def test_one_that_was_let_go_and_is_not_yet_in_turn_goes_with_its_rule_too
         assert [(await answer(reader))[0] for _ in range(3)] == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
-    "number",
-    ["", "1", "1.2", "2.1", "01.1", "1.01", "x", "-1.1", "1.1.1", "²", "9" * 5000, "%00", "1.1/x"],
-)
+@pytest.mark.parametrize("number", [
+    "", "1", "1.2", "2.1", "01.1", "1.01", "x", "-1.1", "1.1.1", "²", "9" * 5000, "%00", "1.1/x",
+])  # fmt: skip
 async def test_what_waits_nowhere_is_not_found(number: str) -> None:
     async with halted() as (it, (reader, _)):
         for method in ("GET", "POST"):
@@ -152,34 +151,27 @@ async def test_what_waits_nowhere_is_not_found(number: str) -> None:
         assert (await answer(reader))[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "problem"),
-    [
-        (b"delay", 422, "'delay' can't be decided: give one of edit"),
-        (
-            b"{edit: {set: {topics: 7}}}",
-            422,
-            "no message .* can hold it: topics: a list is expected",
-        ),
-        (b"{edit: {set: {controller_id: 7}}}", 422, "no field 'controller_id'"),
-        (b"{edit: {set: {group_id: 7}}}", 422, "edit: no field 'group_id'"),
-        (b"{edit: {set: {'topics[*': 7}}}", 422, "is no path"),
-        (b'{"edit": {"set": {"topics": ["\\ud800"]}}}', 422, "no UTF-8"),
-        (b'{"replace": {"body": {"topics": [NaN]}}}', 422, "nan is no number"),
-        (b"{replace: {hex: zz}}", 422, "two hexadecimal digits"),
-        (b"{respond: {error: NO_SUCH_ERROR}}", 422, "NO_SUCH_ERROR"),
-        (b"{respond: {set: {throttle_time_ms: 7}}}", 409, "throttle_time_ms"),
-        (b"[[[]]]", 422, "can't be decided"),
-        (b"{", 422, "."),
-        (b"[" * 200_000, 422, "nested"),
-        (b"\xff", 400, "not UTF-8"),
-        (b" " * (MAX_BYTES + 1), 413, "longer than 1 MiB"),
-        (b"a: &a [1,1]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]", 422, "can't be decided"),
-        (b"{edit: {set: {topics: 2020-01-01}}}", 422, "topics"),
-        (b"{edit: {set: {topics: " + b"9" * 90 + b"}}}", 422, "no number"),
-        (b"{edit: {set: {topics: " + b"9" * 9000 + b"}}}", 422, "."),
-    ],
-)
+@pytest.mark.parametrize(("body", "status", "problem"), [
+    (b"delay", 422, "'delay' can't be decided: give one of edit"),
+    (b"{edit: {set: {topics: 7}}}", 422, "no message .* can hold it: topics: a list is expected"),
+    (b"{edit: {set: {controller_id: 7}}}", 422, "no field 'controller_id'"),
+    (b"{edit: {set: {group_id: 7}}}", 422, "edit: no field 'group_id'"),
+    (b"{edit: {set: {'topics[*': 7}}}", 422, "is no path"),
+    (b'{"edit": {"set": {"topics": ["\\ud800"]}}}', 422, "no UTF-8"),
+    (b'{"replace": {"body": {"topics": [NaN]}}}', 422, "nan is no number"),
+    (b"{replace: {hex: zz}}", 422, "two hexadecimal digits"),
+    (b"{respond: {error: NO_SUCH_ERROR}}", 422, "NO_SUCH_ERROR"),
+    (b"{respond: {set: {throttle_time_ms: 7}}}", 409, "throttle_time_ms"),
+    (b"[[[]]]", 422, "can't be decided"),
+    (b"{", 422, "."),
+    (b"[" * 200_000, 422, "nested"),
+    (b"\xff", 400, "not UTF-8"),
+    (b" " * (MAX_BYTES + 1), 413, "longer than 1 MiB"),
+    (b"a: &a [1,1]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]", 422, "can't be decided"),
+    (b"{edit: {set: {topics: 2020-01-01}}}", 422, "topics"),
+    (b"{edit: {set: {topics: " + b"9" * 90 + b"}}}", 422, "no number"),
+    (b"{edit: {set: {topics: " + b"9" * 9000 + b"}}}", 422, "."),
+])  # fmt: skip
 async def test_what_can_not_be_done_is_said_in_one_line_and_it_waits_on(
     body: bytes, status: int, problem: str
 ) -> None:

@@ -33,18 +33,15 @@ def test_the_rest_stays_what_it_means() -> None:
     assert loads(without_rule(text, "ä")).rules == after.rules[1:]
 
 
-@pytest.mark.parametrize(
-    ("rule", "said"),
-    [
-        ("{name: ä, do: close}", ("rule:1: a rule is called 'ä' already",)),
-        ("name: b\ndo:\n  delai: 1s\n", ("rule:3: unknown key 'delai'",)),
-        ("name: b\nname: c\ndo: close", ("rule:2: the key 'name' comes twice",)),
-        ("- name: b", ("rule:1: ",)),
-        ("", ("rule:1: ",)),
-        ("{", ("rule:1: ",)),
-        ("do: close\nwhen: {times: -1}", ("rule:1: ", "rule:2: ")),
-    ],
-)
+@pytest.mark.parametrize(("rule", "said"), [
+    ("{name: ä, do: close}", ("rule:1: a rule is called 'ä' already",)),
+    ("name: b\ndo:\n  delai: 1s\n", ("rule:3: unknown key 'delai'",)),
+    ("name: b\nname: c\ndo: close", ("rule:2: the key 'name' comes twice",)),
+    ("- name: b", ("rule:1: ",)),
+    ("", ("rule:1: ",)),
+    ("{", ("rule:1: ",)),
+    ("do: close\nwhen: {times: -1}", ("rule:1: ", "rule:2: ")),
+])  # fmt: skip
 def test_all_that_is_wrong_with_a_rule_is_said_with_its_lines(
     rule: str, said: tuple[str, ...]
 ) -> None:

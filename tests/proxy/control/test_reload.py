@@ -89,15 +89,12 @@ def test_a_right_one_is_handed_on(path: Path, change: Callable[[Path], None]) ->
     assert said == []
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (wrong, "scenario: invalid, the rules stay as they are: rules.yaml:3: "),
-        (remove, "it is gone, or no regular file"),
-        (folder, "it is gone, or no regular file"),
-        (pipe, "it is gone, or no regular file"),
-    ],
-)
+@pytest.mark.parametrize(("change", "reason"), [
+    (wrong, "scenario: invalid, the rules stay as they are: rules.yaml:3: "),
+    (remove, "it is gone, or no regular file"),
+    (folder, "it is gone, or no regular file"),
+    (pipe, "it is gone, or no regular file"),
+])  # fmt: skip
 def test_a_wrong_one_is_not_and_why_is_said_once(
     path: Path, change: Callable[[Path], None], reason: str
 ) -> None:

@@ -61,20 +61,13 @@ async def test_replacing_it_lets_go_what_was_held_and_is_said_and_captured(tmp_p
     assert written.count(b"name: other") == 1
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "said"),
-    [
-        (
-            b"version: 1\nrules: [{name: a, do: {delai: 1s}}]",
-            422,
-            "scenario:2: unknown key 'delai'",
-        ),
-        (b"version: 1\nrules: [", 422, "scenario:"),
-        (b"", 422, "scenario:1"),
-        (b"\xff\xfe", 400, "the body is not UTF-8"),
-        (b"#" * (MAX_BYTES + 1), 413, "the body is longer than 1 MiB"),
-    ],
-)
+@pytest.mark.parametrize(("body", "status", "said"), [
+    (b"version: 1\nrules: [{name: a, do: {delai: 1s}}]", 422, "scenario:2: unknown key 'delai'"),
+    (b"version: 1\nrules: [", 422, "scenario:"),
+    (b"", 422, "scenario:1"),
+    (b"\xff\xfe", 400, "the body is not UTF-8"),
+    (b"#" * (MAX_BYTES + 1), 413, "the body is longer than 1 MiB"),
+])  # fmt: skip
 async def test_a_wrong_scenario_is_refused_and_the_old_one_stays(
     body: bytes, status: int, said: str
 ) -> None:
@@ -107,17 +100,14 @@ async def test_rules_have_any_name(name: str) -> None:
         assert (await it.ask("DELETE", path)).json["rules"] == []
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "said"),
-    [
-        ("POST", "", b"{name: slow, do: close}", 422, "rule:1: a rule is called 'slow' already"),
-        ("POST", "", b"{name: b,\n do: nothing}", 422, "rule:2: "),
-        ("POST", "", b"[", 422, "rule:"),
-        ("DELETE", "/other", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
-        ("POST", "/other/fire", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
-        ("POST", "/other/release", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
-    ],
-)
+@pytest.mark.parametrize(("method", "path", "body", "status", "said"), [
+    ("POST", "", b"{name: slow, do: close}", 422, "rule:1: a rule is called 'slow' already"),
+    ("POST", "", b"{name: b,\n do: nothing}", 422, "rule:2: "),
+    ("POST", "", b"[", 422, "rule:"),
+    ("DELETE", "/other", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
+    ("POST", "/other/fire", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
+    ("POST", "/other/release", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
+])  # fmt: skip
 async def test_what_can_not_be_done_to_rules(
     method: str, path: str, body: bytes, status: int, said: str
 ) -> None:

@@ -101,13 +101,10 @@ async def test_an_answer_without_end_does_not_hold_up_the_end(chunk: bytes) -> N
     writer.transport.abort()
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "GET / HT",
-        "POST / HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer t\r\nContent-Length: 9\r\n\r\nnot",
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "GET / HT",
+    "POST / HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer t\r\nContent-Length: 9\r\n\r\nnot",
+])  # fmt: skip
 async def test_connections_that_say_half_a_request_make_room(said: str) -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         with contextlib.suppress(ClientDisconnect):

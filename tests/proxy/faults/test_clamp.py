@@ -31,13 +31,10 @@ OFFERED = [
 
 
 @pytest.mark.parametrize("version", [0, 3, 4])
-@pytest.mark.parametrize(
-    ("versions", "expected"),
-    [
-        ({"Fetch": 11, "produce": "5-7", "Metadata": "20+"}, [(0, 5, 7), (1, 4, 11), (18, 0, 4)]),
-        ({"Metadata": None, "Fetch": 3}, [(0, 3, 11), (3, 0, 0), (18, 0, 4)]),
-    ],
-)
+@pytest.mark.parametrize(("versions", "expected"), [
+    ({"Fetch": 11, "produce": "5-7", "Metadata": "20+"}, [(0, 5, 7), (1, 4, 11), (18, 0, 4)]),
+    ({"Metadata": None, "Fetch": 3}, [(0, 3, 11), (3, 0, 0), (18, 0, 4)]),
+])  # fmt: skip
 def test_less_is_offered(versions: object, expected: object, version: int) -> None:
     subject = message("ApiVersions", "response", version, api_keys=OFFERED)
     offered = fields_after("clamp", {"versions": versions}, subject)["api_keys"]

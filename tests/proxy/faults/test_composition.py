@@ -98,10 +98,9 @@ def test_the_next_rule_sees_what_the_one_before_it_made(
 
 
 @slicings
-@pytest.mark.parametrize(
-    "last",
-    ["drop", "close", "reset", "truncate", "blackhole", "{respond: {error: 27}}"],
-)
+@pytest.mark.parametrize("last", [
+    "drop", "close", "reset", "truncate", "blackhole", "{respond: {error: 27}}",
+])  # fmt: skip
 def test_behind_what_ends_a_message_no_other_rule_is_asked(chunks: Chunks, last: str) -> None:
     first, last, behind = (
         f"- {{name: {name}, match: {{direction: request}}, do: {do}}}"

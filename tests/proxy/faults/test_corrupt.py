@@ -98,15 +98,12 @@ def test_a_field_of_the_record_set_with_a_checksum_that_fits_or_not(what: str, m
             assert batch.crc_ok is (crc == "right")
 
 
-@pytest.mark.parametrize(
-    ("path", "subject"),
-    [
-        ("group_id", message(group_id="g", generation_id=7)),
-        ("generation_id", message(group_id="g", generation_id=7)),
-        ("assignment", message("SyncGroup", "response", assignment=b"\xff\x01")),
-        ("allow_auto_topic_creation", message("Metadata", version=4)),
-    ],
-)
+@pytest.mark.parametrize(("path", "subject"), [
+    ("group_id", message(group_id="g", generation_id=7)),
+    ("generation_id", message(group_id="g", generation_id=7)),
+    ("assignment", message("SyncGroup", "response", assignment=b"\xff\x01")),
+    ("allow_auto_topic_creation", message("Metadata", version=4)),
+])  # fmt: skip
 def test_a_field_of_another_kind_and_no_other(path: str, subject: Message) -> None:
     before, after = subject.values(), fields_after("corrupt", {"path": path}, subject)
     assert [name for name in before if before[name] != after[name]] == [path]

@@ -54,18 +54,15 @@ EXAMPLES = Examples(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("settings", "changed"),
-    [
-        ({"set": {"protocols[*].name": "x"}}, {"protocols": [RANGE | {"name": "x"}, STICKY | {"name": "x"}]}),
-        ({"set": {"protocols[-1].metadata": "/w=="}}, {"protocols": [RANGE, STICKY | {"metadata": b"\xff"}]}),
-        ({"set": {"group_instance_id": None, "session_timeout_ms": 7}}, {"session_timeout_ms": 7}),
-        ({"append": {"protocols": NEW}}, {"protocols": [RANGE, STICKY, NEW | {"metadata": b""}]}),
-        ({"remove": ["protocols[0]"]}, {"protocols": [STICKY]}),
-        ({"remove": ["protocols[*]"]}, {"protocols": []}),
-        ({"remove": ["group_id"]}, {"group_id": ""}),  # the default
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("settings", "changed"), [
+    ({"set": {"protocols[*].name": "x"}}, {"protocols": [RANGE | {"name": "x"}, STICKY | {"name": "x"}]}),
+    ({"set": {"protocols[-1].metadata": "/w=="}}, {"protocols": [RANGE, STICKY | {"metadata": b"\xff"}]}),
+    ({"set": {"group_instance_id": None, "session_timeout_ms": 7}}, {"session_timeout_ms": 7}),
+    ({"append": {"protocols": NEW}}, {"protocols": [RANGE, STICKY, NEW | {"metadata": b""}]}),
+    ({"remove": ["protocols[0]"]}, {"protocols": [STICKY]}),
+    ({"remove": ["protocols[*]"]}, {"protocols": []}),
+    ({"remove": ["group_id"]}, {"group_id": ""}),  # the default
+])  # fmt: skip
 def test_fields_are_set_and_elements_appended_and_removed(settings: Any, changed: Any) -> None:
     assert fields_after("edit", settings, JOIN) == JOIN.values() | changed
 

@@ -171,14 +171,11 @@ def test_flexible_responses_have_their_header() -> None:
 
 
 @slicings
-@pytest.mark.parametrize(
-    ("settings", "throttle"),
-    [
-        ("body: {error_code: 16, throttle_time_ms: 5}", 5),
-        ("body: {error_code: 16}", 0),
-        ("set: {throttle_time_ms: 5}", 5),
-    ],
-)
+@pytest.mark.parametrize(("settings", "throttle"), [
+    ("body: {error_code: 16, throttle_time_ms: 5}", 5),
+    ("body: {error_code: 16}", 0),
+    ("set: {throttle_time_ms: 5}", 5),
+])  # fmt: skip
 def test_a_response_is_replaced_or_some_of_it(chunks: Chunks, settings: str, throttle: int) -> None:
     actor = stage(f"{{respond: {{{settings}}}}}", "{api: Heartbeat, direction: response}")
     actor.ask(requests(1), chunks)

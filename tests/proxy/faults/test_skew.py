@@ -46,11 +46,10 @@ def test_records_are_earlier_or_later_and_their_checksums_fit(magic: int, compre
         assert batches[-1].max_timestamp == GIVEN[1].timestamp + ms
 
 
-@pytest.mark.parametrize(
-    ("data", "kept"),
-    [(records.build(GIVEN)[:40], 0), (records.build([Record(0, -1, b"k", b"v")], magic=0), 0)],
-    ids=["no whole batch", "no timestamps"],
-)
+@pytest.mark.parametrize(("data", "kept"), [
+    (records.build(GIVEN)[:40], 0),
+    (records.build([Record(0, -1, b"k", b"v")], magic=0), 0),
+], ids=["no whole batch", "no timestamps"])  # fmt: skip
 def test_what_has_no_timestamps_stays(data: bytes, kept: int) -> None:
     whole = records.build(GIVEN)
     responses = [{"topic": "t", "partitions": [{"records": whole + data}]}]

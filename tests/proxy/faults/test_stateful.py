@@ -192,15 +192,12 @@ def no_state() -> object:
     raise KeyError("none")
 
 
-@pytest.mark.parametrize(
-    ("fault", "why"),
-    [
-        (("bad", Nothing, broken), "it raised RuntimeError: two lines"),
-        (("bad", Nothing, leaves), "it raised SystemExit: bye"),
-        (("bad", Nothing, wrong), "it returned str, not a tuple of effects"),
-        (("bad", Nothing, stateless, PerRule(no_state)), "it raised KeyError: 'none'"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "why"), [
+    (("bad", Nothing, broken), "it raised RuntimeError: two lines"),
+    (("bad", Nothing, leaves), "it raised SystemExit: bye"),
+    (("bad", Nothing, wrong), "it returned str, not a tuple of effects"),
+    (("bad", Nothing, stateless, PerRule(no_state)), "it raised KeyError: 'none'"),
+])  # fmt: skip
 def test_a_fault_that_raises_costs_its_rule_and_nothing_else(fault: Fault, why: str) -> None:
     stage = Stage("version: 1\nrules: [{name: r, do: {bad: {}}}]", faults=(*FAULTS, fault))
     actor = stage.actor()

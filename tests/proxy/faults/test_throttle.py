@@ -38,17 +38,14 @@ TENTH = f"{(message().size + 4) * 10}B"
 """Just any message takes 100 ms of it."""
 
 
-@pytest.mark.parametrize(
-    ("settings", "ms", "what"),
-    [
-        ({"bytes": TENTH}, 100, "throttle 100 ms"),
-        ({"bytes": TENTH, "messages": 2}, 500, "throttle 500 ms"),  # the slower counts
-        ({"bytes": TENTH, "messages": 20}, 100, "throttle 100 ms"),
-        ({"messages": 1, "per": "client"}, 1000, "throttle 1 s on the line of client me"),
-        ({"messages": 1, "per": "broker"}, 1000, "throttle 1 s on the line of broker 1"),
-        ({"messages": 1, "per": "rule"}, 1000, "throttle 1 s on the line of rule"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "ms", "what"), [
+    ({"bytes": TENTH}, 100, "throttle 100 ms"),
+    ({"bytes": TENTH, "messages": 2}, 500, "throttle 500 ms"),  # the slower counts
+    ({"bytes": TENTH, "messages": 20}, 100, "throttle 100 ms"),
+    ({"messages": 1, "per": "client"}, 1000, "throttle 1 s on the line of client me"),
+    ({"messages": 1, "per": "broker"}, 1000, "throttle 1 s on the line of broker 1"),
+    ({"messages": 1, "per": "rule"}, 1000, "throttle 1 s on the line of rule"),
+])  # fmt: skip
 def test_what_just_any_message_takes_on_an_idle_line(settings: Any, ms: int, what: str) -> None:
     effect = effect_of("throttle", settings)
     assert (effect.leave(0), effect.what) == (ms * 1_000_000, what)

@@ -19,31 +19,25 @@ def metadata() -> dict[str, Any]:
     return {"topics": [{"name": "t", "topic_id": None, "partitions": partitions}]}
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "codes"),
-    [
-        (CODE, 5, [5, 5]),
-        ("topics[0].partitions[-1].error_code", 6, [0, 6]),
-        (CODE, "not_coordinator", [16, 16]),
-        ("topics", [{"partitions": [{"error_code": "REBALANCE_IN_PROGRESS"}]}], [27]),
-    ],
-)
+@pytest.mark.parametrize(("path", "value", "codes"), [
+    (CODE, 5, [5, 5]),
+    ("topics[0].partitions[-1].error_code", 6, [0, 6]),
+    (CODE, "not_coordinator", [16, 16]),
+    ("topics", [{"partitions": [{"error_code": "REBALANCE_IN_PROGRESS"}]}], [27]),
+])  # fmt: skip
 def test_a_value_is_set_at_every_place_of_a_path(path: str, value: Any, codes: list[int]) -> None:
     values = metadata()
     set_at(values, LAYOUT, path, value)
     assert [partition["error_code"] for partition in values["topics"][0]["partitions"]] == codes
 
 
-@pytest.mark.parametrize(
-    ("path", "layout", "why"),
-    [
-        ("topics[1].name", LAYOUT, "no such field in this message"),
-        ("never", LAYOUT, "no such field in this message"),
-        ("topics[0].topic_id", BEFORE, "no such field in this message"),
-        ("topics[0].topic_id", LAYOUT, "'abcd' is no uuid"),
-        (CODE, LAYOUT, "unknown Kafka error code 'abcd'"),
-    ],
-)
+@pytest.mark.parametrize(("path", "layout", "why"), [
+    ("topics[1].name", LAYOUT, "no such field in this message"),
+    ("never", LAYOUT, "no such field in this message"),
+    ("topics[0].topic_id", BEFORE, "no such field in this message"),
+    ("topics[0].topic_id", LAYOUT, "'abcd' is no uuid"),
+    (CODE, LAYOUT, "unknown Kafka error code 'abcd'"),
+])  # fmt: skip
 def test_what_can_not_be_set_is_said_and_nothing_changes(path: str, layout: Any, why: str) -> None:
     values = metadata()
     with pytest.raises(Unable) as problem:

@@ -15,15 +15,11 @@ from barnabas.proxy.matching.settings import some_of
 jsonschema = pytest.importorskip("jsonschema")
 
 
-@pytest.mark.parametrize(
-    ("schema", "right", "wrong"),
-    [
-        (api_schema, ["Fetch", "fetch", "Own", "own", 0, 68], ["fEtch", "Owner", -1, 10_000, 1.5]),
-        (lambda _: one_or_more({"type": "string"}), ["a", ["a", "b"]], [[], 1, ["a", 1]]),
-        (lambda _: some_of("a", "b"), [{"a": 1}, {"b": 1}, {"a": 1, "b": 2}], [{}, {"c": 1}]),
-    ],
-    ids=["api", "one or more", "some of"],
-)
+@pytest.mark.parametrize(("schema", "right", "wrong"), [
+    (api_schema, ["Fetch", "fetch", "Own", "own", 0, 68], ["fEtch", "Owner", -1, 10_000, 1.5]),
+    (lambda _: one_or_more({"type": "string"}), ["a", ["a", "b"]], [[], 1, ["a", 1]]),
+    (lambda _: some_of("a", "b"), [{"a": 1}, {"b": 1}, {"a": 1, "b": 2}], [{}, {"c": 1}]),
+], ids=["api", "one or more", "some of"])  # fmt: skip
 def test_a_schema_takes_what_is_right(schema: Any, right: list[Any], wrong: list[Any]) -> None:
     validator = jsonschema.Draft202012Validator(schema(["Own"]))
     assert [value for value in right if not validator.is_valid(value)] == []

@@ -23,18 +23,11 @@ def exchange(asked: bytes, answer: bytes) -> Exchange:
     return found
 
 
-@pytest.mark.parametrize(
-    ("asked", "answer", "acks"),
-    [
-        (requests(7), responses(7), None),
-        (produce(7, acks=-1), response("Produce", 7, version=7), -1),
-        (
-            request("Heartbeat", 7, version=4, group_id="g"),
-            b"\0\0\0\x0c\0\0\0\x07" + bytes(8),
-            None,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("asked", "answer", "acks"), [
+    (requests(7), responses(7), None),
+    (produce(7, acks=-1), response("Produce", 7, version=7), -1),
+    (request("Heartbeat", 7, version=4, group_id="g"), b"\0\0\0\x0c\0\0\0\x07" + bytes(8), None),
+])  # fmt: skip
 def test_frames_are_what_they_were(asked: bytes, answer: bytes, acks: int | None) -> None:
     one = exchange(asked, answer)
     ask, back = passed(one, "request", 3), passed(one, "response")

@@ -34,19 +34,16 @@ def produced(*sets: bytes | None, reading: Values | None = None) -> Message:
     return made
 
 
-@pytest.mark.parametrize(
-    ("condition", "holds"),
-    [
-        ("value.order_id == 17", True),
-        ("value.order_id == 18", False),
-        ("value.order_id == 16 && key == 'k17'", False),  # of one and the same record
-        ("value.lines[?sku=='a']", True),
-        ("headers[?[0]=='trace' && [1]=='1f']", True),
-        ("key == null && value == null", True),
-        ("offset == 2 && timestamp == 7", True),
-        ("kind.value == 'json'", True),
-    ],
-)
+@pytest.mark.parametrize(("condition", "holds"), [
+    ("value.order_id == 17", True),
+    ("value.order_id == 18", False),
+    ("value.order_id == 16 && key == 'k17'", False),  # of one and the same record
+    ("value.lines[?sku=='a']", True),
+    ("headers[?[0]=='trace' && [1]=='1f']", True),
+    ("key == null && value == null", True),
+    ("offset == 2 && timestamp == 7", True),
+    ("kind.value == 'json'", True),
+])  # fmt: skip
 def test_one_of_the_records_has_to_meet_it(condition: str, holds: bool) -> None:
     assert any_holds(expression(condition), produced(None, ORDERS)) is holds
 
@@ -94,14 +91,11 @@ def test_many_records_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None
         any_holds(expression("value.order_id == 18"), produced(ORDERS, ORDERS))
 
 
-@pytest.mark.parametrize(
-    ("condition", "match", "problem"),
-    [
-        ("valeu.order_id == 17", {"api": "Produce"}, "records have no field 'valeu'; did you mean 'value'?"),
-        ("value == 'a'", {"api": "Metadata"}, "no Metadata message has records"),
-        ("value == 'a'", {"api": "Produce", "direction": "response"}, "no Produce response has records"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("condition", "match", "problem"), [
+    ("valeu.order_id == 17", {"api": "Produce"}, "records have no field 'valeu'; did you mean 'value'?"),
+    ("value == 'a'", {"api": "Metadata"}, "no Metadata message has records"),
+    ("value == 'a'", {"api": "Produce", "direction": "response"}, "no Produce response has records"),
+])  # fmt: skip
 def test_what_cannot_hold_is_said(condition: str, match: dict[str, Any], problem: str) -> None:
     assert check(expression(condition), Match.model_validate(match)) == [problem]
 

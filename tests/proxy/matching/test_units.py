@@ -15,20 +15,17 @@ from barnabas.proxy.matching.units import (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "ns"),
-    [
-        ("200ms", 200_000_000),
-        ("5s", 5_000_000_000),
-        ("1m", 60_000_000_000),
-        ("250us", 250_000),
-        ("250µs", 250_000),
-        ("7 ns", 7),
-        ("1.5s", 1_500_000_000),
-        ("24h", LONGEST),
-        ("0s", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "ns"), [
+    ("200ms", 200_000_000),
+    ("5s", 5_000_000_000),
+    ("1m", 60_000_000_000),
+    ("250us", 250_000),
+    ("250µs", 250_000),
+    ("7 ns", 7),
+    ("1.5s", 1_500_000_000),
+    ("24h", LONGEST),
+    ("0s", 0),
+])  # fmt: skip
 def test_durations(text: str, ns: int) -> None:
     assert parse_duration(text) == ns
 
@@ -41,16 +38,13 @@ def test_sizes(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("64Kib", "unknown unit 'Kib' in '64Kib'; did you mean 'KiB'? the units are B, kB, KB,"),
-        ("1000", "1000 needs a unit: B, kB, KB"),
-        ("١MB", "is no size such as 64KiB"),
-        ("", "'' is no size such as 64KiB"),
-        ("0.5B", "'0.5B' is no whole number of B"),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem"), [
+    ("64Kib", "unknown unit 'Kib' in '64Kib'; did you mean 'KiB'? the units are B, kB, KB,"),
+    ("1000", "1000 needs a unit: B, kB, KB"),
+    ("١MB", "is no size such as 64KiB"),
+    ("", "'' is no size such as 64KiB"),
+    ("0.5B", "'0.5B' is no whole number of B"),
+])  # fmt: skip
 def test_wrong_sizes(text: str, problem: str) -> None:
     with pytest.raises(ValueError) as caught:
         parse_size(text)

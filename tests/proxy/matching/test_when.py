@@ -18,23 +18,20 @@ def gone(actor: Actor, count: int, every_ms: int = 0) -> list[int]:
     return [x for x in range(count) if x not in actor.ids("request")]
 
 
-@pytest.mark.parametrize(
-    ("when", "expected"),
-    [
-        ("{}", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
-        ("{every: 3}", [0, 3, 6, 9]),
-        ("{skip: 2, every: 3}", [2, 5, 8]),
-        ("{skip: 2, every: 3, times: 2}", [2, 5]),
-        ("{times: 2}", [0, 1]),
-        # 100 ms between two
-        ("{after: {time: 300ms}}", [3, 4, 5, 6, 7, 8, 9]),
-        ("{until: {time: 300ms}}", [0, 1, 2]),
-        ("{after: {time: 200ms}, until: {time: 500ms}}", [2, 3, 4]),
-        ("{after: {time: 200ms}, skip: 1, times: 1}", [3]),
-        ("{phases: [{lasts: 200ms}, {lasts: 300ms, probability: 0}]}", [0, 1, 5, 6]),
-        ("{after: {time: 100ms}, phases: [{lasts: 200ms, probability: 0}, {lasts: 100ms}]}", [3, 6, 9]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("when", "expected"), [
+    ("{}", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+    ("{every: 3}", [0, 3, 6, 9]),
+    ("{skip: 2, every: 3}", [2, 5, 8]),
+    ("{skip: 2, every: 3, times: 2}", [2, 5]),
+    ("{times: 2}", [0, 1]),
+    # 100 ms between two
+    ("{after: {time: 300ms}}", [3, 4, 5, 6, 7, 8, 9]),
+    ("{until: {time: 300ms}}", [0, 1, 2]),
+    ("{after: {time: 200ms}, until: {time: 500ms}}", [2, 3, 4]),
+    ("{after: {time: 200ms}, skip: 1, times: 1}", [3]),
+    ("{phases: [{lasts: 200ms}, {lasts: 300ms, probability: 0}]}", [0, 1, 5, 6]),
+    ("{after: {time: 100ms}, phases: [{lasts: 200ms, probability: 0}, {lasts: 100ms}]}", [3, 6, 9]),
+])  # fmt: skip
 def test_on_which_of_ten_matches_it_fires(when: str, expected: list[int]) -> None:
     assert gone(under(when), 10, 100) == expected
 
@@ -55,14 +52,11 @@ def two(when: str) -> str:
     return f"version: 1\nrules:\n{rules}"
 
 
-@pytest.mark.parametrize(
-    ("when", "expected"),
-    [
-        ("{after: {rule: first, fired: 3}}", [0, 2, 4, 5, 6, 7, 8, 9]),
-        ("{until: {rule: first, fired: 3}}", [0, 1, 2, 3, 4, 6, 8]),
-        ("{after: {rule: first}, times: 1}", [0, 1, 2, 4, 6, 8]),
-    ],
-)
+@pytest.mark.parametrize(("when", "expected"), [
+    ("{after: {rule: first, fired: 3}}", [0, 2, 4, 5, 6, 7, 8, 9]),
+    ("{until: {rule: first, fired: 3}}", [0, 1, 2, 3, 4, 6, 8]),
+    ("{after: {rule: first}, times: 1}", [0, 1, 2, 4, 6, 8]),
+])  # fmt: skip
 def test_a_rule_may_wait_for_another(when: str, expected: list[int]) -> None:
     assert gone(Stage(two(when)).actor(), 10) == expected
 
@@ -92,17 +86,14 @@ def test_chance_may_go_by_what_the_message_says(key: str) -> None:
     assert outcomes(8)[0] != one
 
 
-@pytest.mark.parametrize(
-    ("when", "reason"),
-    [
-        ("{every: 0}", "every: must be at least 1"),
-        ("{after: {}}", "give time or rule"),
-        ("{after: {time: 1s, rule: r}}", "give time or rule"),
-        ("{phases: [{probability: 1}]}", "'lasts' is missing"),
-        ("{phases: [{lasts: 0s}]}", "lasts"),
-        ("{key: 'a ='}", "key"),
-    ],
-)
+@pytest.mark.parametrize(("when", "reason"), [
+    ("{every: 0}", "every: must be at least 1"),
+    ("{after: {}}", "give time or rule"),
+    ("{after: {time: 1s, rule: r}}", "give time or rule"),
+    ("{phases: [{probability: 1}]}", "'lasts' is missing"),
+    ("{phases: [{lasts: 0s}]}", "lasts"),
+    ("{key: 'a ='}", "key"),
+])  # fmt: skip
 def test_what_can_not_be_is_refused(when: str, reason: str) -> None:
     with pytest.raises(ScenarioError, match=reason):
         under(when)

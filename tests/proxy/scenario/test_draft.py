@@ -111,17 +111,14 @@ def test_what_people_tell_messages_apart_by_is_kept_and_the_rest_can_be() -> Non
     assert list(rule["match"]) == ["api", "direction", "client_id", "group"]
 
 
-@pytest.mark.parametrize(
-    ("do", "written"),
-    [
-        ("delay", {"delay": "200ms"}),
-        ("hold", {"hold": {"control": True}}),
-        ("respond", {"respond": {"error": "NOT_COORDINATOR"}}),
-        ("drop", "drop"),
-        ("breakpoint", "breakpoint"),
-        ("close", "close"),
-    ],
-)
+@pytest.mark.parametrize(("do", "written"), [
+    ("delay", {"delay": "200ms"}),
+    ("hold", {"hold": {"control": True}}),
+    ("respond", {"respond": {"error": "NOT_COORDINATOR"}}),
+    ("drop", "drop"),
+    ("breakpoint", "breakpoint"),
+    ("close", "close"),
+])  # fmt: skip
 def test_each_act_has_settings_that_work(do: str, written: Any) -> None:
     assert drafted(one("rebalance.pcap.gz", "JoinGroup"), "request", do).rule["do"] == written
 

@@ -197,18 +197,15 @@ LONG = "9" * 5000
 SHORT = "'" + "9" * 39 + "…'"
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (f"version: 1\nseed: {LONG}\nrules: []", f"2: no YAML: {SHORT} is no number of at most 64 bits"),
-        (done(f"{{delay: {LONG}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
-        (done(f"{{throttle: {{bytes: {LONG}}}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
-        (matching(f"{{partition: {LONG}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
-        (matching(f"{{broker: [1, {LONG}]}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
-        (matching("{partition: x}"), "4: partition: 'x' is no partition; write 11, 3-9 or 12+"),
-        (matching("{topic: 5}"), "4: topic: must be text, not 5"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "problem"), [
+    (f"version: 1\nseed: {LONG}\nrules: []", f"2: no YAML: {SHORT} is no number of at most 64 bits"),
+    (done(f"{{delay: {LONG}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
+    (done(f"{{throttle: {{bytes: {LONG}}}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
+    (matching(f"{{partition: {LONG}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
+    (matching(f"{{broker: [1, {LONG}]}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
+    (matching("{partition: x}"), "4: partition: 'x' is no partition; write 11, 3-9 or 12+"),
+    (matching("{topic: 5}"), "4: topic: must be text, not 5"),
+])  # fmt: skip
 def test_a_mistake_has_one_reason(text: str, problem: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         loads(text)
@@ -300,17 +297,14 @@ def test_defaults() -> None:
     assert one.when.scope == "connection"
 
 
-@pytest.mark.parametrize(
-    ("do", "names"),
-    [
-        ("close", ["close"]),
-        ("[close]", ["close"]),
-        ("{duplicate: , close: {forward: true}}", ["duplicate", "close"]),
-        ("[{delay: 1s}, slice]", ["delay", "slice"]),
-        ("[{delay: 1s}, {delay: 2s}]", ["delay", "delay"]),
-        ("{reorder: {swap: 1}, delay: {by: 1s}}", ["reorder", "delay"]),
-    ],
-)
+@pytest.mark.parametrize(("do", "names"), [
+    ("close", ["close"]),
+    ("[close]", ["close"]),
+    ("{duplicate: , close: {forward: true}}", ["duplicate", "close"]),
+    ("[{delay: 1s}, slice]", ["delay", "slice"]),
+    ("[{delay: 1s}, {delay: 2s}]", ["delay", "delay"]),
+    ("{reorder: {swap: 1}, delay: {by: 1s}}", ["reorder", "delay"]),
+])  # fmt: skip
 def test_faults_keep_the_order_in_which_they_are_written(do: str, names: list[str]) -> None:
     assert [planned.name for planned in loads(done(do)).rules[0].do] == names
 

@@ -32,62 +32,49 @@ def test_examples_are_accepted(path: Path) -> None:
     assert accepts(path.read_text())
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "do: close",
-        "do: [duplicate, slice, {half_close: }, {delay: 1s, close: {forward: true}}]",
-        "do: {delay: {by: 1.5 s, jitter: 3us, distribution: pareto}}",
-        "do: {hold: {until: {api: 11, same: any, direction: request}}}",
-        "{match: {api: [fetch, Produce, 3], version: 3-9, broker: [1, 2]}, do: drop}",
-        "do: {hold: {messages: 3, same: client}}",
-        "{match: {topic: t, partition: [0, 3-9, '12+']}, do: drop}",
-        "{match: {partition: 2147483647}, do: {hold: {until: {partition: 0}}}}",
-        "do: [{hold: {time: 2s}}]",
-        "do: {hold: {control: true}}",
-        "do: {reorder: {shuffle: 3, same: any}, throttle: {bytes: 1MB, messages: 3}}",
-        "{when: {after: {time: 3s}, until: {rule: r, fired: 2}}, do: drop}",
-        "{match: {client_id: [a*, b]}, do: drop}",
-        "{match: {version: 12}, when: {skip: 1, times: 2, probability: 0, scope: rule}, do: drop}",
-        "{where: \"group_id == 'a'\", do: {reorder: {swap: 3, restore: false}}}",
-    ],
-)
+@pytest.mark.parametrize("rule", [
+    "do: close", "do: [duplicate, slice, {half_close: }, {delay: 1s, close: {forward: true}}]",
+    "do: {delay: {by: 1.5 s, jitter: 3us, distribution: pareto}}",
+    "do: {hold: {until: {api: 11, same: any, direction: request}}}",
+    "{match: {api: [fetch, Produce, 3], version: 3-9, broker: [1, 2]}, do: drop}",
+    "do: {hold: {messages: 3, same: client}}",
+    "{match: {topic: t, partition: [0, 3-9, '12+']}, do: drop}",
+    "{match: {partition: 2147483647}, do: {hold: {until: {partition: 0}}}}",
+    "do: [{hold: {time: 2s}}]", "do: {hold: {control: true}}",
+    "do: {reorder: {shuffle: 3, same: any}, throttle: {bytes: 1MB, messages: 3}}",
+    "{when: {after: {time: 3s}, until: {rule: r, fired: 2}}, do: drop}",
+    "{match: {client_id: [a*, b]}, do: drop}",
+    "{match: {version: 12}, when: {skip: 1, times: 2, probability: 0, scope: rule}, do: drop}",
+    "{where: \"group_id == 'a'\", do: {reorder: {swap: 3, restore: false}}}",
+])  # fmt: skip
 def test_what_loads_is_accepted(rule: str) -> None:
     inner = rule if rule.startswith("{") else f"{{{rule}}}"
     assert accepts(f"version: 1\nrules: [{{name: r, {inner[1:-1]}}}]")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[]",
-        "version: 2\nrules: []",
-        "version: 1",
-        "version: 1\nrules: [{name: r}]",
-        "version: 1\nrules: [{name: r, do: delay}]",
-        "version: 1\nrules: [{name: r, do: []}]",
-        "version: 1\nrules: [{name: r, do: {}}]",
-        "version: 1\nrules: [{name: r, do: {delai: 1s}}]",
-        "version: 1\nrules: [{name: r, do: {delay: 200}}]",
-        "version: 1\nrules: [{name: r, do: {delay: 2 parsecs}}]",
-        "version: 1\nrules: [{name: r, do: {hold: {at_most: 1s}}}]",
-        "version: 1\nrules: [{name: r, do: {hold: 1s}}]",
-        "version: 1\nrules: [{name: r, do: {hold: {time: 1s, messages: 3}}}]",
-        "version: 1\nrules: [{name: r, do: {hold: {control: false}}}]",
-        "version: 1\nrules: [{name: r, do: {reorder: {swap: 1, same: broker}}}]",
-        "version: 1\nrules: [{name: r, do: {reorder: {swap: 1, reverse: 2}}}]",
-        "version: 1\nrules: [{name: r, do: [hold, reorder]}]",
-        "version: 1\nrules: [{name: r, do: throttle}]",
-        "version: 1\nrules: [{name: r, do: {edit: {}}}]",
-        "version: 1\nrules: [{name: r, do: {steer: {topic: t}}}]",
-        "version: 1\nrules: [{name: r, do: close, when: {after: {}}}]",
-        "version: 1\nrules: [{name: r, do: close, match: {api: Fetsh}}]",
-        "version: 1\nrules: [{name: r, do: close, match: {api: 99}}]",
-        "version: 1\nrules: [{name: r, do: close, match: {version: x}}]",
-        "version: 1\nrules: [{name: r, do: close, when: {times: 0}}]",
-        "version: 1\nrules: [{name: r, do: close, whre: a}]",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "[]", "version: 2\nrules: []", "version: 1", "version: 1\nrules: [{name: r}]",
+    "version: 1\nrules: [{name: r, do: delay}]", "version: 1\nrules: [{name: r, do: []}]",
+    "version: 1\nrules: [{name: r, do: {}}]", "version: 1\nrules: [{name: r, do: {delai: 1s}}]",
+    "version: 1\nrules: [{name: r, do: {delay: 200}}]",
+    "version: 1\nrules: [{name: r, do: {delay: 2 parsecs}}]",
+    "version: 1\nrules: [{name: r, do: {hold: {at_most: 1s}}}]",
+    "version: 1\nrules: [{name: r, do: {hold: 1s}}]",
+    "version: 1\nrules: [{name: r, do: {hold: {time: 1s, messages: 3}}}]",
+    "version: 1\nrules: [{name: r, do: {hold: {control: false}}}]",
+    "version: 1\nrules: [{name: r, do: {reorder: {swap: 1, same: broker}}}]",
+    "version: 1\nrules: [{name: r, do: {reorder: {swap: 1, reverse: 2}}}]",
+    "version: 1\nrules: [{name: r, do: [hold, reorder]}]",
+    "version: 1\nrules: [{name: r, do: throttle}]",
+    "version: 1\nrules: [{name: r, do: {edit: {}}}]",
+    "version: 1\nrules: [{name: r, do: {steer: {topic: t}}}]",
+    "version: 1\nrules: [{name: r, do: close, when: {after: {}}}]",
+    "version: 1\nrules: [{name: r, do: close, match: {api: Fetsh}}]",
+    "version: 1\nrules: [{name: r, do: close, match: {api: 99}}]",
+    "version: 1\nrules: [{name: r, do: close, match: {version: x}}]",
+    "version: 1\nrules: [{name: r, do: close, when: {times: 0}}]",
+    "version: 1\nrules: [{name: r, do: close, whre: a}]",
+])  # fmt: skip
 def test_what_is_wrong_is_refused(text: str) -> None:
     assert not accepts(text)
 

@@ -60,68 +60,56 @@ def test_the_line_is_that_of_the_value() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("match", "do"),
-    [
-        (TELEMETRY, {"edit": {"set": {"push_interval_ms": 1 << 31}}}),
-        (TELEMETRY, {"edit": {"set": {"push_interval_ms": 1.5}}}),
-        (TELEMETRY, {"edit": {"set": {"push_interval_ms": None}}}),
-        (TELEMETRY, {"edit": {"set": {"delta_temporality": 1}}}),
-        (TELEMETRY, {"edit": {"set": {"client_instance_id": "short"}}}),
-        (TELEMETRY, {"edit": {"set": {"requested_metrics": "all"}}}),
-        (TELEMETRY, {"edit": {"set": {"requested_metrics[*]": 7}}}),
-        (TELEMETRY, {"edit": {"append": {"requested_metrics": None}}}),
-        (TELEMETRY, {"edit": {"set": {"error_code": "NO_SUCH_ERROR"}}}),
-        (TELEMETRY, {"edit": {"set": {"error_code": 1 << 15}}}),
-        ({"api": "Fetch"}, {"edit": {"set": {"max_bytes": "many"}}}),
-        ({"api": "Fetch"}, {"edit": {"set": {"max_bytes": True}}}),
-        ({"direction": "response"}, {"edit": {"set": {"throttle_time_ms": "soon"}}}),
-        ({"api": "Heartbeat"}, {"respond": {"set": {"throttle_time_ms": "soon"}}}),
-        ({"api": "Heartbeat"}, {"respond": {"set": {"throtle_time_ms": 3}}}),
-        ({"api": "Heartbeat"}, {"respond": {"body": {"error_code": None}}}),
-        ({"api": "Heartbeat"}, {"respond": {"body": {"no_such_field": 1}}}),
-        ({"api": "Heartbeat"}, {"replace": {"body": {"generation_id": "one"}}}),
-        ({"api": "Metadata"}, {"replace": {"body": {"topics": [{"name": 7}]}}}),
-        ({}, {"inject": {"api": "Heartbeat", "version": 4, "body": {"generation_id": "one"}}}),
-        # null is allowed from v1 on, and the rule is about v0
-        (
-            {"api": "Metadata", "direction": "request", "version": 0},
-            {"edit": {"set": {"topics": None}}},
-        ),
-        ({"api": "Metadata"}, [{"delay": "1ms"}, {"edit": {"set": {"topics[0].name": 1}}}]),
-    ],
-)
+@pytest.mark.parametrize(("match", "do"), [
+    (TELEMETRY, {"edit": {"set": {"push_interval_ms": 1 << 31}}}),
+    (TELEMETRY, {"edit": {"set": {"push_interval_ms": 1.5}}}),
+    (TELEMETRY, {"edit": {"set": {"push_interval_ms": None}}}),
+    (TELEMETRY, {"edit": {"set": {"delta_temporality": 1}}}),
+    (TELEMETRY, {"edit": {"set": {"client_instance_id": "short"}}}),
+    (TELEMETRY, {"edit": {"set": {"requested_metrics": "all"}}}),
+    (TELEMETRY, {"edit": {"set": {"requested_metrics[*]": 7}}}),
+    (TELEMETRY, {"edit": {"append": {"requested_metrics": None}}}),
+    (TELEMETRY, {"edit": {"set": {"error_code": "NO_SUCH_ERROR"}}}),
+    (TELEMETRY, {"edit": {"set": {"error_code": 1 << 15}}}),
+    ({"api": "Fetch"}, {"edit": {"set": {"max_bytes": "many"}}}),
+    ({"api": "Fetch"}, {"edit": {"set": {"max_bytes": True}}}),
+    ({"direction": "response"}, {"edit": {"set": {"throttle_time_ms": "soon"}}}),
+    ({"api": "Heartbeat"}, {"respond": {"set": {"throttle_time_ms": "soon"}}}),
+    ({"api": "Heartbeat"}, {"respond": {"set": {"throtle_time_ms": 3}}}),
+    ({"api": "Heartbeat"}, {"respond": {"body": {"error_code": None}}}),
+    ({"api": "Heartbeat"}, {"respond": {"body": {"no_such_field": 1}}}),
+    ({"api": "Heartbeat"}, {"replace": {"body": {"generation_id": "one"}}}),
+    ({"api": "Metadata"}, {"replace": {"body": {"topics": [{"name": 7}]}}}),
+    ({}, {"inject": {"api": "Heartbeat", "version": 4, "body": {"generation_id": "one"}}}),
+    # null is allowed from v1 on, and the rule is about v0
+    ({"api": "Metadata", "direction": "request", "version": 0}, {"edit": {"set": {"topics": None}}}),
+    ({"api": "Metadata"}, [{"delay": "1ms"}, {"edit": {"set": {"topics[0].name": 1}}}]),
+])  # fmt: skip
 def test_what_no_message_can_hold_is_an_error(match: dict[str, Any], do: Any) -> None:
     [(line, text)] = problems(match, do)
     assert line == 3
     assert "no message that the rule is about can hold it: " in text
 
 
-@pytest.mark.parametrize(
-    ("match", "do"),
-    [
-        (TELEMETRY, {"edit": {"set": {"error_code": "INVALID_REQUEST", "push_interval_ms": 0}}}),
-        (TELEMETRY, {"edit": {"set": {"accepted_compression_types": [1, 2]}}}),
-        (TELEMETRY, {"edit": {"set": {"client_instance_id": "AAAAAAAAAAAAAAAAAAAAAQ"}}}),
-        # v0 has no null, later versions do
-        ({"api": "Metadata", "direction": "request"}, {"edit": {"set": {"topics": None}}}),
-        # the response has such a field, the request has not
-        ({"api": "Metadata"}, {"edit": {"set": {"throttle_time_ms": 1}}}),
-        (
-            {"api": "Produce"},
-            {"edit": {"set": {"topic_data[*].partition_data[0].records": "AAAA"}}},
-        ),
-        ({"api": "Metadata"}, {"edit": {"append": {"topics": {"name": "orders"}}}}),
-        (
-            {"api": "Metadata", "direction": "response"},
-            {"replace": {"body": {"topics": [{"error_code": "topic_authorization_failed"}]}}},
-        ),
-        ({"api": "Heartbeat"}, {"respond": {"body": {"error_code": "REBALANCE_IN_PROGRESS"}}}),
-        ({}, {"inject": {"api": "Heartbeat", "version": 4, "direction": "request"}}),
-        ({}, {"replace": {"hex": "0001"}}),
-        ({}, {"respond": {"body": {}}}),
-    ],
-)
+@pytest.mark.parametrize(("match", "do"), [
+    (TELEMETRY, {"edit": {"set": {"error_code": "INVALID_REQUEST", "push_interval_ms": 0}}}),
+    (TELEMETRY, {"edit": {"set": {"accepted_compression_types": [1, 2]}}}),
+    (TELEMETRY, {"edit": {"set": {"client_instance_id": "AAAAAAAAAAAAAAAAAAAAAQ"}}}),
+    # v0 has no null, later versions do
+    ({"api": "Metadata", "direction": "request"}, {"edit": {"set": {"topics": None}}}),
+    # the response has such a field, the request has not
+    ({"api": "Metadata"}, {"edit": {"set": {"throttle_time_ms": 1}}}),
+    ({"api": "Produce"}, {"edit": {"set": {"topic_data[*].partition_data[0].records": "AAAA"}}}),
+    ({"api": "Metadata"}, {"edit": {"append": {"topics": {"name": "orders"}}}}),
+    (
+        {"api": "Metadata", "direction": "response"},
+        {"replace": {"body": {"topics": [{"error_code": "topic_authorization_failed"}]}}},
+    ),
+    ({"api": "Heartbeat"}, {"respond": {"body": {"error_code": "REBALANCE_IN_PROGRESS"}}}),
+    ({}, {"inject": {"api": "Heartbeat", "version": 4, "direction": "request"}}),
+    ({}, {"replace": {"hex": "0001"}}),
+    ({}, {"respond": {"body": {}}}),
+])  # fmt: skip
 def test_what_some_message_can_hold_is_fine(match: dict[str, Any], do: Any) -> None:
     assert problems(match, do) == []
 

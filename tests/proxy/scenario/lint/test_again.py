@@ -14,25 +14,19 @@ def found(rule: str) -> list[str]:
     return [reason for _, reason in again.check(loads(f"version: 1\nrules: [{{name: r, {rule}}}]"))]
 
 
-@pytest.mark.parametrize(
-    "do",
-    ["blackhole", "close", "drop", "half_close", "lose_reply", "reset", "{truncate: 10B}"],
-)
+@pytest.mark.parametrize("do", [
+    "blackhole", "close", "drop", "half_close", "lose_reply", "reset", "{truncate: 10B}",
+])  # fmt: skip
 def test_a_fault_that_ends_the_connection_is_said_to_come_again(do: str) -> None:
     (line,) = found(f"when: {{times: 1}}, do: {do}")
     name = do.strip("{}").partition(":")[0]
     assert f"and {name} makes the client open another one, on which the rule fires again" in line
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "do: close",
-        "when: {times: 1, scope: rule}, do: close",
-        "when: {times: 1}, do: {delay: 1ms}",
-        "match: {connection: 0}, when: {times: 1}, do: close",
-    ],
-)
+@pytest.mark.parametrize("rule", [
+    "do: close", "when: {times: 1, scope: rule}, do: close", "when: {times: 1}, do: {delay: 1ms}",
+    "match: {connection: 0}, when: {times: 1}, do: close",
+])  # fmt: skip
 def test_other_rules_do_not_come_again(rule: str) -> None:
     assert found(rule) == []
 

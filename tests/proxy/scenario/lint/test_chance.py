@@ -13,14 +13,10 @@ def found(when: str) -> list[str]:
     return advice(loads(f"version: 1\nrules: [{{name: r, when: {{{when}}}, do: {{delay: 1ms}}}}]"))
 
 
-@pytest.mark.parametrize(
-    "when",
-    [
-        "probability: 0.5",
-        "phases: [{lasts: 1s, probability: 0.5}, {lasts: 1s}]",
-        "probability: 0.5, phases: [{lasts: 1s}, {lasts: 1s, probability: 0}]",
-    ],
-)
+@pytest.mark.parametrize("when", [
+    "probability: 0.5", "phases: [{lasts: 1s, probability: 0.5}, {lasts: 1s}]",
+    "probability: 0.5, phases: [{lasts: 1s}, {lasts: 1s, probability: 0}]",
+])  # fmt: skip
 def test_a_share_of_the_matches_goes_by_the_connections_place(when: str) -> None:
     (line,) = found(when)
     assert line.startswith(
@@ -28,16 +24,10 @@ def test_a_share_of_the_matches_goes_by_the_connections_place(when: str) -> None
     )
 
 
-@pytest.mark.parametrize(
-    "when",
-    [
-        "probability: 1.0",
-        "probability: 0",
-        "phases: [{lasts: 1s}, {lasts: 1s, probability: 0}]",
-        "probability: 0.5, scope: rule",
-        "probability: 0.5, key: group_id",
-    ],
-)
+@pytest.mark.parametrize("when", [
+    "probability: 1.0", "probability: 0", "phases: [{lasts: 1s}, {lasts: 1s, probability: 0}]",
+    "probability: 0.5, scope: rule", "probability: 0.5, key: group_id",
+])  # fmt: skip
 def test_nothing_is_said_where_chance_goes_by_something_else(when: str) -> None:
     assert found(when) == []
 

@@ -11,83 +11,65 @@ def found(rule: str) -> list[str]:
     return warnings(loads(f"version: 1\nrules: [{{name: r, {rule}}}]"))
 
 
-@pytest.mark.parametrize(
-    ("rule", "reason"),
-    [
-        ("match: {api: Fetch, acks: all}, do: close", "only Produce requests have acks"),
-        ("match: {direction: response, acks: 1}, do: close", "only Produce requests have acks"),
-        ("match: {direction: request, error: 3}, do: close", "no request has an error code"),
-        (
-            "match: {api: LeaderAndIsr, group: g}, do: close",
-            "no LeaderAndIsr message names a group",
-        ),
-        (
-            "match: {api: Heartbeat, topic: t}, do: close",
-            "no Heartbeat message names a topic",
-        ),
-        (
-            "match: {api: Fetch, direction: request, version: 3}, where: rack_id == 'a', do: close",
-            "no field 'rack_id' in the body of Fetch request v3",
-        ),
-        (
-            "match: {api: Fetch, direction: request, version: 3}, do: {edit: {set: {rack_id: a}}}",
-            "edit: no field 'rack_id' in the body of Fetch request v3",
-        ),
-        ("match: {version: 200}, do: close", "close does not apply to any message v200"),
-        ("match: {direction: request}, do: {quota: 1s}", "quota applies to responses"),
-        (
-            "match: {api: Fetch}, do: {clamp: {versions: {Fetch: 1}}}",
-            "clamp applies to ApiVersions responses",
-        ),
-        (
-            "match: {api: Fetch}, do: {steer: {leader: 1}}",
-            "steer applies to Metadata responses and FindCoordinator responses",
-        ),
-        ("match: {api: SaslHandshake}, do: {quota: 1s}", "quota does not apply to SaslHandshake"),
-        (
-            "match: {api: Heartbeat, direction: response}, do: {respond: {error: 27}}",
-            "respond applies to requests",
-        ),
-        ("match: {acks: all, error: 3}, do: close", "no message has acks and error at once"),
-        (
-            "match: {api: [Produce, JoinGroup], topic: t, group: g}, do: close",
-            "no message has group and topic at once",
-        ),
-        (
-            "match: {size: {at_least: 2kB, at_most: 1kB}}, do: close",
-            "size: at_least (2000) is more than at_most (1000)",
-        ),
-        (
-            "when: {after: {time: 10s}, until: {time: 5s}}, do: close",
-            "`until` is not later than `after`",
-        ),
-        ("when: {until: {time: 0s}}, do: close", "`until` is not later than `after`"),
-        ("when: {after: {rule: r}}, do: close", "it waits for its own firing"),
-    ],
-)
+@pytest.mark.parametrize(("rule", "reason"), [
+    ("match: {api: Fetch, acks: all}, do: close", "only Produce requests have acks"),
+    ("match: {direction: response, acks: 1}, do: close", "only Produce requests have acks"),
+    ("match: {direction: request, error: 3}, do: close", "no request has an error code"),
+    ("match: {api: LeaderAndIsr, group: g}, do: close", "no LeaderAndIsr message names a group"),
+    ("match: {api: Heartbeat, topic: t}, do: close", "no Heartbeat message names a topic"),
+    (
+        "match: {api: Fetch, direction: request, version: 3}, where: rack_id == 'a', do: close",
+        "no field 'rack_id' in the body of Fetch request v3",
+    ),
+    (
+        "match: {api: Fetch, direction: request, version: 3}, do: {edit: {set: {rack_id: a}}}",
+        "edit: no field 'rack_id' in the body of Fetch request v3",
+    ),
+    ("match: {version: 200}, do: close", "close does not apply to any message v200"),
+    ("match: {direction: request}, do: {quota: 1s}", "quota applies to responses"),
+    ("match: {api: Fetch}, do: {clamp: {versions: {Fetch: 1}}}", "clamp applies to ApiVersions responses"),
+    (
+        "match: {api: Fetch}, do: {steer: {leader: 1}}",
+        "steer applies to Metadata responses and FindCoordinator responses",
+    ),
+    ("match: {api: SaslHandshake}, do: {quota: 1s}", "quota does not apply to SaslHandshake"),
+    (
+        "match: {api: Heartbeat, direction: response}, do: {respond: {error: 27}}",
+        "respond applies to requests",
+    ),
+    ("match: {acks: all, error: 3}, do: close", "no message has acks and error at once"),
+    (
+        "match: {api: [Produce, JoinGroup], topic: t, group: g}, do: close",
+        "no message has group and topic at once",
+    ),
+    (
+        "match: {size: {at_least: 2kB, at_most: 1kB}}, do: close",
+        "size: at_least (2000) is more than at_most (1000)",
+    ),
+    ("when: {after: {time: 10s}, until: {time: 5s}}, do: close", "`until` is not later than `after`"),
+    ("when: {until: {time: 0s}}, do: close", "`until` is not later than `after`"),
+    ("when: {after: {rule: r}}, do: close", "it waits for its own firing"),
+])  # fmt: skip
 def test_rules_that_can_not_do_anything(rule: str, reason: str) -> None:
     (line,) = found(rule)
     assert line.startswith("warning: rule 'r' never fires: ")
     assert reason in line
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "do: close",
-        "do: refuse",
-        "match: {acks: 0}, do: close",
-        "match: {error: 3}, do: close",
-        "match: {api: Heartbeat, direction: response, group: g}, do: close",
-        "match: {api: Fetch, direction: request}, where: rack_id == 'a', do: close",
-        "match: {api: Metadata}, do: {steer: {leader: 1}}",
-        "match: {api: Fetch, version: 13+, topic: t}, do: close",  # by the names of ids
-        "match: {api: Heartbeat}, do: {respond: {error: 27}}",
-        "match: {direction: response}, do: {respond: {body: {}}}",
-        "match: {api: OffsetCommit, group: g, topic: t}, when: {until: {time: 5s}}, do: close",
-        "do: {hold: {until: {api: JoinGroup, same: group}}}",
-    ],
-)
+@pytest.mark.parametrize("rule", [
+    "do: close",
+    "do: refuse",
+    "match: {acks: 0}, do: close",
+    "match: {error: 3}, do: close",
+    "match: {api: Heartbeat, direction: response, group: g}, do: close",
+    "match: {api: Fetch, direction: request}, where: rack_id == 'a', do: close",
+    "match: {api: Metadata}, do: {steer: {leader: 1}}",
+    "match: {api: Fetch, version: 13+, topic: t}, do: close",  # by the names of ids
+    "match: {api: Heartbeat}, do: {respond: {error: 27}}",
+    "match: {direction: response}, do: {respond: {body: {}}}",
+    "match: {api: OffsetCommit, group: g, topic: t}, when: {until: {time: 5s}}, do: close",
+    "do: {hold: {until: {api: JoinGroup, same: group}}}",
+])  # fmt: skip
 def test_other_rules_are_fine(rule: str) -> None:
     assert found(rule) == []
 

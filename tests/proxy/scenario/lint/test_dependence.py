@@ -11,35 +11,17 @@ def found(rule: str) -> list[str]:
     return remarks(loads(f"version: 1\nrules: [{{name: r, {rule}}}, {{name: x, do: close}}]"))
 
 
-@pytest.mark.parametrize(
-    ("rule", "reason"),
-    [
-        (
-            "do: {throttle: {bytes: 1MB, per: broker}}",
-            "throttle: connections share a rate per broker",
-        ),
-        ("do: {hold: {until: {same: any}}}", "hold: it waits for messages of any client"),
-        (
-            "do: {hold: {messages: 3, same: client}}",
-            "hold: it waits for messages of the same client",
-        ),
-        (
-            "do: {reorder: {swap: 3, same: group}}",
-            "reorder: it waits for messages of the same group",
-        ),
-        ("do: {reorder: {shuffle: 3, same: any}}", "reorder: it waits for messages of any client"),
-        ("do: {isolate: 1s}", "isolate: it acts on all connections"),
-        ("when: {scope: rule}, do: close", "scope: rule counts the matches of all connections"),
-        (
-            "when: {after: {rule: x}}, do: close",
-            "it depends on what rule 'x' did on other connections",
-        ),
-        (
-            "when: {until: {rule: x}}, do: close",
-            "it depends on what rule 'x' did on other connections",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("rule", "reason"), [
+    ("do: {throttle: {bytes: 1MB, per: broker}}", "throttle: connections share a rate per broker"),
+    ("do: {hold: {until: {same: any}}}", "hold: it waits for messages of any client"),
+    ("do: {hold: {messages: 3, same: client}}", "hold: it waits for messages of the same client"),
+    ("do: {reorder: {swap: 3, same: group}}", "reorder: it waits for messages of the same group"),
+    ("do: {reorder: {shuffle: 3, same: any}}", "reorder: it waits for messages of any client"),
+    ("do: {isolate: 1s}", "isolate: it acts on all connections"),
+    ("when: {scope: rule}, do: close", "scope: rule counts the matches of all connections"),
+    ("when: {after: {rule: x}}, do: close", "it depends on what rule 'x' did on other connections"),
+    ("when: {until: {rule: x}}, do: close", "it depends on what rule 'x' did on other connections"),
+])  # fmt: skip
 def test_rules_that_depend_on_other_connections(rule: str, reason: str) -> None:
     (line,) = found(rule)
     assert line == (
@@ -47,17 +29,11 @@ def test_rules_that_depend_on_other_connections(rule: str, reason: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "do: {throttle: {bytes: 1MB}}",
-        "do: {hold: {until: {api: Fetch}}}",
-        "do: {hold: {messages: 3}}",
-        "do: {hold: {time: 3s}}",
-        "do: {reorder: {swap: 3}}",
-        "when: {after: {time: 1s}, skip: 3}, do: close",
-    ],
-)
+@pytest.mark.parametrize("rule", [
+    "do: {throttle: {bytes: 1MB}}", "do: {hold: {until: {api: Fetch}}}",
+    "do: {hold: {messages: 3}}", "do: {hold: {time: 3s}}", "do: {reorder: {swap: 3}}",
+    "when: {after: {time: 1s}, skip: 3}, do: close",
+])  # fmt: skip
 def test_other_rules_do_not(rule: str) -> None:
     assert found(rule) == []
 

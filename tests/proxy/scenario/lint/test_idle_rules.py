@@ -14,33 +14,25 @@ def found(*rules: str) -> list[str]:
     return warnings(loads("version: 1\nrules:\n" + "".join(f"- {{{rule}}}\n" for rule in rules)))
 
 
-@pytest.mark.parametrize(
-    ("rule", "reason"),
-    [
-        ("when: {probability: 0}, do: close", NEVER),
-        ("when: {phases: [{lasts: 1s, probability: 0}]}, do: close", NEVER),
-        ("do: {delay: 0s}", "does nothing with delay: by is 0"),
-        ("do: [{delay: 0ms}, duplicate]", "does nothing with delay: by is 0"),
-        ("do: {skew: 0s}", "does nothing with skew: by in whole ms is 0"),
-        ("do: {skew: 10us}", "does nothing with skew: by in whole ms is 0"),
-        ("do: {stall: 0s}", "does nothing with stall: time is 0"),
-        ("do: {isolate: 0s}", "does nothing with isolate: lasts is 0"),
-    ],
-)
+@pytest.mark.parametrize(("rule", "reason"), [
+    ("when: {probability: 0}, do: close", NEVER),
+    ("when: {phases: [{lasts: 1s, probability: 0}]}, do: close", NEVER),
+    ("do: {delay: 0s}", "does nothing with delay: by is 0"),
+    ("do: [{delay: 0ms}, duplicate]", "does nothing with delay: by is 0"),
+    ("do: {skew: 0s}", "does nothing with skew: by in whole ms is 0"),
+    ("do: {skew: 10us}", "does nothing with skew: by in whole ms is 0"),
+    ("do: {stall: 0s}", "does nothing with stall: time is 0"),
+    ("do: {isolate: 0s}", "does nothing with isolate: lasts is 0"),
+])  # fmt: skip
 def test_what_does_nothing_is_said(rule: str, reason: str) -> None:
     assert found(f"name: r, {rule}") == [f"warning: rule 'r' {reason}"]
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "do: {delay: {by: 0s, jitter: 5ms}}",
-        "do: {delay: 1ns}",
-        "do: {skew: -1ns}",
-        "when: {phases: [{lasts: 1s, probability: 0}, {lasts: 1s}]}, do: close",
-        "when: {probability: 0.001}, do: close",
-    ],
-)
+@pytest.mark.parametrize("rule", [
+    "do: {delay: {by: 0s, jitter: 5ms}}", "do: {delay: 1ns}", "do: {skew: -1ns}",
+    "when: {phases: [{lasts: 1s, probability: 0}, {lasts: 1s}]}, do: close",
+    "when: {probability: 0.001}, do: close",
+])  # fmt: skip
 def test_of_what_may_do_something_nothing_is_said(rule: str) -> None:
     assert found(f"name: r, {rule}") == []
 

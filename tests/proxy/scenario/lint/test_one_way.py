@@ -21,13 +21,10 @@ def test_a_rule_without_a_direction_counts_what_its_fault_can_not_be_done_to() -
     ]
 
 
-@pytest.mark.parametrize(
-    ("match", "fault"),
-    [
-        ("api: Produce, direction: request", REFUSE),
-        ("api: Produce", "delay: 1s"),
-        ("api: Produce", "respond: {set: {throttle_time_ms: 1}}"),
-    ],
-)
+@pytest.mark.parametrize(("match", "fault"), [
+    ("api: Produce, direction: request", REFUSE),
+    ("api: Produce", "delay: 1s"),
+    ("api: Produce", "respond: {set: {throttle_time_ms: 1}}"),
+])  # fmt: skip
 def test_nothing_is_said_where_all_that_is_counted_can_be_done(match: str, fault: str) -> None:
     assert found(match, fault) == []

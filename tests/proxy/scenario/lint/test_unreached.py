@@ -33,21 +33,17 @@ def test_a_rule_behind_an_end_of_all_its_messages_is_said(before: str, rule: str
     assert found(f"name: r, {rule}", f"name: end, {before}") == []
 
 
-@pytest.mark.parametrize(
-    ("before", "rule"),
-    [
-        ("match: {api: Fetch}, do: close", "do: {delay: 1s}"),
-        ("match: {version: 3}, do: close", "match: {version: 3+}, do: {delay: 1s}"),
-        ("match: {client_id: a}, do: close", "match: {api: Fetch}, do: {delay: 1s}"),
-        ("match: {topic: t}, do: close", "match: {topic: t}, do: {delay: 1s}"),
-        ("match: {api: Fetch}, where: max_wait_ms == `1`, do: close",
-         "match: {api: Fetch}, do: {delay: 1s}"),
-        ("when: {times: 1}, do: close", "match: {api: Fetch}, do: {delay: 1s}"),
-        ("when: {skip: 1}, do: close", "match: {api: Fetch}, do: {delay: 1s}"),
-        ("do: {delay: 1s}", "match: {api: Fetch}, do: close"),
-        ("match: {api: Fetch}, do: {respond: {error: 3}}", "match: {api: Fetch}, do: close"),
-        ("do: close", "do: refuse"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("before", "rule"), [
+    ("match: {api: Fetch}, do: close", "do: {delay: 1s}"),
+    ("match: {version: 3}, do: close", "match: {version: 3+}, do: {delay: 1s}"),
+    ("match: {client_id: a}, do: close", "match: {api: Fetch}, do: {delay: 1s}"),
+    ("match: {topic: t}, do: close", "match: {topic: t}, do: {delay: 1s}"),
+    ("match: {api: Fetch}, where: max_wait_ms == `1`, do: close", "match: {api: Fetch}, do: {delay: 1s}"),
+    ("when: {times: 1}, do: close", "match: {api: Fetch}, do: {delay: 1s}"),
+    ("when: {skip: 1}, do: close", "match: {api: Fetch}, do: {delay: 1s}"),
+    ("do: {delay: 1s}", "match: {api: Fetch}, do: close"),
+    ("match: {api: Fetch}, do: {respond: {error: 3}}", "match: {api: Fetch}, do: close"),
+    ("do: close", "do: refuse"),
+])  # fmt: skip
 def test_a_rule_that_may_be_asked_is_not(before: str, rule: str) -> None:
     assert not [line for line in found(f"name: end, {before}", f"name: r, {rule}") if "'r'" in line]
