@@ -101,6 +101,17 @@ class Row(NamedTuple):
     """It is done to the first of three Heartbeat responses."""
 
 
+class Play(NamedTuple):
+    """A playbook as text, see `test_plays`."""
+
+    shows: str
+    do: str
+    """Settings of the fault, or a list of faults."""
+    script: str
+    when: str = "{}"
+    match: str = "{api: Heartbeat, direction: request}"
+
+
 class Examples(NamedTuple):
     """What a fault's test file, as `EXAMPLES`, tells those that go over all faults."""
 
@@ -113,6 +124,8 @@ class Examples(NamedTuple):
     """What it can be done to, if not to a Heartbeat."""
     about: tuple[str, str] = ("Heartbeat", "")
     """The same for a live run: API and direction, which may be any."""
+    plays: Sequence[Play] = ()
+    """What comes of some settings, step by step."""
     refused: Sequence[tuple[Any, str]] = ()
     """Settings that a rule about these messages can't have, and what is said."""
     unable: Sequence[tuple[Any, Message, str]] = ()

@@ -1,51 +1,23 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import Examples, Row, produce, requests, responses, stage
-from tests.proxy.playbook import Chunks, slicings
+from tests.proxy.faults.given import Examples, Play, Row
 
-EXAMPLES = Examples({}, rows=[Row("{count: 2}")], live=["{count: 2, at_most: 5ms}"])
-
-
-@slicings
-def test_messages_leave_together_in_their_order(chunks: Chunks) -> None:
-    actor = stage("{coalesce: {count: 3, at_most: 50ms}}")
-    actor.ask(requests(1, 2), chunks)
-    assert actor.sent["request"] == b""
-    actor.ask(requests(3, 4), chunks)
-    assert actor.sent["request"] == requests(1, 2, 3)
-    actor.stage.wait(60)
-    assert actor.sent["request"] == requests(1, 2, 3, 4)
-    assert [at for at, _ in actor.times["request"]] == [0, 0, 0, 50]
-    actor.answer(responses(1, 2, 3, 4), chunks)
-    assert actor.sent["response"] == responses(1, 2, 3, 4)
-
-
-@slicings
-def test_what_comes_in_between_keeps_its_place(chunks: Chunks) -> None:
-    actor = stage("{coalesce: {count: 2, at_most: 50ms}}")
-    actor.ask(requests(1) + produce(2) + requests(3) + produce(4), chunks)
-    assert actor.ids("request") == [1, 2, 3, 4]
-    actor.ask(requests(5) + produce(6), chunks)
-    assert actor.ids("request") == [1, 2, 3, 4]
-    actor.stage.wait(50)
-    actor.ask(requests(7), chunks)
-    assert actor.ids("request") == [1, 2, 3, 4, 5, 6]
-    actor.end("request")  # no more will come
-    assert actor.ids("request") == [1, 2, 3, 4, 5, 6, 7]
-
-
-def test_a_delay_keeps_its_time_when_the_batch_is_complete() -> None:
-    actor = stage("[{delay: 1s}, {coalesce: {count: 2, at_most: 9s}}]")
-    actor.ask(requests(1, 2))
-    actor.stage.wait(999)
-    assert actor.sent["request"] == b""
-    actor.stage.wait(1)
-    assert actor.ids("request") == [1, 2]
-
-
-def test_a_batch_leaves_when_its_rule_goes() -> None:
-    actor = stage("{coalesce: {count: 9, at_most: 9s}}")
-    actor.ask(requests(1) + produce(2) + requests(3))
-    actor.stage.replace("version: 1\nrules: []\n")
-    assert actor.ids("request") == [1, 2, 3]
-    assert not actor.connection.state.queues["request"].batches
+EXAMPLES = Examples(
+    {},
+    rows=[Row("{count: 2}")],
+    live=["{count: 2, at_most: 5ms}"],
+    plays=[
+        Play("messages leave together in their order", "{count: 3, at_most: 50ms}",
+             "ask 1 2; sent; ask 3 4; sent 1 2 3; wait 60; sent 1 2 3 4; at 0 0 0 50; "
+             "answer 1 2 3 4; got 1 2 3 4; idle"),
+        Play("what comes in between keeps its place, and no more may come", "{count: 2, at_most: 50ms}",
+             "ask 1 Produce2 3 Produce4; sent 1 Produce2 3 Produce4; ask 5 Produce6; "
+             "sent 1 Produce2 3 Produce4; wait 50; ask 7; sent 1 Produce2 3 Produce4 5 Produce6; "
+             "end request; sent 1 Produce2 3 Produce4 5 Produce6 7"),
+        Play("a delay keeps its time when the batch is complete",
+             "[{delay: 1s}, {coalesce: {count: 2, at_most: 9s}}]",
+             "ask 1 2; wait 999; sent; wait 1; sent 1 2"),
+        Play("a batch leaves when its rule goes", "{count: 9, at_most: 9s}",
+             "ask 1 Produce2 3; forget; sent 1 Produce2 3"),
+    ],
+)  # fmt: skip

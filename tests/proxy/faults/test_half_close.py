@@ -1,43 +1,28 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import (
-    ALL,
-    NONE,
-    Examples,
-    Fate,
-    Row,
-    requests,
-    responses,
-    stage,
-)
-from tests.proxy.playbook import Chunks, slicings
+import pytest
+
+from tests.proxy.faults.given import ALL, NONE, Examples, Fate, Play, Row, requests, stage
 
 EXAMPLES = Examples(
-    {}, rows=[Row("{}", Fate([1], NONE, "lost"), Fate([1], [1], "lost"), Fate(ALL, [1], "lost"))]
-)
+    {},
+    rows=[Row("{}", Fate([1], NONE, "lost"), Fate([1], [1], "lost"), Fate(ALL, [1], "lost"))],
+    plays=[
+        Play("the other direction goes on", "{}",
+             "ask 1 2 3; sent 1 2; finished request; answer 1 2; got 1 2; open; end request; "
+             "finished request", when="{skip: 1, times: 1}"),
+    ],
+)  # fmt: skip
 
 
-@slicings
-def test_the_other_direction_goes_on(chunks: Chunks) -> None:
-    actor = stage("half_close", when="{skip: 1, times: 1}")
-    actor.ask(requests(1, 2, 3), chunks)
-    assert actor.sent["request"] == requests(1, 2)
-    assert actor.finished == ["request"]
-    actor.answer(responses(1, 2), chunks)
-    assert actor.sent["response"] == responses(1, 2)
-    lost = [x.note for x in actor.done if x.correlation_id == 3]
-    assert lost == ["request lost behind a dropped one"]
-    assert not actor.aborted
-    actor.end("request")
-    assert actor.finished == ["request"]
-
-
-@slicings
-def test_nothing_leaves_behind_it_though_it_waited_already(chunks: Chunks) -> None:
-    actor = stage("[{delay: 100ms}, half_close]", when="{skip: 1, times: 1}")
-    actor.ask(requests(1, 2, 3), chunks)
+@pytest.mark.parametrize(("do", "note"), [
+    ("half_close", "request lost behind a dropped one"),
+    ("[{delay: 100ms}, half_close]", "request lost behind a half-close"),  # it waited already
+])  # fmt: skip
+def test_nothing_leaves_behind_it(do: str, note: str) -> None:
+    actor = stage(do, when="{skip: 1, times: 1}")
+    actor.ask(requests(1, 2, 3))
     actor.stage.wait(100)
     assert actor.sent["request"] == requests(1, 2)
     assert actor.finished == ["request"]
-    told = [(x.correlation_id, x.note) for x in actor.done]
-    assert told == [(3, "request lost behind a half-close")]
+    assert [(x.correlation_id, x.note) for x in actor.done] == [(3, note)]

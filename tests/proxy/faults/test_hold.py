@@ -8,16 +8,15 @@ from tests.proxy.faults.given import (
     ALL,
     Examples,
     Fate,
+    Play,
     Row,
     effect_of,
-    produce,
     requests,
-    responses,
-    stage,
 )
-from tests.proxy.playbook import Chunks, Stage, request, slicings
+from tests.proxy.playbook import Stage, request
 
 ONE_LATE, BOTH_LATE = Fate([2, 1, 3], ALL), Fate([2, 3, 1], ALL)
+ONCE, RESPONSES = "{times: 1, scope: rule}", "{api: Heartbeat, direction: response}"
 GIVE_ONE = "give one of until, messages, time and control"
 
 EXAMPLES = Examples(
@@ -50,6 +49,37 @@ EXAMPLES = Examples(
         ("{messages: 1, same: any}", "counts", "any"),
         ("{until: {same: any}}", "counts", "connection"),
     ],
+    plays=[
+        Play("until so many of its own connection have passed", "{messages: 2}",
+             "ask 1 Produce2 3 4; sent Produce2 3 1 4; released 1; wait 0; full", when="{times: 1}"),
+        Play("until so many of any connections have passed", "{messages: 2, same: any}",
+             "ask 1; two.ask 7; sent; two.ask 2; sent 1; ask 3; sent 1 3; two.sent 7 2; "
+             "released 1", when=ONCE),
+        Play("a message of its own connection counts once", "{messages: 2, same: any}",
+             "ask 1 2; sent 2; ask 3; sent 2 3 1", when=ONCE),
+        Play("only messages of its direction count", "{messages: 1, same: any}",
+             "ask 1; answer 1; two.ask 2; got; two.answer 2; got 1; two.got 2", when=ONCE, match=RESPONSES),
+        Play("until some time has passed, though nothing follows, while what is behind it passes",
+             "{time: 2s}",
+             "ask 1 2; sent 2; wait 1999; sent 2; end request; sent 2; wait 1; sent 2 1; released 1; "
+             "expired 0; finished request", when="{times: 1}"),
+        *(Play(f"until somebody says so: {until}", until,
+               "ask 1 2; two.ask 3; wait 29999; sent 2; two.sent 3; release other; sent 2; "
+               "release r; sent 2 1; released 1; sleeps", when=ONCE)
+          for until in ("{control: true}", "{until: {api: JoinGroup}}")),
+        *(Play(f"it is bounded: {until}", f"{{{until}, at_most: 5s}}",
+               "ask 1; wait 4999; sent; wait 1; sent 1; expired 1")
+          for until in ("messages: 9", "messages: 9, same: any", "control: true", "until: {api: JoinGroup}")),
+        Play("responses come in the order in which the client asked", "{time: 2s}",
+             "ask 1 2; answer 2; got; wait 2000; answer 1; got 1 2; idle", when="{times: 1}"),
+        Play("answers are put back", "{messages: 1}",
+             "ask 1 2; sent 2 1; answer 2 1; got 1 2", when="{times: 1}"),
+        Play("unless told", "{messages: 1, restore: false}",
+             "ask 1 2; sent 2 1; answer 2 1; got 2 1", when="{times: 1}"),
+        Play("when its connection ends what it waits for can not come",
+             "{until: {api: JoinGroup, same: connection}}",
+             "ask 1; end request; sent 1; released 0; expired 0; ended 1"),
+    ],
 )  # fmt: skip
 
 S = 1_000_000_000
@@ -73,132 +103,17 @@ def test_each_condition_has_its_effect_and_half_a_minute_unless_told() -> None:
     assert effect_of("hold", {"control": True}) == Aside(30 * S, control=True)
 
 
-# playbooks
-
-ONCE = "[{name: r, match: {api: Heartbeat, direction: %s}, when: {times: 1, scope: rule}, do: {hold: %s}}]"
-
-
-def connections(do: str, direction: str = "request") -> Stage:
-    return Stage(f"version: 1\nrules: {ONCE % (direction, do)}\n")
-
-
-@slicings
-def test_until_so_many_of_its_own_connection_have_passed(chunks: Chunks) -> None:
-    actor = stage("{hold: {messages: 2}}", when="{times: 1}")
-    actor.ask(requests(1) + produce(2) + requests(3, 4), chunks)
-    assert actor.ids("request") == [2, 3, 1, 4]
-    assert actor.stage.rules.rule("r").released == 1
-    assert actor.connection.state.queues["request"].idle
-
-
-@slicings
-@pytest.mark.parametrize("same", ["client", "group", "any"])
-def test_until_so_many_of_other_connections_have_passed(chunks: Chunks, same: str) -> None:
-    found = connections(f"{{messages: 2, same: {same}}}")
-    one, other, stranger = found.actor(), found.actor(), found.actor()
-    one.ask(requests(1), chunks)
-    stranger.ask(request("Heartbeat", 7, client="you", group_id="h"), chunks)
-    counted = same == "any"
-    other.ask(requests(2), chunks)
-    assert one.ids("request") == ([1] if counted else [])
-    one.ask(requests(3), chunks)
-    assert one.ids("request") == ([1, 3] if counted else [3, 1])
-    assert (other.ids("request"), stranger.ids("request")) == ([2], [7])
-    assert found.rules.rule("r").released == 1
-
-
-@slicings
-def test_a_message_of_its_own_connection_counts_once(chunks: Chunks) -> None:
-    actor = connections("{messages: 2, same: any}").actor()
-    actor.ask(requests(1, 2), chunks)
-    assert actor.ids("request") == [2]
-    actor.ask(requests(3), chunks)
-    assert actor.ids("request") == [2, 3, 1]
-
-
-@slicings
-def test_only_messages_of_its_direction_count(chunks: Chunks) -> None:
-    found = connections("{messages: 1, same: any}", "response")
-    one, other = found.actor(), found.actor()
-    one.ask(requests(1), chunks)
-    one.answer(responses(1), chunks)
-    other.ask(requests(2), chunks)
-    assert one.ids("response") == []
-    other.answer(responses(2), chunks)
-    assert (one.ids("response"), other.ids("response")) == ([1], [2])
-
-
-@slicings
-def test_until_some_time_has_passed_while_what_is_behind_it_passes(chunks: Chunks) -> None:
-    actor = stage("{hold: {time: 2s}}", when="{times: 1}")
-    actor.ask(requests(1, 2), chunks)
-    actor.stage.wait(1999)
-    assert actor.ids("request") == [2]
-    actor.end("request")
-    assert actor.ids("request") == [2]  # it keeps its time, though nothing follows
-    actor.stage.wait(1)
-    assert actor.ids("request") == [2, 1]
-    rule = actor.stage.rules.rule("r")
-    assert (rule.released, rule.expired) == (1, 0)
-    assert actor.finished == ["request"]
-
-
-@slicings
-@pytest.mark.parametrize("do", ["{control: true}", "{until: {api: JoinGroup}}"])
-def test_until_somebody_says_so(chunks: Chunks, do: str) -> None:
-    found = connections(do)
-    one, other = found.actor(), found.actor()
-    one.ask(requests(1, 2), chunks)
-    other.ask(requests(3), chunks)
-    found.wait(29_999)
-    assert (one.ids("request"), other.ids("request")) == ([2], [3])
-    found.release("other")
-    assert one.ids("request") == [2]
-    found.release("r")
-    assert one.ids("request") == [2, 1]
-    assert found.rules.rule("r").released == 1
-    assert one.connection.wake is None
-
-
 @pytest.mark.parametrize(
-    "until", ["messages: 9", "messages: 9, same: any", "control: true", "until: {api: JoinGroup}"]
+    ("same", "order"), [("client", [3, 1]), ("group", [3, 1]), ("any", [1, 3])]
 )
-def test_each_is_bounded(until: str) -> None:
-    actor = stage(f"{{hold: {{{until}, at_most: 5s}}}}")
-    actor.ask(requests(1))
-    actor.stage.wait(4999)
-    assert actor.ids("request") == []
-    actor.stage.wait(1)
-    assert actor.ids("request") == [1]
-    assert actor.stage.rules.rule("r").expired == 1
-
-
-@slicings
-def test_responses_come_in_the_order_in_which_the_client_asked(chunks: Chunks) -> None:
-    actor = stage("{hold: {time: 2s}}", when="{times: 1}")
-    actor.ask(requests(1, 2), chunks)
-    actor.answer(responses(2), chunks)
-    assert actor.ids("response") == []
-    actor.stage.wait(2000)
-    actor.answer(responses(1), chunks)
-    assert actor.ids("response") == [1, 2]
-    assert actor.connection.idle
-
-
-@slicings
-@pytest.mark.parametrize(("put_back", "order"), [("", [1, 2]), (", restore: false", [2, 1])])
-def test_answers_are_put_back_unless_told(chunks: Chunks, put_back: str, order: list[int]) -> None:
-    actor = stage(f"{{hold: {{messages: 1{put_back}}}}}", when="{times: 1}")
-    actor.ask(requests(1, 2), chunks)
-    assert actor.ids("request") == [2, 1]
-    actor.answer(responses(2, 1), chunks)
-    assert actor.ids("response") == order
-
-
-def test_when_its_connection_ends_what_it_waits_for_can_not_come() -> None:
-    actor = stage("{hold: {until: {api: JoinGroup, same: connection}}}")
-    actor.ask(requests(1))
-    actor.end("request")
-    assert actor.ids("request") == [1]
-    rule = actor.stage.rules.rule("r")
-    assert (rule.released, rule.expired, rule.ended) == (0, 0, 1)
+def test_until_so_many_of_other_connections_have_passed(same: str, order: list[int]) -> None:
+    match = "{api: Heartbeat, direction: request}"
+    do = f"{{hold: {{messages: 2, same: {same}}}}}"
+    stage = Stage(f"version: 1\nrules: [{{name: r, match: {match}, when: {ONCE}, do: {do}}}]")
+    one, other, stranger = stage.actor(), stage.actor(), stage.actor()
+    one.ask(requests(1))
+    stranger.ask(request("Heartbeat", 7, client="you", group_id="h"))
+    other.ask(requests(2))
+    assert one.ids("request") == ([1] if same == "any" else [])
+    one.ask(requests(3))
+    assert (one.ids("request"), other.ids("request"), stranger.ids("request")) == (order, [2], [7])

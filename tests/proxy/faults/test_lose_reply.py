@@ -7,15 +7,22 @@ from tests.proxy.faults.given import (
     UNANSWERED,
     Examples,
     Fate,
+    Play,
     Row,
-    produce,
     requests,
     responses,
     stage,
 )
 from tests.proxy.playbook import Chunks, slicings
 
-EXAMPLES = Examples({}, rows=[Row("{}", Fate([1], NONE, "closed"), UNANSWERED, UNANSWERED)])
+EXAMPLES = Examples(
+    {},
+    rows=[Row("{}", Fate([1], NONE, "closed"), UNANSWERED, UNANSWERED)],
+    plays=[
+        Play("acks=0 is cut behind the request", "{}", "ask Produce1/0; sent Produce1/0; aborted",
+             match="{api: Produce, direction: request}"),
+    ],
+)  # fmt: skip
 
 
 @slicings
@@ -35,12 +42,3 @@ def test_the_broker_is_asked_and_the_client_never_hears(chunks: Chunks, directio
     assert "r" in lost.rules
     assert lost.response == {"error_code": 0, "throttle_time_ms": 0}
     assert {x.correlation_id for x in actor.done} == {1, 2, 3}
-
-
-@slicings
-def test_acks_0_is_cut_behind_the_request(chunks: Chunks) -> None:
-    actor = stage("lose_reply", "{api: Produce, direction: request}")
-    actor.ask(produce(1, acks=0)[:-1], chunks)
-    actor.ask(produce(1, acks=0)[-1:])
-    assert actor.sent["request"] == produce(1, acks=0)
-    assert actor.aborted

@@ -8,6 +8,7 @@ from tests.proxy.faults.given import (
     ALL,
     Examples,
     Fate,
+    Play,
     Row,
     effect_of,
     message,
@@ -21,12 +22,14 @@ from tests.proxy.playbook import (
     Stage,
     heartbeat_response,
     request,
-    response,
     slicings,
 )
 
 ERROR, BODY = {"error": 3}, {"body": {}}
 REFUSED = "match direction: request, or use edit"
+HELD = "{hold: {until: {api: JoinGroup, direction: request, same: connection}, at_most: 5s}}"
+ANY_ORDER = HELD.replace("at_most", "restore: false, at_most")
+ANSWERED = "{respond: {error: 27}}"
 EXAMPLES = Examples(
     {"error": "NOT_COORDINATOR"},
     rows=[Row("{body: {throttle_time_ms: 5}}", Fate([2, 3], [2, 3]), Fate([2, 3], ALL))],
@@ -55,60 +58,39 @@ EXAMPLES = Examples(
         ({"body": {"a": 1}}, "field_values", ((("body",), "", {"a": 1}, False),)),
         (ERROR, "field_values", ()),
     ],
+    plays=[
+        Play("the proxy answers when it is its turn", "{error: REBALANCE_IN_PROGRESS}",
+             "ask 1 2 3; sent 1 3; got; answer 1; got 1 2!27; answer 3; got 1 2!27 3; idle",
+             when="{skip: 1, times: 1}"),
+        Play("the answer may come late", f"[{{delay: 100ms}}, {ANSWERED}]",
+             "ask 1 2; wait 99; sent; got; wait 1; got 1!27; sent 2", when="{times: 1}"),
+        Play("a request that is held is answered when it is released, in the client's order",
+             f"[{HELD}, {ANSWERED}]",
+             "ask 1 Metadata2; sent Metadata2; answer Metadata2; got; wait 1000; got; "
+             "ask JoinGroup3; sent Metadata2 JoinGroup3; answer JoinGroup3; "
+             "got 1!27 Metadata2 JoinGroup3; released 1; idle"),
+        # it became the broker's turn behind what had left before
+        Play("or as they come", f"[{ANY_ORDER}, {ANSWERED}]",
+             "ask 1 Metadata2; sent Metadata2; answer Metadata2; got Metadata2; wait 1000; got Metadata2; "
+             "ask JoinGroup3; sent Metadata2 JoinGroup3; answer JoinGroup3; "
+             "got Metadata2 JoinGroup3 1!27; released 1; idle"),
+        Play("requests that are reordered are answered in the client's order",
+             f"[{{reorder: {{reverse: 2}}}}, {ANSWERED}]", "ask 1; got; ask 2; got 1!27 2!27"),
+        *(Play(f"what lets a request wait lets its answer wait: {beside}", f"[{beside}, {ANSWERED}]",
+               f"ask 1; wait {ms - 1}; got; wait 1; sent; got 1!27; expired {int(beside == HELD)}")
+          for beside, ms in ((HELD, 5000), ("{coalesce: {count: 9, at_most: 70ms}}", 70),
+                             ("{throttle: {messages: 10}}", 100),
+                             ("{isolate: {lasts: 40ms, direction: request}}", 40))),
+    ],
 )  # fmt: skip
 
 
-@slicings
-def test_the_proxy_answers_when_it_is_its_turn(chunks: Chunks) -> None:
-    actor = stage("{respond: {error: REBALANCE_IN_PROGRESS}}", when="{skip: 1, times: 1}")
-    own = heartbeat_response(2, 27)
-    actor.ask(requests(1, 2, 3), chunks)
-    assert (actor.sent["request"], actor.sent["response"]) == (requests(1, 3), b"")
-    actor.answer(responses(1), chunks)
-    assert actor.sent["response"] == responses(1) + own
-    actor.answer(responses(3), chunks)
-    assert actor.sent["response"] == responses(1) + own + responses(3)
-    (found,) = [x for x in actor.done if x.correlation_id == 2]
+def test_the_exchange_says_who_answered() -> None:
+    actor = stage("{respond: {error: REBALANCE_IN_PROGRESS}}")
+    actor.ask(requests(2))
+    (found,) = actor.done
     assert (found.error, found.rules) == ("REBALANCE_IN_PROGRESS", ("r",))
     assert found.note == "answered by the proxy"
-    assert actor.connection.idle
-
-
-@slicings
-def test_the_answer_may_come_late(chunks: Chunks) -> None:
-    actor = stage("[{delay: 100ms}, {respond: {error: 27}}]", when="{times: 1}")
-    actor.ask(requests(1, 2), chunks)
-    actor.stage.wait(99)
-    assert actor.sent["response"] == actor.sent["request"] == b""
-    actor.stage.wait(1)
-    assert actor.sent["response"] == heartbeat_response(1, 27)
-    assert actor.sent["request"] == requests(2)
-
-
-HELD = "{hold: {until: {api: JoinGroup, direction: request, same: connection}, at_most: 5s}}"
-
-
-@slicings
-@pytest.mark.parametrize("restore", [True, False])
-def test_a_request_that_is_held_is_answered_when_it_is_released(
-    chunks: Chunks, restore: bool
-) -> None:
-    held = HELD if restore else HELD.replace("at_most", "restore: false, at_most")
-    actor = stage(f"[{held}, {{respond: {{error: 27}}}}]")
-    actor.ask(requests(1) + request("Metadata", 2), chunks)
-    assert actor.ids("request") == [2]
-    actor.answer(response("Metadata", 2), chunks)
-    for ms in (0, 1000):  # the client's order, or as they come
-        actor.stage.wait(ms)
-        assert actor.ids("response") == ([] if restore else [2])
-    actor.ask(request("JoinGroup", 3, version=2, group_id="g"), chunks)
-    assert actor.ids("request") == [2, 3]
-    actor.answer(response("JoinGroup", 3, version=2), chunks)
-    # else it became the broker's turn behind what had left before
-    assert actor.ids("response") == ([1, 2, 3] if restore else [2, 3, 1])
-    assert heartbeat_response(1, 27) in actor.frames("response")
-    assert actor.stage.rules.rules[0].released == 1
-    assert actor.connection.idle
 
 
 def test_a_request_that_the_proxy_answers_does_not_pass_what_waits_for_it() -> None:
@@ -122,29 +104,6 @@ def test_a_request_that_the_proxy_answers_does_not_pass_what_waits_for_it() -> N
     actor.stage.wait(5000)
     assert actor.sent["request"] == requests(1)
     assert actor.stage.rules.rule("held").expired == 1
-
-
-def test_requests_that_are_reordered_are_answered_in_the_clients_order() -> None:
-    actor = stage("[{reorder: {reverse: 2}}, {respond: {error: 27}}]")
-    actor.ask(requests(1))
-    assert actor.sent["response"] == b""
-    actor.ask(requests(2))
-    assert actor.sent["response"] == heartbeat_response(1, 27) + heartbeat_response(2, 27)
-
-
-@pytest.mark.parametrize(
-    ("beside", "waits_ms"),
-    [(HELD, 5000), ("{coalesce: {count: 9, at_most: 70ms}}", 70), ("{throttle: {messages: 10}}", 100),
-     ("{isolate: {lasts: 40ms, direction: request}}", 40)],
-)  # fmt: skip
-def test_what_lets_a_request_wait_lets_its_answer_wait(beside: str, waits_ms: int) -> None:
-    actor = stage(f"[{beside}, {{respond: {{error: 27}}}}]")
-    actor.ask(requests(1))
-    actor.stage.wait(waits_ms - 1)
-    assert actor.sent["response"] == b""
-    actor.stage.wait(1)
-    assert (actor.sent["request"], actor.sent["response"]) == (b"", heartbeat_response(1, 27))
-    assert actor.stage.rules.rules[0].expired == (beside == HELD)
 
 
 def test_what_is_injected_beside_the_answer_leaves() -> None:

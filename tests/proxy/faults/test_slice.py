@@ -1,25 +1,30 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import Examples, Row, requests, responses, stage
-from tests.proxy.playbook import Chunks, Stage, slicings
+from tests.proxy.faults.given import Examples, Play, Row, requests, stage
+from tests.proxy.playbook import Stage
 
-EXAMPLES = Examples({}, rows=[Row("{size: 8B}")], live=["{size: 8B, every: 1ms}"])
+PIECES = -(-len(requests(1)) // 10)
+TIMES = " ".join(str(5.0 * n) for n in [*range(PIECES), PIECES - 1])
+
+EXAMPLES = Examples(
+    {},
+    rows=[Row("{size: 8B}")],
+    live=["{size: 8B, every: 1ms}"],
+    plays=[
+        Play("the message leaves in pieces and nothing comes in between", "{size: 10B, every: 5ms}",
+             f"ask 1 2; wait 100; sent 1 2; at {TIMES}; answer 1 2; got 1 2; told 1 2; idle",
+             when="{times: 1}"),
+    ],
+)  # fmt: skip
 
 
-@slicings
-def test_the_message_leaves_in_pieces_and_nothing_comes_in_between(chunks: Chunks) -> None:
-    actor = stage("{slice: {size: 10B, every: 5ms}}", when="{times: 1}")
-    actor.ask(requests(1, 2), chunks)
+def test_each_piece_has_its_size_but_the_last() -> None:
+    actor = stage("{slice: {size: 10B, every: 5ms}}")
+    actor.ask(requests(1))
     actor.stage.wait(100)
-    assert actor.sent["request"] == requests(1, 2)
-    count = -(-len(requests(1)) // 10)
-    times = [at for at, _ in actor.times["request"]]
-    assert times == [5.0 * n for n in range(count)] + [5.0 * (count - 1)]
-    assert [len(data) for _, data in actor.times["request"]][: count - 1] == [10] * (count - 1)
-    actor.answer(responses(1, 2), chunks)
-    assert actor.sent["response"] == responses(1, 2)
-    assert [x.correlation_id for x in actor.done] == [1, 2]
-    assert actor.connection.idle
+    pieces = [data for _, data in actor.times["request"]]
+    assert [len(data) for data in pieces[:-1]] == [10] * (PIECES - 1)
+    assert b"".join(pieces) == requests(1)
 
 
 def test_one_that_was_held_does_not_come_in_between_either() -> None:

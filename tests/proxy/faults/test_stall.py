@@ -1,37 +1,18 @@
 from __future__ import annotations
 
-import pytest
-
-from tests.proxy.faults.given import Examples, Row, requests, responses, stage
-from tests.proxy.playbook import Chunks, slicings
+from tests.proxy.faults.given import Examples, Play, Row
 
 EXAMPLES = Examples(
     {"time": "1s"},
     rows=[Row("{time: 1s, side: both}")],
     live=["{time: 5ms, side: both}"],
     says=[("{time: 0s}", "no_op", "time"), ("{time: 1s}", "no_op", "")],
-)
-
-
-@slicings
-@pytest.mark.parametrize(
-    ("side", "full"),
-    [("client", (True, False)), ("broker", (False, True)), ("both", (True, True))],
-)
-def test_nothing_is_read_for_a_while(chunks: Chunks, side: str, full: tuple[bool, bool]) -> None:
-    actor = stage(f"{{stall: {{time: 100ms, side: {side}}}}}", when="{skip: 1, times: 1}")
-
-    def full_ones() -> tuple[bool, bool]:
-        return actor.connection.full("request"), actor.connection.full("response")
-
-    actor.ask(requests(1), chunks)
-    assert full_ones() == (False, False)
-    actor.ask(requests(2), chunks)
-    assert actor.sent["request"] == requests(1, 2)  # the message itself leaves
-    assert full_ones() == full
-    actor.stage.wait(99)
-    assert full_ones() == full
-    actor.stage.wait(1)
-    assert full_ones() == (False, False)
-    actor.answer(responses(1, 2), chunks)
-    assert actor.sent["response"] == responses(1, 2)
+    plays=[
+        Play(f"nothing is read for a while from {side}, and the message itself leaves",
+             f"{{time: 100ms, side: {side}}}",
+             f"ask 1; full; ask 2; sent 1 2; full {full}; wait 99; full {full}; wait 1; full; "
+             "answer 1 2; got 1 2",
+             when="{skip: 1, times: 1}")
+        for side, full in (("client", "request"), ("broker", "response"), ("both", "request response"))
+    ],
+)  # fmt: skip

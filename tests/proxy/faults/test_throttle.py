@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from barnabas.proxy.faults.throttle import MOST, RateLimiter
 from tests.proxy.faults.given import (
     Examples,
+    Play,
     Row,
     effect_of,
     message,
     requests,
     responses,
-    stage,
 )
-from tests.proxy.playbook import Chunks, Stage, slicings
+from tests.proxy.playbook import Stage
 
 EXAMPLES = Examples(
     {"bytes": "1MB"},
@@ -32,7 +32,20 @@ EXAMPLES = Examples(
         ("{messages: 1}", "across", ""),
         ("{messages: 1, per: broker}", "across", "connections share a rate per broker"),
     ],
-)
+    plays=[
+        Play("messages leave one after the other, and a line that was idle saves nothing up",
+             "{messages: 10}",
+             "ask 1 2 3; wait 350; at 100 200 300; sent 1 2 3; wait 650; ask 4 5; wait 250; "
+             "at 100 200 300 1100 1200"),
+        Play("connections share the line of their client", "{messages: 10, per: client}",
+             "ask 1; two.ask 1; wait 300; at 100; two.at 200"),
+        Play("or each has its own", "{messages: 10}", "ask 1; two.ask 1; wait 300; at 100; two.at 100"),
+        Play("a delay in front of a line adds to it", "[{delay: 30ms}, {throttle: {messages: 10}}]",
+             "ask 1 2; wait 500; at 130 230"),
+        Play("a delay behind a line adds to it", "[{throttle: {messages: 10}}, {delay: 30ms}]",
+             "ask 1 2; wait 500; at 130 230"),
+    ],
+)  # fmt: skip
 
 TENTH = f"{(message().size + 4) * 10}B"
 """Just any message takes 100 ms of it."""
@@ -49,39 +62,6 @@ TENTH = f"{(message().size + 4) * 10}B"
 def test_what_just_any_message_takes_on_an_idle_line(settings: Any, ms: int, what: str) -> None:
     effect = effect_of("throttle", settings)
     assert (effect.leave(0), effect.what) == (ms * 1_000_000, what)
-
-
-@slicings
-def test_messages_leave_one_after_the_other(chunks: Chunks) -> None:
-    actor = stage("{throttle: {messages: 10}}")
-    actor.ask(requests(1, 2, 3), chunks)
-    actor.stage.wait(350)
-    assert [at for at, _ in actor.times["request"]] == [100, 200, 300]
-    assert actor.sent["request"] == requests(1, 2, 3)
-    actor.stage.wait(650)  # a line that was idle saves nothing up
-    actor.ask(requests(4, 5), chunks)
-    actor.stage.wait(250)
-    assert [at for at, _ in actor.times["request"]][3:] == [1100, 1200]
-
-
-@pytest.mark.parametrize(("per", "expected"), [("client", [100, 200]), ("connection", [100, 100])])
-def test_connections_share_the_line_of_their_client(per: str, expected: list[int]) -> None:
-    do = f"{{throttle: {{messages: 10, per: {per}}}}}"
-    shared = Stage(f"version: 1\nrules: [{{name: r, do: {do}}}]")
-    actors = [shared.actor(), shared.actor()]
-    for actor in actors:
-        actor.ask(requests(1))
-    shared.wait(300)
-    assert [at for actor in actors for at, _ in actor.times["request"]] == expected
-
-
-@slicings
-@pytest.mark.parametrize("do", ["[{delay: 30ms}, SLOW]", "[SLOW, {delay: 30ms}]"])
-def test_a_delay_in_front_of_a_line_or_behind_it_adds_to_it(do: str, chunks: Chunks) -> None:
-    actor = stage(do.replace("SLOW", "{throttle: {messages: 10}}"))
-    actor.ask(requests(1, 2), chunks)
-    actor.stage.wait(500)
-    assert [at for at, _ in actor.times["request"]] == [130, 230]
 
 
 def two_rules(first: str, direction: str) -> Any:
