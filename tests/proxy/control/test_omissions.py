@@ -100,7 +100,7 @@ async def served() -> AsyncIterator[tuple[Desk, set[str]]]:
         yield Desk(cast(Any, None), history, serving, "token", []), known
     finally:
         history.close()
-        await asyncio.wait_for(serving.stop(), 10)
+        await asyncio.wait_for(serving.stop(), 60)
 
 
 async def test_all_requests_are_one_of_these() -> None:

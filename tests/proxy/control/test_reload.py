@@ -65,7 +65,7 @@ def after(path: Path, *changes: Callable[[Path], None]) -> tuple[list[Scenario],
         for change in changes:
             count = len(found) + len(said)
             change(path)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while len(found) + len(said) == count:
                     await asyncio.sleep(0.001)
         task.cancel()
@@ -137,7 +137,7 @@ def test_whatever_loading_or_replacing_raises_is_said_and_it_goes_on(
     async def main() -> None:
         file = ScenarioFile(path)
         task = asyncio.create_task(file.watch(odd, said.append, every=0.001))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             for count, change in enumerate((rewrite, rename)):
                 change(path)
                 while len(said) == count:

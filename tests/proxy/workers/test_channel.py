@@ -14,7 +14,7 @@ import pytest
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.workers.channel import Caller, Gone, serve
 
-SOON = 10.0
+SOON = 60.0
 
 
 @asynccontextmanager

@@ -37,7 +37,7 @@ def asking() -> Iterator[Connection]:
         yield theirs
     finally:
         theirs.close()
-        serving.join(10)
+        serving.join(60)
         ours.close()
     assert not serving.is_alive()
 
