@@ -51,6 +51,11 @@ EXAMPLES = Examples(
         (VALUE, produced(TWO[:70] + b"\xff" * (len(TWO) - 70)), f"{FIRST}: "),
         (VALUE, message(), f"{FIRST}: no records"),
         ({"value": "x"}, message(), "records: no such record"),
+        (
+            {"value": "x"},
+            message("DescribeTopicPartitions", "response", next_cursor=None),
+            "records: ",
+        ),
         ({"value": "x"}, produced(None), "records: no such record"),
         (HEADERS, produced(OLD), ""),
         (HEADERS, produced(OLDER), ""),

@@ -180,8 +180,8 @@ def test_rules_that_wait_for_one_that_never_fires() -> None:
     dead = "match: {api: Fetch, acks: all}, do: close"
     assert never(dead, waiting[0], waiting[1], "do: {delay: 1s}", waiting[3]) == [
         "r0: only Produce requests have acks, no Fetch message has",
-        "r1: it waits for rule 'r0', which never fires",
-        "r2: it waits for rule 'r1', which never fires",
+        "r1: it waits for rule 'r0', which never fires before it",
+        "r2: it waits for rule 'r1', which never fires before it",
     ]
     assert [line[:3] for line in never(waiting[1], waiting[0], "do: drop")] == ["r0:", "r1:"]
 
