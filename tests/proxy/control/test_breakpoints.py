@@ -66,7 +66,7 @@ async def test_what_waits_is_listed_the_oldest_first_and_shown_with_its_body() -
         known = ("rule", "client_id", "direction", "api", "version", "correlation_id", "size")
         size = len(request("Metadata", 0))
         assert [first[name] for name in known] == [
-            *("look", "me", "request", "Metadata", 1, 0, size),
+            *("look", "me", "request", "Metadata", 1, 0, size)
         ]
         assert first["client_timeout"] is None
         found = await it.get("/breakpoints/1.2")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from barnabas.proxy.faults import FAULTS
 from tests.answer import Answer
 from tests.proxy.control.desk import Desk, desk
@@ -62,17 +60,6 @@ async def test_what_a_scenario_would_have_done_to_the_last_exchanges() -> None:
         assert unchanged(it.it)
 
 
-@pytest.mark.parametrize(("query", "body", "status", "said"), [
-    ("", b"version: 1", 422, "scenario:1: 'rules' is missing in the scenario"),
-    ("?last=x", DELAY.encode(), 400, "last is a number of exchanges, 1000 at most"),
-    ("?last=-1", DELAY.encode(), 400, "last is a number of exchanges, 1000 at most"),
-])  # fmt: skip
-async def test_what_can_not_be_tried(query: str, body: bytes, status: int, said: str) -> None:
-    async with desk() as it:
-        answer = await it.ask("POST", f"/scenario/try{query}", body)
-        assert (answer.status, answer.error) == (status, said)
-
-
 async def test_a_drafted_rule_is_added_as_it_is() -> None:
     async with desk(observed=True) as it:
         await it.exchange(1, client="app")
@@ -85,21 +72,6 @@ async def test_a_drafted_rule_is_added_as_it_is() -> None:
         assert again["name"] == f"{found['name']} 2"
         assert again["settings"] == "{error: 3}"
         assert (await draft(it, exchange=0, do="drop")).json["settings"] == ""
-
-
-@pytest.mark.parametrize(("wanted", "status", "said"), [
-    ({"exchange": 7, "do": "drop"}, 404, "exchange 7 is not held (any longer)"),
-    ({"exchange": 0, "do": "delai"}, 422, "no fault is called 'delai'; did you mean 'delay'?"),
-    ({"exchange": 0, "do": "delay", "settings": "[1"}, 422, "settings: no YAML"),
-    ({"exchange": 0}, 400, "do: Field required"),
-    ({"exchange": "0", "do": "drop"}, 400, "exchange: Input should be a valid integer"),
-])  # fmt: skip
-async def test_what_can_not_be_drafted(wanted: Any, status: int, said: str) -> None:
-    async with desk(observed=True) as it:
-        await it.exchange()
-        answer = await draft(it, **wanted)
-        assert answer.status == status
-        assert answer.error.startswith(said)
 
 
 async def test_an_editor_is_told_every_fault_with_what_it_does() -> None:

@@ -57,6 +57,7 @@ def linted(text: bytes) -> None:
 async def scraped(it: Desk) -> dict[str, float]:
     answer = await it.ask("GET", "/metrics")
     assert answer.status == 200
+    assert answer.headers["content-type"].startswith("text/plain; version=")
     linted(answer.body)
     return {name: sample.value for name, sample in parsed(answer.body).items()}
 
@@ -90,10 +91,7 @@ async def test_exchanges_and_their_times_are_those_that_passed(observed: bool) -
         assert 0 < found["barnabas_latency_seconds_sum{api=Metadata}"] <= 3.1e-3 * row.max_ms
         seen = {k: v for k, v in found.items() if k.startswith("barnabas_observed")}
         kind = "barnabas_observed_exchanges_total{{api={},error={},version=1}}"
-        expected = {
-            kind.format("Metadata", "none"): 3,
-            kind.format("ListOffsets", "unknown"): 1,
-        }
+        expected = {kind.format("Metadata", "none"): 3, kind.format("ListOffsets", "unknown"): 1}
         assert seen == (expected if observed else {})
 
 

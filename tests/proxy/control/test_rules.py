@@ -11,7 +11,6 @@ import pytest
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.scenario.file import Scenario, loads
-from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
 from tests.proxy.control.desk import desk
 from tests.proxy.control.test_api import HOLD, SLOW, scenario
 from tests.proxy.playbook import request
@@ -24,12 +23,7 @@ async def test_the_scenario_is_shown_as_it_was_written_with_what_its_rules_did()
         found = await it.get("/scenario")
         assert (found["text"], found["seed"]) == (text, 5)
         (rule,) = found["rules"]
-        assert (rule["name"], rule["matched"], rule["fired"], rule["to_fire"]) == (
-            "slow",
-            0,
-            0,
-            0,
-        )
+        assert (rule["name"], rule["matched"], rule["fired"], rule["to_fire"]) == ("slow", 0, 0, 0)
 
 
 async def test_without_a_scenario_there_is_an_empty_one() -> None:
@@ -61,24 +55,6 @@ async def test_replacing_it_lets_go_what_was_held_and_is_said_and_captured(tmp_p
     assert written.count(b"name: other") == 1
 
 
-@pytest.mark.parametrize(("body", "status", "said"), [
-    (b"version: 1\nrules: [{name: a, do: {delai: 1s}}]", 422, "scenario:2: unknown key 'delai'"),
-    (b"version: 1\nrules: [", 422, "scenario:"),
-    (b"", 422, "scenario:1"),
-    (b"\xff\xfe", 400, "the body is not UTF-8"),
-    (b"#" * (MAX_BYTES + 1), 413, "the body is longer than 1 MiB"),
-])  # fmt: skip
-async def test_a_wrong_scenario_is_refused_and_the_old_one_stays(
-    body: bytes, status: int, said: str
-) -> None:
-    async with desk(scenario(SLOW)) as it:
-        before = it.it.proxy.rules
-        answer = await it.ask("PUT", "/scenario", body)
-        assert answer.status == status
-        assert answer.error.startswith(said)
-        assert it.it.proxy.rules is before
-
-
 async def test_a_rule_more_and_a_rule_less() -> None:
     async with desk(scenario(SLOW)) as it:
         slow = it.it.proxy.rules.rules[0]
@@ -98,25 +74,6 @@ async def test_rules_have_any_name(name: str) -> None:
         path = f"/scenario/rules/{quote(name, safe='')}"
         assert (await it.ask("POST", f"{path}/fire")).json["to_fire"] == 1
         assert (await it.ask("DELETE", path)).json["rules"] == []
-
-
-@pytest.mark.parametrize(("method", "path", "body", "status", "said"), [
-    ("POST", "", b"{name: slow, do: close}", 422, "rule:1: a rule is called 'slow' already"),
-    ("POST", "", b"{name: b,\n do: nothing}", 422, "rule:2: "),
-    ("POST", "", b"[", 422, "rule:"),
-    ("DELETE", "/other", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
-    ("POST", "/other/fire", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
-    ("POST", "/other/release", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
-])  # fmt: skip
-async def test_what_can_not_be_done_to_rules(
-    method: str, path: str, body: bytes, status: int, said: str
-) -> None:
-    async with desk(scenario(SLOW)) as it:
-        before = it.it.proxy.rules
-        answer = await it.ask(method, f"/scenario/rules{path}", body)
-        assert answer.status == status
-        assert answer.error.startswith(said)
-        assert it.it.proxy.rules is before
 
 
 async def test_of_many_changes_at_once_none_is_lost() -> None:

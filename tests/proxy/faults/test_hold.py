@@ -4,15 +4,7 @@ import pytest
 
 from barnabas.proxy.effects import Aside
 from barnabas.proxy.matching.match import Same, Until
-from tests.proxy.faults.given import (
-    ALL,
-    Examples,
-    Fate,
-    Play,
-    Row,
-    effect_of,
-    requests,
-)
+from tests.proxy.faults.given import ALL, Examples, Fate, Play, Row, effect_of, requests
 from tests.proxy.playbook import Stage, request
 
 ONE_LATE, BOTH_LATE = Fate([2, 1, 3], ALL), Fate([2, 3, 1], ALL)

@@ -17,13 +17,7 @@ from tests.proxy.faults.given import (
     responses,
     stage,
 )
-from tests.proxy.playbook import (
-    Chunks,
-    Stage,
-    heartbeat_response,
-    request,
-    slicings,
-)
+from tests.proxy.playbook import Chunks, Stage, heartbeat_response, request, slicings
 
 ERROR, BODY = {"error": 3}, {"body": {}}
 REFUSED = "match direction: request, or use edit"

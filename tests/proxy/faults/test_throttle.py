@@ -8,15 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.proxy.faults.throttle import MOST, RateLimiter
-from tests.proxy.faults.given import (
-    Examples,
-    Play,
-    Row,
-    effect_of,
-    message,
-    requests,
-    responses,
-)
+from tests.proxy.faults.given import Examples, Play, Row, effect_of, message, requests, responses
 from tests.proxy.playbook import Stage
 
 EXAMPLES = Examples(
