@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,37 +19,33 @@ OLD = "version: 1\nrules: [{name: old, do: close}]\n"
 NEW = "version: 1\nrules: [{name: new, do: close}]\n"
 
 
+def rewrite(path: Path, text: str = NEW) -> None:
+    path.write_text(text)
+
+
 def rename(path: Path) -> None:
     other = path.with_suffix(".new")
     other.write_text(NEW)
     other.replace(path)
 
 
-def rewrite(path: Path) -> None:
-    path.write_text(NEW)
-
-
-def remove_and_write(path: Path) -> None:
-    path.unlink()
-    path.write_text(NEW)
-
-
-def wrong(path: Path) -> None:
-    path.write_text("version: 1\nrules: [{name: new,\n do: nothing}]\n")
-
-
 def remove(path: Path) -> None:
     path.unlink()
 
 
-def folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
+def instead(put: Callable[[Path], object]) -> Callable[[Path], None]:
+    """Put something else in the file's place."""
+
+    def change(path: Path) -> None:
+        path.unlink()
+        put(path)
+
+    return change
 
 
-def pipe(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
+WRONG = partial(rewrite, text="version: 1\nrules: [{name: new,\n do: nothing}]\n")
+HUGE = partial(rewrite, text=f"version: 1\nseed: 0x{'f' * 4_000}\nrules: []\n")
+GONE = "it is gone, or no regular file"
 
 
 def after(path: Path, *changes: Callable[[Path], None]) -> tuple[list[Scenario], list[str]]:
@@ -82,7 +79,7 @@ def path(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.mark.parametrize("change", [rename, rewrite, remove_and_write])
+@pytest.mark.parametrize("change", [rename, rewrite, instead(rewrite)])
 def test_a_right_one_is_handed_on(path: Path, change: Callable[[Path], None]) -> None:
     found, said = after(path, change)
     assert [scenario.rules[0].name for scenario in found] == ["new"]
@@ -90,10 +87,8 @@ def test_a_right_one_is_handed_on(path: Path, change: Callable[[Path], None]) ->
 
 
 @pytest.mark.parametrize(("change", "reason"), [
-    (wrong, "scenario: invalid, the rules stay as they are: rules.yaml:3: "),
-    (remove, "it is gone, or no regular file"),
-    (folder, "it is gone, or no regular file"),
-    (pipe, "it is gone, or no regular file"),
+    (WRONG, "scenario: invalid, the rules stay as they are: rules.yaml:3: "),
+    (remove, GONE), (instead(Path.mkdir), GONE), (instead(os.mkfifo), GONE),
 ])  # fmt: skip
 def test_a_wrong_one_is_not_and_why_is_said_once(
     path: Path, change: Callable[[Path], None], reason: str
@@ -101,25 +96,16 @@ def test_a_wrong_one_is_not_and_why_is_said_once(
     found, said = after(path, change)
     assert found == []
     (line,) = said
-    assert reason in line
-    assert "the rules stay as they are" in line
-    assert "rules.yaml" in line
-
-
-def huge(path: Path) -> None:
-    path.write_text(f"version: 1\nseed: 0x{'f' * 4_000}\nrules: []\n")
+    for words in (reason, "the rules stay as they are", "rules.yaml"):
+        assert words in line
 
 
 def test_a_number_that_nobody_can_write_down_does_not_end_it(path: Path) -> None:
-    found, said = after(path, huge, rewrite)
+    found, said = after(path, HUGE, rewrite)
     assert [scenario.rules[0].name for scenario in found] == ["new"]
     assert [line.partition(": '0x")[0] for line in said] == [
         "scenario: invalid, the rules stay as they are: rules.yaml:2: no YAML"
     ]
-
-
-def rewrite_old(path: Path) -> None:
-    path.write_text(OLD)
 
 
 def test_whatever_loading_or_replacing_raises_is_said_and_it_goes_on(
@@ -147,7 +133,7 @@ def test_whatever_loading_or_replacing_raises_is_said_and_it_goes_on(
                 rename(path)
                 while len(said) < 3:
                     await asyncio.sleep(0.001)
-            rewrite_old(path)
+            rewrite(path, OLD)
             while not found:
                 await asyncio.sleep(0.001)
         task.cancel()
@@ -161,7 +147,7 @@ def test_whatever_loading_or_replacing_raises_is_said_and_it_goes_on(
 
 
 def test_one_that_was_wrong_and_is_right_again_is_handed_on(path: Path) -> None:
-    found, said = after(path, remove, rewrite, wrong, rewrite)
+    found, said = after(path, remove, rewrite, WRONG, rewrite)
     assert [scenario.rules[0].name for scenario in found] == ["new", "new"]
     assert len(said) == 2
 
