@@ -77,11 +77,9 @@ async def test_what_waits_is_listed_the_oldest_first_and_shown_with_its_body() -
 
 async def test_a_client_gets_what_somebody_has_edited() -> None:
     async with halted("response") as (it, (reader, _)):
-        said = await it.ask(
-            "POST",
-            "/breakpoints/1.1",
-            json.dumps({"edit": {"set": {"brokers[1].rack": "räck", "controller_id": 2}}}).encode(),
-        )
+        fields = {"brokers[1].rack": "räck", "controller_id": 2}
+        wanted = json.dumps({"edit": {"set": fields}}).encode()
+        said = await it.ask("POST", "/breakpoints/1.1", wanted)
         assert said.status == 200
         assert said.json["what"] == ["edit brokers[1].rack=räck, controller_id=2"]
         number, body = await answer(reader)
@@ -90,10 +88,7 @@ async def test_a_client_gets_what_somebody_has_edited() -> None:
         assert await it.get("/breakpoints") == []
         (rule,) = loads(said.json["scenario"]).rules
         assert [fault.name for fault in rule.do] == ["edit"]
-        assert rule.do[0].config.model_dump()["set"] == {
-            "brokers[1].rack": "räck",
-            "controller_id": 2,
-        }
+        assert rule.do[0].config.model_dump()["set"] == fields
 
 
 async def test_each_decision_is_about_its_own_message() -> None:

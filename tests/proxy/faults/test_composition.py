@@ -13,23 +13,29 @@ from barnabas.loop import run
 from barnabas.proxy.rules.outcome import outcome
 from barnabas.specs import api
 from tests.proxy.faults.given import produce, requests, responses, stage
-from tests.proxy.playbook import Actor, Chunks, Stage, request, slicings
+from tests.proxy.playbook import Actor, Chunks, Stage, request, response, slicings
 from tests.proxy.test_rehearsal import live
 
+EDIT = "{edit: {set: {member_id: abc}}}"
+CORRUPT = "{corrupt: {path: member_id, what: byte}}"
+EDITED, CORRUPTED = "edit member_id=abc", "byte corrupt in member_id"
+BAD = "{edit: {set: {group_instance_id: i}}}"
+WHY = "edit could not be done: group_instance_id: no such field in this message"
 
-def member(frame: bytes) -> str:
-    """The member id in a Heartbeat request."""
-    found = api("Heartbeat").request.codec(1).decode(frame[4 + 8 + 4 :])
-    return str(found["member_id"])
+
+def heartbeat(member: str, generation: int = 1) -> bytes:
+    return request("Heartbeat", 1, group_id="g", generation_id=generation, member_id=member)
+
+
+def member(actor: Actor) -> str:
+    """The member id in the one request that left."""
+    (frame,) = actor.frames("request")
+    return str(api("Heartbeat").request.codec(1).decode(frame[4 + 8 + 4 :])["member_id"])
 
 
 def comment(actor: Actor) -> dict[str, Any]:
     (found,) = [cut for cut in actor.cuts if "rules" in cut]
     return found
-
-
-EDIT = "{edit: {set: {member_id: abc}}}"
-CORRUPT = "{corrupt: {path: member_id, what: byte}}"
 
 
 @slicings
@@ -39,47 +45,42 @@ def test_edit_then_corrupt_then_delay(chunks: Chunks) -> None:
     actor.stage.wait(99)
     assert actor.sent["request"] == b""
     actor.stage.wait(1)
-    (left,) = actor.frames("request")
-    found = member(left)
+    found = member(actor)
     assert len(found) == 3
     assert sum(a != b for a, b in zip(found, "abc", strict=True)) == 1
-    assert comment(actor)["what"] == [
-        "edit member_id=abc",
-        "byte corrupt in member_id",
-        "delay 100 ms",
-    ]
-    assert comment(actor)["edits"] == ["edit member_id=abc", "byte corrupt in member_id"]
+    assert comment(actor)["what"] == [EDITED, CORRUPTED, "delay 100 ms"]
+    assert comment(actor)["edits"] == [EDITED, CORRUPTED]
 
 
 @slicings
-def test_their_order_counts(chunks: Chunks) -> None:
-    actor = stage(f"[{CORRUPT}, {EDIT}]")
+@pytest.mark.parametrize(("first", "edits"), [(CORRUPT, [CORRUPTED, EDITED]), (BAD, [EDITED])])
+def test_the_last_edit_that_can_be_done_counts(
+    chunks: Chunks, first: str, edits: list[str]
+) -> None:
+    actor = stage(f"[{first}, {EDIT}]")
     actor.ask(requests(1), chunks)
-    (left,) = actor.frames("request")
-    assert member(left) == "abc"
-    assert comment(actor)["edits"] == ["byte corrupt in member_id", "edit member_id=abc"]
+    assert member(actor) == "abc"
+    assert comment(actor)["edits"] == edits
 
 
 @slicings
-def test_what_repeats_cuts_off_or_slices_does_so_to_what_was_made_before(chunks: Chunks) -> None:
-    edited = request("Heartbeat", 1, group_id="g", generation_id=1, member_id="abc")
-    for do, sent in (
-        ("duplicate", edited * 2),
-        ("{truncate: {keep: 27B}}", edited[:27]),
-        ("{slice: {size: 7B}}", edited),
-    ):
-        actor = stage(f"[{EDIT}, {do}]")
-        actor.ask(requests(1), chunks)
-        actor.stage.wait(100)
-        assert actor.sent["request"] == sent
+@pytest.mark.parametrize(("do", "sent"), [
+    ("duplicate", heartbeat("abc") * 2),
+    ("{truncate: {keep: 27B}}", heartbeat("abc")[:27]),
+    ("{slice: {size: 7B}}", heartbeat("abc")),
+])  # fmt: skip
+def test_what_repeats_cuts_off_or_slices_does_so_to_what_was_made_before(
+    chunks: Chunks, do: str, sent: bytes
+) -> None:
+    actor = stage(f"[{EDIT}, {do}]")
+    actor.ask(requests(1), chunks)
+    actor.stage.wait(100)
+    assert actor.sent["request"] == sent
 
 
-TWO = """
-version: 1
-rules:
-- {{name: first, match: {{direction: request}}, do: {first}}}
-- {{name: second, match: {{direction: request}}, where: "member_id == '{member}'", do: {second}}}
-"""
+def rules(*texts: str) -> Actor:
+    listed = "".join(f"- {{name: {text}}}\n" for text in texts)
+    return Stage(f"version: 1\nrules:\n{listed}").actor()
 
 
 @slicings
@@ -87,13 +88,13 @@ rules:
 def test_the_next_rule_sees_what_the_one_before_it_made(
     chunks: Chunks, seen: str, fires: bool
 ) -> None:
-    text = TWO.format(first=EDIT, member=seen, second="{edit: {set: {generation_id: 9}}}")
-    actor = Stage(text).actor()
-    actor.ask(requests(1), chunks)
-    generation = 9 if fires else 1
-    assert actor.sent["request"] == request(
-        "Heartbeat", 1, group_id="g", generation_id=generation, member_id="abc"
+    actor = rules(
+        f"first, match: {{direction: request}}, do: {EDIT}",
+        f"second, match: {{direction: request}}, where: \"member_id == '{seen}'\", "
+        "do: {edit: {set: {generation_id: 9}}}",
     )
+    actor.ask(requests(1), chunks)
+    assert actor.sent["request"] == heartbeat("abc", 9 if fires else 1)
     assert comment(actor)["rules"] == (["first", "second"] if fires else ["first"])
 
 
@@ -102,11 +103,8 @@ def test_the_next_rule_sees_what_the_one_before_it_made(
     "drop", "close", "reset", "truncate", "blackhole", "{respond: {error: 27}}",
 ])  # fmt: skip
 def test_behind_what_ends_a_message_no_other_rule_is_asked(chunks: Chunks, last: str) -> None:
-    first, last, behind = (
-        f"- {{name: {name}, match: {{direction: request}}, do: {do}}}"
-        for name, do in (("first", EDIT), ("last", last), ("behind", "{delay: 1s}"))
-    )
-    actor = Stage("\n".join(("version: 1", "rules:", first, last, behind, ""))).actor()
+    acts = (("first", EDIT), ("last", last), ("behind", "{delay: 1s}"))
+    actor = rules(*(f"{name}, match: {{direction: request}}, do: {do}" for name, do in acts))
     actor.ask(requests(1), chunks)
     assert comment(actor)["rules"] == ["first", "last"]
     assert len(comment(actor)["what"]) == 2
@@ -115,21 +113,12 @@ def test_behind_what_ends_a_message_no_other_rule_is_asked(chunks: Chunks, last:
 
 @slicings
 def test_an_answer_of_the_proxys_own_meets_the_rules_for_responses(chunks: Chunks) -> None:
-    actor = Stage(
-        "version: 1\nrules:\n"
-        "- {name: answer, match: {direction: request}, do: {respond: {error: 27}}}\n"
-        "- {name: edit, match: {direction: response, error: 27}, do: {edit: {set: {throttle_time_ms: 5}}}}\n"
-    ).actor()
+    actor = rules(
+        "answer, match: {direction: request}, do: {respond: {error: 27}}",
+        "edit, match: {direction: response, error: 27}, do: {edit: {set: {throttle_time_ms: 5}}}",
+    )
     actor.ask(requests(1), chunks)
-    (left,) = actor.frames("response")
-    assert api("Heartbeat").response.codec(1).decode(left[8:]) == {
-        "throttle_time_ms": 5,
-        "error_code": 27,
-    }
-
-
-BAD = "{edit: {set: {group_instance_id: i}}}"
-WHY = "edit could not be done: group_instance_id: no such field in this message"
+    assert actor.frames("response") == [response("Heartbeat", 1, throttle_time_ms=5, error_code=27)]
 
 
 @slicings
@@ -153,15 +142,6 @@ def test_what_can_not_be_encoded_leaves_as_it_came_and_the_other_faults_are_done
     assert what[0].startswith(WHY)
     assert what[1:] == ["delay 100 ms"]
     assert "edits" not in comment(actor)
-
-
-@slicings
-def test_of_two_edits_the_one_that_can_be_done_is_done(chunks: Chunks) -> None:
-    actor = stage(f"[{BAD}, {EDIT}]")
-    actor.ask(requests(1), chunks)
-    (left,) = actor.frames("request")
-    assert member(left) == "abc"
-    assert comment(actor)["edits"] == ["edit member_id=abc"]
 
 
 def test_it_is_said_the_first_times_only() -> None:

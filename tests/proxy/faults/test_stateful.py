@@ -117,19 +117,15 @@ def test_each_connection_walks_by_itself_and_takes_its_walk_along() -> None:
     assert gone() is None
 
 
-def test_a_bucket_is_told_when_a_message_would_leave() -> None:
-    actor = Stage(TAKES, faults=OWN).actor()
+@pytest.mark.parametrize(("ms", "what"), [(0, []), (30, ["delay 30 ms"])])
+def test_a_bucket_is_told_when_a_message_would_leave(ms: int, what: list[str]) -> None:
+    do = f"do: {{delay: {ms}ms, " if ms else "do: {"
+    actor = Stage(TAKES.replace("do: {", do), faults=OWN).actor()
     for number in range(4):
         actor.ask(requests(number))
     actor.stage.wait(1000)
-    assert [at for at, _ in actor.times["request"]] == [0, 0, 100, 200]
-    late = TAKES.replace("do: {", "do: {delay: 30ms, ")
-    actor = Stage(late, faults=OWN).actor()
-    for number in range(4):
-        actor.ask(requests(number))
-    actor.stage.wait(1000)
-    assert [at for at, _ in actor.times["request"]] == [30, 30, 130, 230]
-    assert actor.cuts[0]["what"] == ["delay 30 ms", "one of 2 tokens"]
+    assert [at - ms for at, _ in actor.times["request"]] == [0, 0, 100, 200]
+    assert actor.cuts[0]["what"] == [*what, "one of 2 tokens"]
 
 
 def test_connections_share_the_state_of_a_rule_and_it_ends_with_that() -> None:
@@ -151,10 +147,8 @@ def test_connections_share_the_state_of_a_rule_and_it_ends_with_that() -> None:
 def test_what_all_connections_share_is_said_to_depend_on_them() -> None:
     assert remarks(loads(WALKS, faults=OWN)) == []
     (said,) = remarks(loads(TAKES, faults=OWN))
-    note = (
-        "not reproducible live, deterministic in rehearse (bucket: all connections share its state)"
-    )
-    assert said == f"note: rule 'r' is {note}"
+    note = "not reproducible live, deterministic in rehearse"
+    assert said == f"note: rule 'r' is {note} (bucket: all connections share its state)"
 
 
 @pytest.mark.parametrize("text", [WALKS, TAKES])
