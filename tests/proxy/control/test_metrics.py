@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,7 +18,10 @@ from barnabas.proxy.control.metrics import OCTAVES, exposition, histogram
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.report import report
 from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
 from tests.proxy.control.desk import Desk, desk
+from tests.proxy.control.test_history import exchange
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, read_frame
 
@@ -62,17 +66,19 @@ async def scraped(it: Desk) -> dict[str, float]:
     return {name: sample.value for name, sample in parsed(answer.body).items()}
 
 
+async def shows(it: Desk, expected: dict[str, float | None]) -> None:
+    """Samples are these; None: there is no such one."""
+    found = await scraped(it)
+    assert {name: found.get(f"barnabas_{name}") for name in expected} == expected
+
+
 async def test_all_is_there_before_there_is_traffic() -> None:
     async with desk(SCENARIO) as it:
-        found = await scraped(it)
-        assert found["barnabas_connections_total"] == 0
-        assert found["barnabas_open_connections"] == 0
-        assert found["barnabas_queued_frames{direction=request}"] == 0
-        assert found["barnabas_queued_frames{direction=response}"] == 0
-        assert found["barnabas_faults_total{fault=delay}"] == 0
-        assert found["barnabas_rule_fired_total{rule=slow}"] == 0
-        assert found["barnabas_undecodable_frames_total"] == 0
-        assert "barnabas_capture_bytes_total" not in found
+        await shows(it, {
+            "connections_total": 0, "open_connections": 0, "queued_frames{direction=request}": 0,
+            "queued_frames{direction=response}": 0, "faults_total{fault=delay}": 0,
+            "rule_fired_total{rule=slow}": 0, "undecodable_frames_total": 0, "capture_bytes_total": None,
+        })  # fmt: skip
 
 
 @pytest.mark.parametrize("observed", [False, True])
@@ -81,14 +87,15 @@ async def test_exchanges_and_their_times_are_those_that_passed(observed: bool) -
         for number in range(3):
             await it.exchange(number, version=1)
         await it.exchange(3, "ListOffsets")  # which the broker answers as Metadata
-        found = await scraped(it)
-        assert found["barnabas_exchanges_total{api=Metadata}"] == 3
-        assert found["barnabas_latency_seconds_count{api=Metadata}"] == 3
-        assert found["barnabas_latency_seconds_bucket{api=Metadata,le=+Inf}"] == 3
-        assert found["barnabas_latency_seconds_bucket{api=Metadata,le=68.719476736}"] == 3
+        latency = "latency_seconds_{}{{api=Metadata{}}}"
+        await shows(it, {
+            "exchanges_total{api=Metadata}": 3, latency.format("count", ""): 3,
+            latency.format("bucket", ",le=+Inf"): 3, latency.format("bucket", ",le=68.719476736"): 3,
+        })  # fmt: skip
         row = next(row for row in it.it.proxy.tally.rows() if row.api == "Metadata")
         assert row.max_ms is not None
-        assert 0 < found["barnabas_latency_seconds_sum{api=Metadata}"] <= 3.1e-3 * row.max_ms
+        found = await scraped(it)
+        assert 0 < found[f"barnabas_{latency.format('sum', '')}"] <= 3.1e-3 * row.max_ms
         seen = {k: v for k, v in found.items() if k.startswith("barnabas_observed")}
         kind = "barnabas_observed_exchanges_total{{api={},error={},version=1}}"
         expected = {kind.format("Metadata", "none"): 3, kind.format("ListOffsets", "unknown"): 1}
@@ -101,42 +108,37 @@ async def test_bytes_are_those_of_open_and_of_closed_connections() -> None:
         async with it.client() as (reader, writer):
             writer.write(request("Metadata", 1))
             answer = await asyncio.wait_for(read_frame(reader), SOON)
-            found = await scraped(it)
-            size = len(request("Metadata", 1))
-            ends = 1  # of the connection that is closed
-            assert found["barnabas_received_bytes_total{direction=request}"] == 2 * size + ends
-            got = found["barnabas_received_bytes_total{direction=response}"]
+            asked = 2 * len(request("Metadata", 1)) + 1  # the end of the connection that is closed
+            await shows(it, {
+                "connections_total": 2, "open_connections": 1,
+                "received_bytes_total{direction=request}": asked,
+            })  # fmt: skip
+            got = (await scraped(it))["barnabas_received_bytes_total{direction=response}"]
             assert got == pytest.approx(2 * (4 + len(answer)), abs=40)  # hosts are replaced
-            assert found["barnabas_connections_total"] == 2
-            assert found["barnabas_open_connections"] == 1
 
 
 async def test_frames_that_rules_hold_back_are_a_gauge_and_what_they_did_a_counter() -> None:
     async with desk(SCENARIO) as it:
         async with it.client() as (_, one), it.client() as (_, two), it.client() as (_, three):
-            one.write(request("Metadata", 1, client="slow") * 2)
-            two.write(request("Metadata", 1, client="aside"))
-            three.write(request("Metadata", 1, client="mixed"))
+            frames = [request("Metadata", 1, client=name) for name in ("slow", "aside", "mixed")]
+            frames[0] *= 2
+            for writer, data in zip((one, two, three), frames, strict=True):
+                writer.write(data)
             rules = it.it.proxy.rules.rules
             await it.it.until(lambda: [rule.fired for rule in rules] == [2, 1, 1, 0])
-            found = await scraped(it)
-            size = 2 * len(request("Metadata", 1, client="slow"))
-            size += len(request("Metadata", 1, client="aside"))
-            size += len(request("Metadata", 1, client="mixed"))
-            assert found["barnabas_queued_frames{direction=request}"] == 4
-            assert found["barnabas_queued_bytes{direction=request}"] == size + 4 * 1024
-            assert found["barnabas_waiting_requests"] == 0
-            assert found["barnabas_faults_total{fault=delay}"] == 2
-            assert found["barnabas_faults_total{fault=hold}"] == 1
-            assert found["barnabas_faults_total{fault=close}"] == 0
-            assert found["barnabas_rule_matched_total{rule=slow}"] == 2
+            await shows(it, {
+                "queued_frames{direction=request}": 4, "waiting_requests": 0,
+                "queued_bytes{direction=request}": sum(map(len, frames)) + 4 * 1024,
+                "faults_total{fault=delay}": 2, "faults_total{fault=hold}": 1, "faults_total{fault=close}": 0,
+                "rule_matched_total{rule=slow}": 2,
+            })  # fmt: skip
             for number in (1, 2, 3):
                 await it.ask("POST", f"/connections/{number}/close")
         await it.ask("PUT", "/scenario", b"version: 1\nrules: []")
-        found = await scraped(it)
-        assert found["barnabas_faults_total{fault=delay}"] == 2, "its rule is gone"
-        assert found["barnabas_queued_frames{direction=request}"] == 0
-        assert "barnabas_rule_fired_total{rule=slow}" not in found
+        await shows(it, {  # its rule is gone
+            "faults_total{fault=delay}": 2, "queued_frames{direction=request}": 0,
+            "rule_fired_total{rule=slow}": None,
+        })  # fmt: skip
 
 
 async def test_a_rule_that_does_two_things_counts_for_both() -> None:
@@ -144,25 +146,19 @@ async def test_a_rule_that_does_two_things_counts_for_both() -> None:
         async with it.client() as (reader, writer):
             writer.write(request("Metadata", 1, client="cut"))
             assert await asyncio.wait_for(reader.read(), SOON) == b""
-        found = await scraped(it)
-        assert found["barnabas_faults_total{fault=delay}"] == 1
-        assert found["barnabas_faults_total{fault=close}"] == 1
+        await shows(it, {"faults_total{fault=delay}": 1, "faults_total{fault=close}": 1})
 
 
 async def test_errors_undecodable_frames_waiting_requests_and_the_capture(tmp_path: Path) -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             await read_frame(reader)
             writer.write(response("Heartbeat", 1, error_code=27))
             writer.write(raw(b"?"))  # no response is so short
             await reader.read()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
+        writer.close()
 
-    capture = tmp_path / "c.pcapng"
-    async with desk("", broker, capture, observed=True) as it:
+    async with desk("", broker, tmp_path / "c.pcapng", observed=True) as it:
         relays = it.it.proxy.relays.values()
         async with it.client() as (reader, writer):
             writer.write(request("Heartbeat", 1, group_id="g"))
@@ -170,24 +166,19 @@ async def test_errors_undecodable_frames_waiting_requests_and_the_capture(tmp_pa
                 await asyncio.wait_for(read_frame(reader), SOON)
             writer.write(request("Heartbeat", 2, group_id="g"))
             await it.it.until(lambda: any(x.connection.state.pairing.waiting for x in relays))
-            found = await scraped(it)
-            error = "REBALANCE_IN_PROGRESS"
-            assert found[f"barnabas_errors_total{{api=Heartbeat,error={error}}}"] == 1
-            kind = f"api=Heartbeat,error={error},version=1"
-            assert found[f"barnabas_observed_exchanges_total{{{kind}}}"] == 1
-            assert found["barnabas_undecodable_frames_total"] == 1
-            assert found["barnabas_waiting_requests"] == 1
-            assert found["barnabas_capture_bytes_total"] > 100
-            assert found["barnabas_capture_lost_packets_total"] == 0
-            assert found["barnabas_capture_stopped"] == 0
+            kind = "api=Heartbeat,error=REBALANCE_IN_PROGRESS"
+            await shows(it, {
+                f"errors_total{{{kind}}}": 1, f"observed_exchanges_total{{{kind},version=1}}": 1,
+                "undecodable_frames_total": 1, "waiting_requests": 1,
+                "capture_lost_packets_total": 0, "capture_stopped": 0,
+            })  # fmt: skip
+            assert (await scraped(it))["barnabas_capture_bytes_total"] > 100
 
 
 async def test_refused_connections_and_losses_of_followers_are_counted() -> None:
     proxy, history = Proxy(Options([("127.0.0.1", 1)])), History(most=0)
     proxy.totals.unreachable = 3
     with history.follow(lambda _: True):
-        from tests.proxy.control.test_history import exchange
-
         history.add(exchange(1))
     found = parsed(exposition(report(proxy), history))
     assert found["barnabas_refused_connections_total"].value == 3
@@ -215,10 +206,6 @@ def test_keys_that_nobody_knows_are_not_told_apart() -> None:
 
 
 def test_labels_are_escaped() -> None:
-    from barnabas.proxy.rules.rules import Rules
-    from barnabas.proxy.scenario.file import loads
-
     rules = Rules(loads('version: 1\nrules: [{name: "a \\"b\\" \\\\ c", do: close}]'))
-    text = exposition(report(Proxy(Options([("127.0.0.1", 1)]), rules)), History())
-    found = parsed(text)
+    found = parsed(exposition(report(Proxy(Options([("127.0.0.1", 1)]), rules)), History()))
     assert [s.labels["rule"] for s in found.values() if "rule" in s.labels] == ['a "b" \\ c'] * 2
