@@ -30,39 +30,41 @@ def parsed(text: str) -> tuple[str, Any]:
     return first.removeprefix("event: "), json.loads(rest[0].removeprefix("data: "))
 
 
+async def following(
+    history: History, *numbers: int, keep: Any = lambda _: True, **more: Any
+) -> Any:
+    """A stream that is open, and exchanges that pass."""
+    stream = events(history, keep, **more)
+    assert await anext(stream) == ""
+    for number in numbers:
+        history.add(exchange(number))
+    return stream
+
+
 async def test_those_that_pass_then_what_was_lost_then_the_end() -> None:
     history = History(most=2)
-    stream = events(history, lambda found: found.correlation_id != 1)
     history.add(exchange(0))
-    assert await anext(stream) == ""
-    for number in (1, 2, 3, 4, 5):
-        history.add(exchange(number))
+    stream = await following(history, 1, 2, 3, 4, 5, keep=lambda found: found.correlation_id != 1)
     history.close()
     found = [parsed(text) async for text in stream]
     assert [name for name, _ in found] == ["lost", "exchange", "exchange", "end"]
     assert found[0][1] == {"count": 2}
     assert [row["correlation_id"] for _, row in found[1:3]] == [2, 3]
-    assert history.lost == 2
-    assert history.followers == 0
+    assert (history.lost, history.followers) == (2, 0)
 
 
 async def test_losses_after_the_last_exchange_that_was_taken_are_told_before_the_end() -> None:
     history = History(most=1)
-    stream = events(history, lambda _: True)
-    await anext(stream)
-    history.add(exchange(1))
-    history.add(exchange(2))
+    stream = await following(history, 1, 2)
     assert parsed(await anext(stream)) == ("lost", {"count": 1})
     history.add(exchange(3))
     history.close()
-    found = [parsed(text) async for text in stream]
-    assert [name for name, _ in found] == ["exchange", "lost", "end"]
+    assert [parsed(text)[0] async for text in stream] == ["exchange", "lost", "end"]
 
 
 async def test_a_loss_just_before_the_end_is_told() -> None:
     history = History(most=0)
-    stream = events(history, lambda _: True)
-    await anext(stream)
+    stream = await following(history)
     waiting = asyncio.ensure_future(anext(stream))
     await asyncio.sleep(0)
     history.add(exchange(1))
@@ -73,21 +75,16 @@ async def test_a_loss_just_before_the_end_is_told() -> None:
 
 async def test_a_comment_shows_now_and_then_that_the_stream_is_alive() -> None:
     history = History()
-    stream = events(history, lambda _: True, alive=0.01)
-    await anext(stream)
+    stream = await following(history, alive=0.01)
     assert parsed(await anext(stream)) == ("comment", "alive")
     history.add(exchange(1))
     assert parsed(await anext(stream))[0] == "exchange"
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
     assert history.followers == 0
 
 
 async def test_the_rest_of_the_proxy_has_its_turn_between_two_exchanges() -> None:
-    history = History()
-    stream = events(history, lambda _: True)
-    await anext(stream)
-    for number in range(100):
-        history.add(exchange(number))
+    stream = await following(History(), *range(100))
     turns = 0
 
     async def others() -> None:
@@ -101,7 +98,7 @@ async def test_the_rest_of_the_proxy_has_its_turn_between_two_exchanges() -> Non
         await anext(stream)
     assert turns >= 90
     task.cancel()
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
 
 
 async def test_too_many_are_refused_at_the_first_step() -> None:

@@ -90,22 +90,16 @@ def test_of_each_kind_of_message_a_rule_that_loads_and_matches_it(sample: str) -
             loaded(other)
 
 
-def one(sample: str, api: str) -> Exchange:
+def one(sample: str = "rebalance.pcap.gz", api: str = "JoinGroup") -> Exchange:
     key = key_of(api)
     return next(each for each in exchanges(sample) if each.key == key and each.response_size)
 
 
 def test_what_people_tell_messages_apart_by_is_kept_and_the_rest_can_be() -> None:
-    rule, parts = drafted(one("rebalance.pcap.gz", "JoinGroup"), "request", "drop")
-    kept = {part.name: part.kept for part in parts}
-    assert kept == {
-        "api": True,
-        "direction": True,
-        "version": False,
-        "client_id": True,
-        "broker": False,
-        "group": True,
-    }
+    rule, parts = drafted(one(), "request", "drop")
+    assert {part.name: part.kept for part in parts} == {
+        "api": True, "direction": True, "version": False, "client_id": True, "broker": False, "group": True,
+    }  # fmt: skip
     assert rule["do"] == "drop"
     assert rule["name"].startswith("drop JoinGroup of ")
     assert list(rule["match"]) == ["api", "direction", "client_id", "group"]
@@ -115,38 +109,30 @@ def test_what_people_tell_messages_apart_by_is_kept_and_the_rest_can_be() -> Non
     ("delay", {"delay": "200ms"}),
     ("hold", {"hold": {"control": True}}),
     ("respond", {"respond": {"error": "NOT_COORDINATOR"}}),
-    ("drop", "drop"),
-    ("breakpoint", "breakpoint"),
-    ("close", "close"),
+    *((do, do) for do in ("drop", "breakpoint", "close")),
 ])  # fmt: skip
 def test_each_act_has_settings_that_work(do: str, written: Any) -> None:
-    assert drafted(one("rebalance.pcap.gz", "JoinGroup"), "request", do).rule["do"] == written
+    assert drafted(one(), "request", do).rule["do"] == written
 
 
-def test_a_change_begins_with_a_field_that_is_there() -> None:
-    found = drafted(one("rebalance.pcap.gz", "JoinGroup"), "response", "edit").rule["do"]
+def test_a_change_begins_with_a_field_that_is_there_and_settings_may_be_ones_own() -> None:
+    found = drafted(one(), "response", "edit").rule["do"]
     assert list(found["edit"]["set"]) == ["throttle_time_ms"]
+    assert drafted(one(), "request", "delay", settings="3s").rule["do"] == {"delay": "3s"}
 
 
-def test_settings_of_ones_own_are_checked() -> None:
-    exchange = one("rebalance.pcap.gz", "JoinGroup")
-    own = drafted(exchange, "request", "delay", settings="3s").rule
-    assert own["do"] == {"delay": "3s"}
-    with pytest.raises(Undraftable, match="units are"):
-        drafted(exchange, "request", "delay", settings="3 parsecs")
-    with pytest.raises(Undraftable, match="no field 'nope'"):
-        drafted(exchange, "request", "edit", settings={"set": {"nope": 1}})
-
-
-def test_what_can_not_be_done_is_said() -> None:
-    exchange = one("rebalance.pcap.gz", "JoinGroup")
-    for direction, do, why in (
-        ("response", "respond", "respond does not apply to JoinGroup responses"),
-        ("request", "refuse", "refuse applies to connections"),
-        ("request", "delai", "no fault is called 'delai'; did you mean 'delay'"),
-    ):
-        with pytest.raises(Undraftable, match=why):
-            drafted(exchange, direction, do)  # type: ignore[arg-type]
+@pytest.mark.parametrize(("direction", "do", "settings", "why"), [
+    ("request", "delay", "3 parsecs", "units are"),
+    ("request", "edit", {"set": {"nope": 1}}, "no field 'nope'"),
+    ("response", "respond", None, "respond does not apply to JoinGroup responses"),
+    ("request", "refuse", None, "refuse applies to connections"),
+    ("request", "delai", None, "no fault is called 'delai'; did you mean 'delay'"),
+])  # fmt: skip
+def test_what_can_not_be_done_is_said(
+    direction: Direction, do: str, settings: Any, why: str
+) -> None:
+    with pytest.raises(Undraftable, match=why):
+        drafted(one(), direction, do, settings=settings)
 
 
 def test_secrets_are_no_fields_to_begin_with() -> None:
@@ -156,17 +142,13 @@ def test_secrets_are_no_fields_to_begin_with() -> None:
 
 
 def test_names_are_no_globs_and_two_rules_have_two_names() -> None:
-    exchange = one("rebalance.pcap.gz", "JoinGroup")
-    odd = Exchange(**{n: getattr(exchange, n) for n in ("ts", "connection", "client_address")},
-                   client_id="a*[b]?\0\x1b\u202e: #\n'\"", broker=None, key=12, version=4,
-                   correlation_id=1, request_size=40, request_body=b"")  # fmt: skip
+    odd, other = (
+        Exchange(one().ts, 1, "", client, None, 12, 4, 1, 40, request_body=b"")
+        for client in ("a*[b]?\0\x1b\u202e: #\n'\"", "axxxb")
+    )
     rule = drafted(odd, "request", "delay").rule
-    (tried,) = dry_run(loaded(rule), [(1, odd)])
-    assert tried.matched == 1
-    other = Exchange(**{n: getattr(exchange, n) for n in ("ts", "connection", "client_address")},
-                     client_id="axxxb", broker=None, key=12, version=4,
-                     correlation_id=1, request_size=40, request_body=b"")  # fmt: skip
-    assert dry_run(loaded(rule), [(1, other)])[0].matched == 0
+    matched = [dry_run(loaded(rule), [(1, each)])[0].matched for each in (odd, other)]
+    assert matched == [1, 0]
     name = rule["name"]
     assert drafted(odd, "request", "delay", taken=[name]).rule["name"] == f"{name} 2"
     assert drafted(odd, "request", "delay", taken=[name, f"{name} 2"]).rule["name"] == f"{name} 3"
