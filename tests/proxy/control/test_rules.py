@@ -76,15 +76,6 @@ async def test_rules_have_any_name(name: str) -> None:
         assert (await it.ask("DELETE", path)).json["rules"] == []
 
 
-async def test_of_many_changes_at_once_none_is_lost() -> None:
-    async with desk() as it:
-        rules = [f"{{name: r{number}, do: close}}".encode() for number in range(8)]
-        answers = await asyncio.gather(*(it.ask("POST", "/scenario/rules", r) for r in rules))
-        assert {answer.status for answer in answers} == {200}
-        names = {rule["name"] for rule in (await it.get("/scenario"))["rules"]}
-        assert names == {f"r{number}" for number in range(8)}
-
-
 @pytest.mark.parametrize(("method", "path"), [("PUT", ""), ("POST", "/rules")])
 async def test_rules_that_can_not_hold_now_are_a_conflict(
     method: str, path: str, monkeypatch: pytest.MonkeyPatch
