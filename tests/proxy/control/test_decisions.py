@@ -10,7 +10,7 @@ from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.control.decisions import as_scenario, wanted
 from barnabas.proxy.scenario.errors import ScenarioError
 from barnabas.proxy.scenario.file import loads
-from tests.proxy.faults.given import ask, halted, stage
+from tests.proxy.faults.given import halted, requests, stage
 from tests.proxy.playbook import Stage
 
 BREAKPOINT = """
@@ -25,7 +25,7 @@ rules:
 
 def waiting(client: str | None = "me") -> Waiting:
     actor = stage("breakpoint")
-    actor.ask(ask(1))
+    actor.ask(requests(1))
     (found,) = halted(actor)
     return replace(found, rule="look", client_id=client)
 
@@ -64,17 +64,14 @@ def test_it_becomes_a_rule_for_such_a_message_of_this_client_that_fires_once() -
     (rule,) = loads(text).rules
     assert rule.name == "Heartbeat request as at breakpoint 1.1"
     assert rule.match.model_dump(exclude_unset=True) == {
-        "api": frozenset({12}),
-        "group": ("g*",),
-        "client_id": ("me",),
-        "direction": "request",
-    }
+        "api": frozenset({12}), "group": ("g*",), "client_id": ("me",), "direction": "request",
+    }  # fmt: skip
     assert rule.where == "generation_id == `1`"
     actor = Stage(text).actor()
-    actor.ask(ask(5) + ask(6))
+    actor.ask(requests(5, 6))
     first, second = actor.frames("request")
-    assert (second, first.replace(b"\0\1x", b"\0\1m")) == (ask(6), ask(5))
-    assert first != ask(5)
+    assert (second, first.replace(b"\0\1x", b"\0\1m")) == (requests(6), requests(5))
+    assert first != requests(5)
 
 
 @pytest.mark.parametrize("client", ["a*", "[x]?", None, ""])
