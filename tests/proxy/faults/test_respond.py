@@ -44,6 +44,7 @@ EXAMPLES = Examples(
         (ERROR, ("Heartbeat", "request", 1), True),
         (ERROR, ("Heartbeat", "response", 1), False),
         (ERROR, ("WriteTxnMarkers", "request", 1), True),
+        (ERROR, ("Heartbeat", "request", 99), False),
         (ERROR, ("GetTelemetrySubscriptions", "response", 0), False),
         (BODY, ("Heartbeat", "response", 1), True),
         ({"set": {"error_code": 1}}, ("Heartbeat", "response", 1), True),
