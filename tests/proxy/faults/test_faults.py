@@ -62,7 +62,7 @@ def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
 # what the examples say
 
 
-def of_all(kind: str) -> Any:
+def of_all(kind: str) -> pytest.MarkDecorator:
     """Parametrize a test with what the examples of all faults have of a kind, behind the fault's name."""
     table = [(name, *row) for name, found in EXAMPLES.items() for row in getattr(found, kind)]
     return pytest.mark.parametrize("row", table, ids=lambda row: f"{row[0]}-{str(row[1])[:50]}")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from barnabas.proxy.effects import Answer
@@ -19,7 +21,8 @@ from tests.proxy.faults.given import (
 )
 from tests.proxy.playbook import Chunks, Stage, heartbeat_response, request, slicings
 
-ERROR, BODY = {"error": 3}, {"body": {}}
+ERROR: dict[str, Any] = {"error": 3}
+BODY: dict[str, Any] = {"body": {}}
 REFUSED = "match direction: request, or use edit"
 HELD = "{hold: {until: {api: JoinGroup, direction: request, same: connection}, at_most: 5s}}"
 ANY_ORDER = HELD.replace("at_most", "restore: false, at_most")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +32,7 @@ def test_something_leaves_and_something_is_missing(chance: float) -> None:
 
 def test_each_length_may_come() -> None:
     rolls = [(n + 0.5) / LONGEST for n in range(LONGEST)]
-    found = [effect_of("truncate", {}, roll=lambda roll=roll: roll).keep for roll in rolls]
+    found = [effect_of("truncate", {}, roll=partial(float, roll)).keep for roll in rolls]
     assert found == list(range(1, LONGEST + 1))
 
 

@@ -141,8 +141,8 @@ def test_what_can_not_be_is_refused(wrong: dict[str, Any], why: str) -> None:
 
 
 def test_acks_and_errors_as_they_may_be_written() -> None:
-    assert made(acks=("all", 0, 1, -1)).acks == {-1, 0, 1}
-    assert made(error=("None", -32768, 32767)).error == {0, -32768, 32767}
+    assert made(acks=("all", 0, 1, -1)).acks == frozenset({-1, 0, 1})
+    assert made(error=("None", -32768, 32767)).error == frozenset({0, -32768, 32767})
 
 
 def test_a_response_is_matched_by_what_its_request_named() -> None:
