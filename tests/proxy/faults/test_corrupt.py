@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.proxy.effects import Become
-from barnabas.proxy.matching.message import MOST_RECORDS, Message
+from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import seeded_roll
 from barnabas.specs import records
 from barnabas.specs.records import Record
@@ -46,7 +47,6 @@ EXAMPLES = Examples(
         (IN_RECORDS, produced(RECORDS[:20]), "no complete record batch"),
         (IN_RECORDS, produced(records.build([])), "an empty batch"),
         (IN_RECORDS, produced(RECORDS[:16] + b"\x09" + RECORDS[17:]), "magic"),
-        (IN_RECORDS, produced(RECORDS * (MOST_RECORDS + 1)), f"more than {MOST_RECORDS} batches"),
     ],
     says=[({}, "paths", ()), ({"path": "group_id"}, "paths", ("group_id",))],
 )  # fmt: skip
@@ -108,6 +108,13 @@ def test_a_field_of_another_kind_and_no_other(path: str, subject: Message) -> No
     before, after = subject.values(), fields_after("corrupt", {"path": path}, subject)
     assert [name for name in before if before[name] != after[name]] == [path]
     assert type(before[path]) is type(after[path])
+
+
+def test_more_batches_than_a_fault_takes_apart_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["barnabas.proxy.faults.corrupt"], "MOST_RECORDS", 2)
+    assert fields_after("corrupt", IN_RECORDS, produced(RECORDS * 2))
+    with pytest.raises(Unable, match=r"^more than 2 batches$"):
+        fields_after("corrupt", IN_RECORDS, produced(RECORDS * 3))
 
 
 @slicings
