@@ -8,7 +8,7 @@ import uuid
 from types import FunctionType, ModuleType
 from typing import Any
 
-from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.checks.finding import MS, Finding
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import STRAY, Exchange
@@ -76,10 +76,15 @@ def found(name: str, *exchanges: Exchange, **settings: float) -> list[Finding]:
         mine = [one for one in copies if one.connection == connection and one.key != STRAY]
         for ordinal, one in enumerate(sorted(mine, key=lambda one: one.ts)):
             one.ordinal = ordinal
-    check = next(check for check in CHECKS if check.name == name)
+    (check,) = named(name)
     if settings:
         check = check._replace(settings=dataclasses.replace(check.settings, **settings))
     return [finding for _, finding in run(copies, (check,))]
+
+
+def named(*names: str) -> tuple[Check, ...]:
+    """The checks of these names: what others find is not the matter of a test that names some."""
+    return tuple(check for check in CHECKS if check.name in names)
 
 
 def by_end(*exchanges: Exchange) -> list[Exchange]:

@@ -187,7 +187,7 @@ COMPRESSED = {codec: build(FIVE, compression=codec) for codec in CODECS}
     [
         *(fetch(records) for records in COMPRESSED.values()),
         *(produce(records) for records in COMPRESSED.values()),
-        *(fetch(old(magic, compression="gzip"), version=3 * magic) for magic in (0, 1)),
+        *(fetch(old(magic, compression="gzip"), version=2 * magic) for magic in (0, 1)),
         *(produce(old(magic), version=magic) for magic in (0, 1)),
         *(fetch(SOUND, version=4), produce(SOUND, version=3)),  # before there was zstd
         fetch(COMPACTED),

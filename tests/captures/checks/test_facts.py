@@ -7,7 +7,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.jsonform import uuid_text
 from tests.captures.checks.given import produce
-from tests.captures.checks.groups import join, sync
+from tests.captures.checks.groups import commit, join, sync
 from tests.captures.checks.test_partitions import TOPIC, fetch
 
 
@@ -41,6 +41,10 @@ def test_a_produce_has_figures_of_its_batch_and_no_records() -> None:
     plain = place(produce(0, ["a"]))
     assert (plain.producer_id, plain.last_sequence) == (None, None)
     assert place(produce(0, ["a"], offset=-1)).offset is None
+
+
+def test_a_commit_has_its_offset_and_what_became_of_it() -> None:
+    assert place(commit(0, offset=4, error=22)) == Place("orders", 0, True, 22, 4)
 
 
 def test_a_leader_is_taken_from_errors_only() -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.checks.generations import Generations
+from barnabas.captures.checks.answered import Answered
+from barnabas.captures.checks.generations import Generations, kafkas
 from barnabas.captures.checks.rebalance import Generation
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs.keys import JOIN_GROUP
 from tests.captures.checks import groups
 from tests.captures.checks.given import S, by_end, exchange, unread
 from tests.captures.checks.groups import heartbeat, leave, sync
@@ -100,8 +102,10 @@ def test_a_generation_that_members_begin_by_joining() -> None:
         "assignment_ms": 9.0,
     }
     assert one.standstill == 21_000_000
+    assert one.causes[0].in_full == "a joined"
     (unassigned,) = learnt(*PAIR[:2])
     assert unassigned.standstill is None
+    assert learnt(*TRIO, *MISSED)[1].standstill == 5_101_000_000
 
 
 ALONE = join(100, "a", 2, members=("a",), took=6 * S)
@@ -196,6 +200,34 @@ def test_members_with_one_client_id_are_told_apart() -> None:
     assert [*map(str, one.causes)] == ["app joined", "app (y-333333) joined"]
 
 
+def test_of_a_group_that_nobody_has_joined_nothing_is_known() -> None:
+    assert learnt(*told(9, "x")) == []
+
+
+def test_a_member_that_rejoins_has_not_come_back_for_another_of_its_client() -> None:
+    app: dict[str, Any] = {"client": "app", "connection": 1}
+    names = ("a", "b")
+    both = [join(n, one, 1, members=names, new=True, took=10, **app) for n, one in enumerate(names)]
+    alone = [join(n * S, "a", n, members=("a",), **app) for n in (2, 3)]
+    *_, last = learnt(*both, leaves(1 * S, "b"), *alone)
+    assert [*map(str, last.causes)] == ["app rejoined"]
+
+
+def test_where_no_member_leads_the_members_are_told_with_an_assignment() -> None:
+    """As dialects have it."""
+
+    def read(exchange: Exchange) -> list[Answered]:
+        (seen,) = kafkas(exchange)
+        members = {"members": [{"member_id": "a"}]}
+        return [seen if seen.key == JOIN_GROUP else seen._replace(response=members)]
+
+    generations = Generations(read=read)
+    members = [join(n, one, 1, new=True) for n, one in enumerate("ab")]
+    shown = [one for each in (*members, sync(9, "a")) for one in generations.learn(each)]
+    (generation,) = [one for one in shown if isinstance(one, Generation)]
+    assert (generation.members, generation.missed) == (1, {"b": "b"})
+
+
 def test_who_comes_back_had_gone() -> None:
     gone = leaves(1 * S, "b", reason=EXPIRED)
     anew = join(8 * S, "b-2", 3, new=True, client="b", connection=2)
@@ -215,6 +247,13 @@ WAITED = {
     ),
     "late since it was told first": (
         [*PAIR, NEWCOMER, *told(1 * S, "b"), *told(3 * S, "b"), *EARLY, join(9 * S, "b", 2, took=100)],
+        ["", "b, 8 s"],
+    ),
+    "told when the last one before had its answer, and again": (
+        [
+            *(*PAIR, *told(11, "b"), NEWCOMER, *told(1 * S, "b"), *EARLY),
+            join(9 * S, "b", 2, took=100),
+        ],
         ["", "b, 8 s"],
     ),
     "neither told late nor late for half of the time": (

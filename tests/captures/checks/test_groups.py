@@ -59,6 +59,12 @@ def test_hostile_names_stay_within_a_bound(begin: Any, traffic: Any, groups: int
     assert texts(vars(known)) < 4 * BYTES
 
 
+def test_a_long_list_of_members_is_not_kept() -> None:
+    known = Generations(bytes_=BYTES)
+    list(known.learn(join(0, members=tuple(f"{LONG}{number}" for number in range(100)))))
+    assert texts(vars(known)) < BYTES
+
+
 @pytest.mark.parametrize("begin", [Generations, Epochs])
 def test_what_is_within_it_is_remembered(begin: Any) -> None:
     known = begin(bytes_=BYTES)

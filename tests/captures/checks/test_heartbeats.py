@@ -73,6 +73,10 @@ QUIET = {
     "a commit just before": [JOINED, *commits(9.9), still(10)],
     # a heartbeat may be under way there
     "a commit elsewhere": [JOINED, *commits(12, connection=2)],
+    # only heartbeats and commits are judged
+    "a SyncGroup after long": [JOIN, sync(12 * S)],
+    "a LeaveGroup after long": [JOIN, leave(12 * S)],
+    "a JoinGroup that is refused": [join(0, error=27), at(30)],
     "a commit elsewhere in a session": [JOIN, *commits(12, connection=2)],
 }  # fmt: skip
 
@@ -107,6 +111,8 @@ TOO_LONG = {
         [f"commits, but has sent no heartbeat for 12 s; {INTERVAL}"],
     ),
     "a commit is late for a session": ([JOIN, *commits(12)], [f"error: 12 s; {SESSION}"]),
+    # it was alive when it sent it
+    "a commit that is answered late": ([JOIN, commit(3 * S, took=3 * S), at(7)], [f"4 s; {SESSION}"]),
     "once": ([*SILENT, HEARD], [f"commits, but has sent no heartbeat for 22 s; {INTERVAL}"]),
     "a new silence": (
         [*SILENT, HEARD, *commits(40), still(42)],

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.checks.leaders import MOST
 from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks.given import S, evidence_packets, exchange, found, produce, whats
 
@@ -85,6 +86,13 @@ CASES = {
         0, [TOLD, fetch(1 * S, epoch=5, preferred=0, broker=2), fetch(3 * S, epoch=5, broker=0)]
     ),
     "another one is preferred": (1, [TOLD, fetch(1 * S, epoch=5, preferred=3, broker=2), FETCH]),
+    "more are preferred than are remembered": (
+        1,
+        [
+            *(TOLD, *(fetch(1 * S + n, preferred=n + 10, broker=2) for n in range(MOST + 1))),
+            fetch(3 * S, epoch=5, broker=10),
+        ],
+    ),
     "refused twice": (0, [TOLD, *refused(2, 3)]),
     "refused but not told": (0, refused(2, 3, 4, 5)),
     "a leader that moves": (0, MOVES),

@@ -66,6 +66,9 @@ def test_an_epoch_that_goes_back() -> None:
 
 
 def test_the_evidence_is_where_the_client_heard_that_it_was_fenced() -> None:
+    again = [beats(at, 3, 0, error=110) for at in (10, 15)]
+    packets = evidence_packets(found("member_epochs", *FENCED, *again))
+    assert packets == [[(51, 52), (101, 102)], [(51, 52), (151, 152)]]
     findings = found("member_epochs", *FENCED_AGAIN, beats(3010, 3, 0, error=110, connection=2))
     assert evidence_packets(findings) == [[(30051, 30052), (30101, 30102)]]
 

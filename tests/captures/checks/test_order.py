@@ -45,6 +45,7 @@ CASES = {
     "in order": (0, [sent(1, "a", 0), sent(2, "b", 1)]),
     # offsets that go back without anything in flight: the topic was made anew
     "not pipelined": (0, [sent(1, "a", 9, took=1), sent(5, "b")]),
+    "sent when the answer comes": (0, [sent(1, "a", 9, took=1), sent(2, "b")]),
     "a lost response": (1, [lost(1, "a"), sent(2, "b", took=1), sent(20, "a", 1, took=1)]),
     "all fail and are sent again in order": (
         0,

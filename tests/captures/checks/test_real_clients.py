@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
+from tests.captures.checks.given import named
 
 DATA = Path(__file__).parent / "data"
+OF_PRODUCERS = named(
+    "responses", "correlation_ids", "backoff", "sequences", "order", "corrupt_records"
+)
 
 
 @pytest.mark.parametrize(
@@ -32,4 +35,4 @@ DATA = Path(__file__).parent / "data"
 def test_findings(name: str, exchanges: int, findings: dict[str, int]) -> None:
     seen = list(Conversations(strays=True).exchanges(CaptureReader(DATA / name)))
     assert len(seen) == exchanges
-    assert Counter(check.name for check, _ in run(seen, CHECKS)) == findings
+    assert Counter(check.name for check, _ in run(seen, OF_PRODUCERS)) == findings

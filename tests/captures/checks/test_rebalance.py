@@ -30,6 +30,9 @@ def test_members_with_something_in_common_are_counted() -> None:
     members.discard("c")
     members.discard("never")
     assert (members.static("static"), members.others(members["b"], "other")) == ("", 0)
+    for member_id in "ab":
+        members.discard(member_id)
+    assert vars(members) == vars(Members()), "nothing is left of those who have gone"
 
 
 @pytest.mark.parametrize("begin", [Generations, Epochs])

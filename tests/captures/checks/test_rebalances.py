@@ -78,6 +78,8 @@ def test_one_that_keeps_coming_back() -> None:
     assert "max.poll.interval.ms" in finding.advice
     *_, last = found("rebalances", *flapping(3, reason=EXPIRED))
     assert f"(left: {EXPIRED})" in last.what
+    *_, moved = found("rebalances", *flapping(3, reason=EXPIRED, moves=True))
+    assert f"b left and came back 3 times in 20.3 s (left: {EXPIRED})" in moved.what
 
 
 def test_it_is_said_again_at_twice_as_many() -> None:
@@ -108,7 +110,9 @@ def test_members_with_heartbeats_of_their_own() -> None:
     for n in range(1, 5):
         seen += [beats(10 * S * n, "a", -1, -1), beats(10 * S * n + 5 * S, "a", 0, 2 * n + 1)]
     (finding,) = found("rebalances", *seen)
-    assert "a left and came back 3 times in 25 s (left)" in finding.what
+    assert finding.what == (
+        "group g: a left and came back 3 times in 25 s (left); meanwhile the group went through 3 generations"
+    )
 
 
 def test_what_a_stranger_gives_for_a_reason_is_cut() -> None:

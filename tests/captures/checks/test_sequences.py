@@ -107,6 +107,10 @@ CASES = {
         [*FIRST, sent(4, 2), ELSEWHERE, sent(6, 4, connection=2)],
     ),
     "the first connection was used at that moment": (0, [*FIRST, ELSEWHERE, sent(5, 2)]),
+    "the first connection was used before and after": (
+        1,
+        [*FIRST, ELSEWHERE, sent(4, 2, took=3), sent(7, 4)],
+    ),
     "sent again before it could know": (
         0,
         [BEGUN, sent(1, 0, took=9), sent(5, 0, error=DUPLICATE)],
