@@ -4,22 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+import functools
+import http.client
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple, ParamSpec
 
 from starlette.types import ASGIApp
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.loop import run
 from barnabas.page.api import application, is_file
 from barnabas.page.forms import of_capture
 from barnabas.page.recorded import Recorded
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.serving import serve
 
+P = ParamSpec("P")
+
+FAULTS = Path("captures/samples/faults.pcapng")
+
+
+def in_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """Run a test that is a coroutine function in a loop of its own."""
+
+    @functools.wraps(test)
+    def whole(*arguments: P.args, **more: P.kwargs) -> None:
+        run(test(*arguments, **more))
+
+    return whole
+
 
 def shown(
-    path: Path, change: Callable[[Exchange], None] = lambda _: None
+    path: Path = FAULTS, change: Callable[[Exchange], None] = lambda _: None
 ) -> tuple[History, ASGIApp]:
     """What holds a capture's exchanges, each changed, and the application. To be made in a loop."""
     capture = open_capture(path)
@@ -42,3 +61,60 @@ async def served(app: ASGIApp) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{serving.address[1]}/#token=secret"
     finally:
         await asyncio.wait_for(serving.stop(), 5)
+
+
+class Answer(NamedTuple):
+    """What came back."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Caller:
+    """Calls an application; headers are as they are given, with the token if there are none."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def __call__(self, path: str, body: str | None = None, **headers: str) -> Answer:
+        connection = http.client.HTTPConnection(self.address)
+        headers = headers or {"Authorization": "Bearer secret"}
+        connection.request("GET" if body is None else "POST", path, body, headers)
+        answer = connection.getresponse()
+        named = {name.lower(): value for name, value in answer.getheaders()}
+        found = Answer(answer.status, named, answer.read())
+        connection.close()
+        return found
+
+
+@contextlib.contextmanager
+def called(make: Callable[[], tuple[History, ASGIApp]] = shown) -> Iterator[Caller]:
+    """What calls an application that is made and served in a thread."""
+    begun: list[tuple[str, asyncio.AbstractEventLoop, asyncio.Event]] = []
+    ready = threading.Event()
+
+    async def main() -> None:
+        over = asyncio.Event()
+        async with served(make()[1]) as address:
+            where = address.removeprefix("http://").partition("/")[0]
+            begun.append((where, asyncio.get_running_loop(), over))
+            ready.set()
+            await over.wait()
+
+    def serving() -> None:
+        try:
+            run(main())
+        finally:
+            ready.set()
+
+    thread = threading.Thread(target=serving)
+    thread.start()
+    ready.wait()
+    (found,) = begun
+    address, loop, over = found
+    try:
+        yield Caller(address)
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from barnabas.loop import run
 from barnabas.page.api import application, is_file
 from barnabas.proxy.control.api import routes
 from barnabas.proxy.control.history import History
@@ -21,7 +20,8 @@ from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.frames import request_head
 from barnabas.specs.records import Record, build, read
-from tests.page.browser import opened_at
+from tests.page.browser import LOOKS, opened_at
+from tests.page.pages import in_loop
 from tests.proxy.faults.given import produce
 from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
@@ -93,84 +93,81 @@ async def body(reader: asyncio.StreamReader) -> Any:
     return api("Metadata").response.codec(1).decode(frame[4:])
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1600), ("dark", 400)])
-def test_a_client_gets_what_was_edited_and_the_next_message_is_left_alone(
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+@in_loop
+async def test_a_client_gets_what_was_edited_and_the_next_message_is_left_alone(
     scheme: str, width: int
 ) -> None:
-    async def main() -> None:
-        async with opened(scheme, width) as (_, connect, page):
-            await stop_at(page, "response")
-            reader, writer = await connect()
-            for number in range(2):
-                writer.write(request("Metadata", number, client=MARKUP))
-            await page.get_by_role("button", name="1.1").click()
-            assert MARKUP in await page.get_by_label("Message 1.1").inner_text()
-            field = page.get_by_label("controller_id")
-            await field.fill("x")
-            assert await page.get_by_role("button", name="Let go").is_disabled()
-            await field.fill("-7")
-            await page.get_by_label("brokers[1].host").fill("näxt\x1b")
-            await page.get_by_label("Remove brokers[2]").click()
-            for _ in range(2):
-                await page.get_by_label("Add to brokers").click()
-            await page.get_by_label("Remove what is added to brokers").first.click()
-            added = page.get_by_label("added to brokers", exact=True)
-            like = json.loads(await added.input_value())
-            await added.fill("{")
-            assert await page.get_by_role("button", name="Let go").is_disabled()
-            await added.fill(json.dumps({**like, "port": 4242}))
-            assert await axe(page) == []
-            for _ in range(2):  # the queue is asked for meanwhile
-                async with page.expect_response("**/breakpoints"):
-                    pass
-            assert await field.input_value() == "-7"
-            await page.get_by_role("button", name="Let go changed").click()
-            found = await body(reader)
-            assert found["controller_id"] == -7
-            assert found["brokers"][1]["host"] == "näxt\x1b"
-            assert found["brokers"][2] == {**like, "port": 4242}
-            assert len(found["brokers"]) == 3
-            scenario = await page.get_by_label("Scenario").inner_text()
-            assert "controller_id: -7" in scenario
-            assert await page.locator("article.waiting").count() == 0
-            await page.get_by_role("button", name="1.2").click()
-            assert await page.get_by_label("controller_id").input_value() == "-1"
-            await page.get_by_role("button", name="Let go").click()
-            assert len((await body(reader))["brokers"]) == 3
-            await page.get_by_text("No message waits at a breakpoint.").wait_for()
-            writer.close()
-
-    run(main())
+    async with opened(scheme, width) as (_, connect, page):
+        await stop_at(page, "response")
+        reader, writer = await connect()
+        for number in range(2):
+            writer.write(request("Metadata", number, client=MARKUP))
+        await page.get_by_role("button", name="1.1").click()
+        assert MARKUP in await page.get_by_label("Message 1.1").inner_text()
+        field = page.get_by_label("controller_id")
+        await field.fill("x")
+        assert await page.get_by_role("button", name="Let go").is_disabled()
+        await field.fill("-7")
+        await page.get_by_label("brokers[1].host").fill("näxt\x1b")
+        await page.get_by_label("Remove brokers[2]").click()
+        for _ in range(2):
+            await page.get_by_label("Add to brokers").click()
+        await page.get_by_label("Remove what is added to brokers").first.click()
+        added = page.get_by_label("added to brokers", exact=True)
+        like = json.loads(await added.input_value())
+        await added.fill("{")
+        assert await page.get_by_role("button", name="Let go").is_disabled()
+        await added.fill(json.dumps({**like, "port": 4242}))
+        assert await axe(page) == []
+        for _ in range(2):  # the queue is asked for meanwhile
+            async with page.expect_response("**/breakpoints"):
+                pass
+        assert await field.input_value() == "-7"
+        await page.get_by_role("button", name="Let go changed").click()
+        found = await body(reader)
+        assert found["controller_id"] == -7
+        assert found["brokers"][1]["host"] == "näxt\x1b"
+        assert found["brokers"][2] == {**like, "port": 4242}
+        assert len(found["brokers"]) == 3
+        scenario = await page.get_by_label("Scenario").inner_text()
+        assert "controller_id: -7" in scenario
+        assert await page.locator("article.waiting").count() == 0
+        await page.get_by_role("button", name="1.2").click()
+        assert await page.get_by_label("controller_id").input_value() == "-1"
+        await page.get_by_role("button", name="Let go").click()
+        assert len((await body(reader))["brokers"]) == 3
+        await page.get_by_text("No message waits at a breakpoint.").wait_for()
+        writer.close()
 
 
-def test_a_request_is_answered_or_replaced_by_bytes_and_mistakes_are_said() -> None:
-    async def main() -> None:
-        async with opened("light", 900) as (_, connect, page):
-            await stop_at(page, "request")
-            reader, writer = await connect()
-            for number in range(2):
-                writer.write(request("Metadata", number))
-            await page.get_by_role("button", name="1.2").click()
-            await page.get_by_label("topics").fill('[{"name": 7}]')
-            await page.get_by_role("button", name="Let go changed").click()
-            await page.get_by_text(
-                "no message that the rule is about can hold it: topics[0].name"
-            ).wait_for()
-            await page.get_by_text("Other bytes").click()
-            await page.get_by_label("Bytes of the body in hex").fill("00 00 00 00 01")
-            await page.get_by_role("button", name="Let go changed").click()
-            await page.get_by_text("1.2: replace with 5 bytes").wait_for()
-            await page.get_by_role("button", name="1.1").click()
-            await page.get_by_label("error").fill("INVALID_TOPIC_EXCEPTION")
-            await page.get_by_role("button", name="Answer with it").click()
-            assert (await body(reader))["brokers"] == []
-            assert len((await body(reader))["brokers"]) == 3
-            writer.close()
-
-    run(main())
+@in_loop
+async def test_a_request_is_answered_or_replaced_by_bytes_and_mistakes_are_said() -> None:
+    async with opened("light", 900) as (_, connect, page):
+        await stop_at(page, "request")
+        reader, writer = await connect()
+        for number in range(2):
+            writer.write(request("Metadata", number))
+        await page.get_by_role("button", name="1.2").click()
+        await page.get_by_label("topics").fill('[{"name": 7}]')
+        await page.get_by_role("button", name="Let go changed").click()
+        await page.get_by_text(
+            "no message that the rule is about can hold it: topics[0].name"
+        ).wait_for()
+        await page.get_by_text("Other bytes").click()
+        await page.get_by_label("Bytes of the body in hex").fill("00 00 00 00 01")
+        await page.get_by_role("button", name="Let go changed").click()
+        await page.get_by_text("1.2: replace with 5 bytes").wait_for()
+        await page.get_by_role("button", name="1.1").click()
+        await page.get_by_label("error").fill("INVALID_TOPIC_EXCEPTION")
+        await page.get_by_role("button", name="Answer with it").click()
+        assert (await body(reader))["brokers"] == []
+        assert len((await body(reader))["brokers"]) == 3
+        writer.close()
 
 
-def test_records_are_edited_one_by_one_and_the_batch_fits_again() -> None:
+@in_loop
+async def test_records_are_edited_one_by_one_and_the_batch_fits_again() -> None:
     seen: list[bytes] = []
 
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -178,73 +175,66 @@ def test_records_are_edited_one_by_one_and_the_batch_fits_again() -> None:
             seen.append(await read_frame(reader))
         writer.close()
 
-    async def main() -> None:
-        async with opened("light", 900, broker) as (it, connect, page):
-            it.proxy.replace(
-                loads("version: 1\nrules: [{name: look, match: {api: Produce}, do: breakpoint}]"),
-                "the test",
-            )
-            _, writer = await connect()
-            sent = [Record(n, 1000, None, b"value %d" % n) for n in range(3)]
-            writer.write(produce(1, 1, build(sent)))
-            await page.get_by_role("button", name="1.1").click()
-            record = page.get_by_label("records record 1 value")
-            assert await record.input_value() == "value 1"
-            await record.fill("changed")
-            await page.get_by_label("records record 0 timestamp").fill("2000")
-            headers = page.get_by_label("records record 0 headers")
-            assert await headers.input_value() == "[]"
-            await headers.fill('[["h"')
-            assert await page.get_by_role("button", name="Let go").is_disabled()
-            await headers.fill('[["h", "x"], ["h", null]]')
-            await page.get_by_label("topic_data[0].name").fill("u")
-            await page.get_by_role("button", name="Let go changed").click()
-            await it.until(lambda: seen)
-            body = seen[0][request_head(seen[0], 0, len(seen[0])).body :]
-            (topic,) = api("Produce").request.codec(7).decode(body)["topic_data"]
-            (batch,) = read(topic["partition_data"][0]["records"])
-            assert (topic["name"], batch.crc_ok) == ("u", True)
-            assert list(batch) == [
-                Record(0, 2000, None, b"value 0", (("h", b"x"), ("h", None))),
-                Record(1, 1000, None, b"changed"),
-                Record(2, 1000, None, b"value 2"),
-            ]
-            writer.close()
-
-    run(main())
+    async with opened("light", 900, broker) as (it, connect, page):
+        it.proxy.replace(
+            loads("version: 1\nrules: [{name: look, match: {api: Produce}, do: breakpoint}]"),
+            "the test",
+        )
+        _, writer = await connect()
+        sent = [Record(n, 1000, None, b"value %d" % n) for n in range(3)]
+        writer.write(produce(1, 1, build(sent)))
+        await page.get_by_role("button", name="1.1").click()
+        record = page.get_by_label("records record 1 value")
+        assert await record.input_value() == "value 1"
+        await record.fill("changed")
+        await page.get_by_label("records record 0 timestamp").fill("2000")
+        headers = page.get_by_label("records record 0 headers")
+        assert await headers.input_value() == "[]"
+        await headers.fill('[["h"')
+        assert await page.get_by_role("button", name="Let go").is_disabled()
+        await headers.fill('[["h", "x"], ["h", null]]')
+        await page.get_by_label("topic_data[0].name").fill("u")
+        await page.get_by_role("button", name="Let go changed").click()
+        await it.until(lambda: seen)
+        body = seen[0][request_head(seen[0], 0, len(seen[0])).body :]
+        (topic,) = api("Produce").request.codec(7).decode(body)["topic_data"]
+        (batch,) = read(topic["partition_data"][0]["records"])
+        assert (topic["name"], batch.crc_ok) == ("u", True)
+        assert list(batch) == [
+            Record(0, 2000, None, b"value 0", (("h", b"x"), ("h", None))),
+            Record(1, 1000, None, b"changed"),
+            Record(2, 1000, None, b"value 2"),
+        ]
+        writer.close()
 
 
-def test_the_next_match_only_and_what_leaves_by_itself() -> None:
-    async def main() -> None:
-        async with opened("light", 900) as (it, connect, page):
-            await stop_at(page, "request", next_only=True)
-            reader, writer = await connect()
-            for number in range(2):
-                writer.write(request("Metadata", number))
-            await page.get_by_role("button", name="1.1").click()
-            await page.get_by_role("button", name="Drop it alone").wait_for()
-            await page.get_by_role("button", name="Remove: stop at Metadata request").click()
-            await page.get_by_text("It waits no longer").wait_for()
-            assert it.proxy.rules.rules == ()
-            for _ in range(2):
-                await body(reader)
-            it.proxy.replace(loads("version: 1\nrules: []"), "the test")
-            writer.close()
-
-    run(main())
+@in_loop
+async def test_the_next_match_only_and_what_leaves_by_itself() -> None:
+    async with opened("light", 900) as (it, connect, page):
+        await stop_at(page, "request", next_only=True)
+        reader, writer = await connect()
+        for number in range(2):
+            writer.write(request("Metadata", number))
+        await page.get_by_role("button", name="1.1").click()
+        await page.get_by_role("button", name="Drop it alone").wait_for()
+        await page.get_by_role("button", name="Remove: stop at Metadata request").click()
+        await page.get_by_text("It waits no longer").wait_for()
+        assert it.proxy.rules.rules == ()
+        for _ in range(2):
+            await body(reader)
+        it.proxy.replace(loads("version: 1\nrules: []"), "the test")
+        writer.close()
 
 
-def test_a_message_that_is_opened_is_in_sight_however_many_wait() -> None:
-    async def main() -> None:
-        async with opened("light", 1024) as (_, connect, page):
-            await stop_at(page, "request")
-            _, writer = await connect()
-            for number in range(60):
-                writer.write(request("Metadata", number))
-            await page.get_by_role("button", name="Open 1.60").wait_for()
-            await page.get_by_role("button", name="Open 1.1", exact=True).click()
-            box = await page.get_by_role("button", name="Let go").bounding_box()
-            assert box["y"] + box["height"] < 900
-            writer.close()
-
-    run(main())
+@in_loop
+async def test_a_message_that_is_opened_is_in_sight_however_many_wait() -> None:
+    async with opened("light", 1024) as (_, connect, page):
+        await stop_at(page, "request")
+        _, writer = await connect()
+        for number in range(60):
+            writer.write(request("Metadata", number))
+        await page.get_by_role("button", name="Open 1.60").wait_for()
+        await page.get_by_role("button", name="Open 1.1", exact=True).click()
+        box = await page.get_by_role("button", name="Let go").bounding_box()
+        assert box["y"] + box["height"] < 900
+        writer.close()

@@ -16,6 +16,7 @@ from barnabas.loop import run
 from barnabas.page import exchanges as page
 from barnabas.page.exchanges import BEHIND, LOOKS, Exchanges
 from barnabas.proxy.control.history import History
+from tests.page.pages import in_loop
 
 
 def exchange(number: int) -> Exchange:
@@ -44,64 +45,56 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "EVERY", 0.001)
 
 
-def test_all_that_are_held_are_one_run_and_those_to_come_another() -> None:
-    async def main() -> None:
-        history = History(most=100)
-        added(history, 250)
-        lines = follow(history, -1, None)
-        first = await anext(lines)
-        assert (first["runs"], first["after"], first["first"], first["end"]) == (
-            [[150, 249]],
-            249,
-            150,
-            250,
-        )
-        added(history, 3)
-        assert (await anext(lines))["runs"] == [[250, 252]]
-        history.close()
-        assert [line["over"] async for line in lines][-1]
-
-    run(main())
+@in_loop
+async def test_all_that_are_held_are_one_run_and_those_to_come_another() -> None:
+    history = History(most=100)
+    added(history, 250)
+    lines = follow(history, -1, None)
+    first = await anext(lines)
+    assert (first["runs"], first["after"], first["first"], first["end"]) == (
+        [[150, 249]],
+        249,
+        150,
+        250,
+    )
+    added(history, 3)
+    assert (await anext(lines))["runs"] == [[250, 252]]
+    history.close()
+    assert [line["over"] async for line in lines][-1]
 
 
-def test_a_filter_is_asked_about_each_once() -> None:
-    async def main() -> None:
-        history = History(most=10_000)
-        added(history, 2 * LOOKS + 7)
-        history.close()
-        found = [line async for line in follow(history, 4, odd)]
-        assert [len(line["runs"]) for line in found][:2] == [LOOKS // 2, LOOKS // 2]
-        numbers = [run[0] for line in found for run in line["runs"]]
-        assert numbers == list(range(5, 2 * LOOKS + 7, 2))
-        assert sum(line["skipped"] for line in found) == 0
-
-    run(main())
+@in_loop
+async def test_a_filter_is_asked_about_each_once() -> None:
+    history = History(most=10_000)
+    added(history, 2 * LOOKS + 7)
+    history.close()
+    found = [line async for line in follow(history, 4, odd)]
+    assert [len(line["runs"]) for line in found][:2] == [LOOKS // 2, LOOKS // 2]
+    numbers = [run[0] for line in found for run in line["runs"]]
+    assert numbers == list(range(5, 2 * LOOKS + 7, 2))
+    assert sum(line["skipped"] for line in found) == 0
 
 
-def test_a_filter_that_can_not_keep_up_skips_and_says_so() -> None:
-    async def main() -> None:
-        history = History(most=2 * BEHIND)
-        added(history, 10)
-        lines = follow(history, -1, odd)
-        await anext(lines)
-        added(history, BEHIND + 1)
-        found = await anext(lines)
-        assert found["skipped"] == BEHIND + 1 - LOOKS
-        assert found["after"] == history.count - 1
-        assert found["runs"][0][0] >= history.count - LOOKS
-
-    run(main())
+@in_loop
+async def test_a_filter_that_can_not_keep_up_skips_and_says_so() -> None:
+    history = History(most=2 * BEHIND)
+    added(history, 10)
+    lines = follow(history, -1, odd)
+    await anext(lines)
+    added(history, BEHIND + 1)
+    found = await anext(lines)
+    assert found["skipped"] == BEHIND + 1 - LOOKS
+    assert found["after"] == history.count - 1
+    assert found["runs"][0][0] >= history.count - LOOKS
 
 
-def test_a_stream_says_now_and_then_that_it_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def main() -> None:
-        history = History()
-        monkeypatch.setattr(page, "ALIVE", 0.005)
-        lines = follow(history, -1, None)
-        await anext(lines)
-        assert (await asyncio.wait_for(anext(lines), 5))["runs"] == []
-
-    run(main())
+@in_loop
+async def test_a_stream_says_now_and_then_that_it_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    history = History()
+    monkeypatch.setattr(page, "ALIVE", 0.005)
+    lines = follow(history, -1, None)
+    await anext(lines)
+    assert (await asyncio.wait_for(anext(lines), 5))["runs"] == []
 
 
 def test_a_filter_is_asked_no_more_when_its_reader_has_gone() -> None:

@@ -12,18 +12,15 @@ from starlette.types import ASGIApp
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.loop import run
 from barnabas.page.api import application
 from barnabas.proxy.control.history import History
 from barnabas.specs import api
 from tests.page.browser import opened_at
-from tests.page.pages import served, shown
-from tests.places import SAMPLES
+from tests.page.pages import FAULTS, in_loop, served, shown
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-SAMPLE = SAMPLES / "faults.pcapng"
 MOST = 2**63 - 1
 """An offset that a number of JavaScript does not hold."""
 GAPS = """() => {
@@ -49,57 +46,50 @@ async def page_of(app: ASGIApp) -> AsyncIterator[Page]:
         assert [line for line in said if not line.startswith(refused)] == []
 
 
-def test_a_filter_that_is_wrong_says_why_and_the_list_stays() -> None:
-    async def main() -> None:
-        async with page_of(shown(SAMPLE)[1]) as page:
-            await page.get_by_text("53 of 53").wait_for()
-            before = await page.locator(".rows .api").count()
-            await page.locator("#filter").fill("latency_ms > 'x'")
-            await page.get_by_text("is neither more nor less than a number").wait_for()
-            assert await page.locator(".rows .api").count() == before
-            await page.locator("#filter").fill("api == 'Produce'")
-            await page.get_by_text("7 of 53").wait_for()
-            assert await page.locator("output.refused").count() == 0
-
-    run(main())
+@in_loop
+async def test_a_filter_that_is_wrong_says_why_and_the_list_stays() -> None:
+    async with page_of(shown()[1]) as page:
+        await page.get_by_text("53 of 53").wait_for()
+        before = await page.locator(".rows .api").count()
+        await page.locator("#filter").fill("latency_ms > 'x'")
+        await page.get_by_text("is neither more nor less than a number").wait_for()
+        assert await page.locator(".rows .api").count() == before
+        await page.locator("#filter").fill("api == 'Produce'")
+        await page.get_by_text("7 of 53").wait_for()
+        assert await page.locator("output.refused").count() == 0
 
 
-def test_a_filter_that_matches_nothing_says_so_and_how_to_see_all() -> None:
-    async def main() -> None:
-        async with page_of(shown(SAMPLE)[1]) as page:
-            await page.locator("#filter").fill("api == 'None'")
-            await page.get_by_text("No exchange matches the filter.").wait_for()
-            await page.get_by_role("button", name="Show all").click()
-            await page.get_by_text("53 of 53").wait_for()
-            assert await page.locator("#filter").input_value() == ""
-
-    run(main())
+@in_loop
+async def test_a_filter_that_matches_nothing_says_so_and_how_to_see_all() -> None:
+    async with page_of(shown()[1]) as page:
+        await page.locator("#filter").fill("api == 'None'")
+        await page.get_by_text("No exchange matches the filter.").wait_for()
+        await page.get_by_role("button", name="Show all").click()
+        await page.get_by_text("53 of 53").wait_for()
+        assert await page.locator("#filter").input_value() == ""
 
 
-def test_back_goes_to_the_view_and_the_filter_before() -> None:
-    async def main() -> None:
-        async with page_of(shown(SAMPLE)[1]) as page:
-            await page.locator("#filter").fill("api == 'Produce'")
-            await page.get_by_text("7 of 53").wait_for()
-            await page.get_by_role("button", name="Topics").click()
-            await page.get_by_role("columnheader", name="topic").first.wait_for()
-            await page.go_back()
-            await page.get_by_text("7 of 53").wait_for()
-            assert await page.locator("#filter").input_value() == "api == 'Produce'"
-
-    run(main())
+@in_loop
+async def test_back_goes_to_the_view_and_the_filter_before() -> None:
+    async with page_of(shown()[1]) as page:
+        await page.locator("#filter").fill("api == 'Produce'")
+        await page.get_by_text("7 of 53").wait_for()
+        await page.get_by_role("button", name="Topics").click()
+        await page.get_by_role("columnheader", name="topic").first.wait_for()
+        await page.go_back()
+        await page.get_by_text("7 of 53").wait_for()
+        assert await page.locator("#filter").input_value() == "api == 'Produce'"
 
 
-def test_another_address_in_the_same_tab_opens_what_is_chosen_there() -> None:
-    async def main() -> None:
-        async with page_of(shown(SAMPLE)[1]) as page:
-            await page.evaluate("location.hash = 'at=7'")
-            await page.get_by_text("#7 ·").wait_for()
-
-    run(main())
+@in_loop
+async def test_another_address_in_the_same_tab_opens_what_is_chosen_there() -> None:
+    async with page_of(shown()[1]) as page:
+        await page.evaluate("location.hash = 'at=7'")
+        await page.get_by_text("#7 ·").wait_for()
 
 
-def test_an_integer_of_64_bits_is_shown_whole() -> None:
+@in_loop
+async def test_an_integer_of_64_bits_is_shown_whole() -> None:
     codec = api(0).response.codec(9)
 
     def offset(exchange: Exchange) -> None:
@@ -110,89 +100,80 @@ def test_an_integer_of_64_bits_is_shown_whole() -> None:
                 {"responses": [{"name": "t", "partition_responses": [partition]}]}
             )
 
-    async def main() -> None:
-        async with page_of(shown(SAMPLE, offset)[1]) as page:
-            await page.locator("#filter").fill("api == 'Produce'")
-            await page.get_by_text("7 of 53").wait_for()
-            await page.locator(".rows .row").first.click()
-            await page.locator("article").get_by_text(str(MOST)).first.wait_for()
-
-    run(main())
+    async with page_of(shown(change=offset)[1]) as page:
+        await page.locator("#filter").fill("api == 'Produce'")
+        await page.get_by_text("7 of 53").wait_for()
+        await page.locator(".rows .row").first.click()
+        await page.locator("article").get_by_text(str(MOST)).first.wait_for()
 
 
-def test_a_live_list_stays_at_its_end_until_somebody_looks_at_what_was() -> None:
-    async def main() -> None:
-        exchanges = list(open_capture(SAMPLE).exchanges(inferred=True))
-        history = History(most=200_000)
-        for exchange in 10 * exchanges:
+@in_loop
+async def test_a_live_list_stays_at_its_end_until_somebody_looks_at_what_was() -> None:
+    exchanges = list(open_capture(FAULTS).exchanges(inferred=True))
+    history = History(most=200_000)
+    for exchange in 10 * exchanges:
+        history.add(exchange)
+    at_end = "list => list.scrollHeight - list.clientHeight - list.scrollTop < 30"
+    source = {"kind": "live", "name": "", "keeps": 200_000}
+    async with page_of(application(history, {}, source)) as page:
+        rows = page.locator(".list")
+        await page.wait_for_selector(f"#x{history.count - 1}")
+        for exchange in exchanges:
             history.add(exchange)
-        at_end = "list => list.scrollHeight - list.clientHeight - list.scrollTop < 30"
-        source = {"kind": "live", "name": "", "keeps": 200_000}
-        async with page_of(application(history, {}, source)) as page:
-            rows = page.locator(".list")
-            await page.wait_for_selector(f"#x{history.count - 1}")
+        last = page.locator(f"#x{history.count - 1}")
+        await last.wait_for()
+        assert await rows.evaluate(at_end)
+        await rows.hover()
+        await page.mouse.wheel(0, -2000)
+        await page.get_by_role("button", name="Follow the newest", pressed=False).wait_for()
+        await last.wait_for(state="hidden")
+        for exchange in exchanges:
+            history.add(exchange)
+        await page.get_by_text(f"{history.count:,} exchanges").first.wait_for()
+        assert not await rows.evaluate(at_end)
+        await page.get_by_role("button", name="Follow the newest").click()
+        await page.wait_for_selector(f"#x{history.count - 1}")
+
+
+@in_loop
+async def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> None:
+    exchanges = list(open_capture(FAULTS).exchanges(inferred=True))
+    history = History(most=200_000)
+    for exchange in 10 * exchanges:
+        history.add(exchange)
+    source = {"kind": "live", "name": "", "keeps": 200_000}
+    async with page_of(application(history, {}, source)) as page:
+        await page.locator(".list").hover()
+        await page.mouse.wheel(0, -4000)
+        await page.get_by_role("button", name="Follow the newest", pressed=False).wait_for()
+        seen = await page.locator(".list").evaluate("list => list.scrollTop")
+        await page.get_by_role("button", name="Topics").click()
+        await page.locator(".list").wait_for(state="detached")
+        await page.get_by_role("button", name="Exchanges").click()
+        await page.locator(f"#x{int(seen) // 22 + 3} .api").wait_for()
+        assert await page.locator(".list").evaluate("list => list.scrollTop") == seen
+        await page.get_by_role("button", name="Topics").click()
+        await page.locator(".list").wait_for(state="detached")
+        await page.evaluate("location.hash = `#filter=api == 'Produce'`")
+        await page.get_by_text("70 of 530").wait_for()
+        await page.locator(".rows .api").first.wait_for()
+
+
+@in_loop
+async def test_a_list_at_its_end_is_never_empty_below() -> None:
+    exchanges = list(open_capture(FAULTS).exchanges(inferred=True))
+    history = History(most=200_000)
+    for exchange in 2 * exchanges:
+        history.add(exchange)
+    source = {"kind": "live", "name": "", "keeps": 200_000}
+    async with page_of(application(history, {}, source)) as page:
+        await page.wait_for_selector(f"#x{history.count - 1}")
+        await page.evaluate(GAPS)
+        for _ in range(3):
             for exchange in exchanges:
                 history.add(exchange)
-            last = page.locator(f"#x{history.count - 1}")
-            await last.wait_for()
-            assert await rows.evaluate(at_end)
-            await rows.hover()
-            await page.mouse.wheel(0, -2000)
-            await page.get_by_role("button", name="Follow the newest", pressed=False).wait_for()
-            await last.wait_for(state="hidden")
-            for exchange in exchanges:
-                history.add(exchange)
-            await page.get_by_text(f"{history.count:,} exchanges").first.wait_for()
-            assert not await rows.evaluate(at_end)
-            await page.get_by_role("button", name="Follow the newest").click()
-            await page.wait_for_selector(f"#x{history.count - 1}")
-
-    run(main())
-
-
-def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> None:
-    async def main() -> None:
-        exchanges = list(open_capture(SAMPLE).exchanges(inferred=True))
-        history = History(most=200_000)
-        for exchange in 10 * exchanges:
-            history.add(exchange)
-        source = {"kind": "live", "name": "", "keeps": 200_000}
-        async with page_of(application(history, {}, source)) as page:
-            await page.locator(".list").hover()
-            await page.mouse.wheel(0, -4000)
-            await page.get_by_role("button", name="Follow the newest", pressed=False).wait_for()
-            seen = await page.locator(".list").evaluate("list => list.scrollTop")
-            await page.get_by_role("button", name="Topics").click()
-            await page.locator(".list").wait_for(state="detached")
-            await page.get_by_role("button", name="Exchanges").click()
-            await page.locator(f"#x{int(seen) // 22 + 3} .api").wait_for()
-            assert await page.locator(".list").evaluate("list => list.scrollTop") == seen
-            await page.get_by_role("button", name="Topics").click()
-            await page.locator(".list").wait_for(state="detached")
-            await page.evaluate("location.hash = `#filter=api == 'Produce'`")
-            await page.get_by_text("70 of 530").wait_for()
-            await page.locator(".rows .api").first.wait_for()
-
-    run(main())
-
-
-def test_a_list_at_its_end_is_never_empty_below() -> None:
-    async def main() -> None:
-        exchanges = list(open_capture(SAMPLE).exchanges(inferred=True))
-        history = History(most=200_000)
-        for exchange in 2 * exchanges:
-            history.add(exchange)
-        source = {"kind": "live", "name": "", "keeps": 200_000}
-        async with page_of(application(history, {}, source)) as page:
-            await page.wait_for_selector(f"#x{history.count - 1}")
-            await page.evaluate(GAPS)
-            for _ in range(3):
-                for exchange in exchanges:
-                    history.add(exchange)
-                await page.locator(f"#x{history.count - 1}").get_by_text("v").first.wait_for()
-            assert max(await page.evaluate("window.gaps")) < 22
-
-    run(main())
+            await page.locator(f"#x{history.count - 1}").get_by_text("v").first.wait_for()
+        assert max(await page.evaluate("window.gaps")) < 22
 
 
 FRAMES = """count => new Promise(done => {
@@ -203,76 +184,68 @@ FRAMES = """count => new Promise(done => {
 
 
 @pytest.mark.parametrize("says_so", [True, False])
-def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) -> None:
-    async def main() -> None:
-        history = History(most=100)
-        for exchange in open_capture(SAMPLE).exchanges(inferred=True):
-            history.add(exchange)
-        app = application(history, {}, {"kind": "live", "name": "", "keeps": 100})
-        async with contextlib.AsyncExitStack() as server:
-            address = await server.enter_async_context(served(app))
-            async with opened_at(address) as (page, _):
-                await page.wait_for_selector(".rows .api")
-                if says_so:
-                    history.close()
-                else:
-                    await server.aclose()
-                stopped = page.locator("#state").get_by_text("barnabas has stopped")
-                await stopped.wait_for()
-                await page.get_by_role("button", name="Rules").click()
-                await page.get_by_role("button", name="Exchanges").click()
-                await page.wait_for_selector(".list")
-                assert await stopped.count() == 1
-
-    run(main())
+@in_loop
+async def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) -> None:
+    history = History(most=100)
+    for exchange in open_capture(FAULTS).exchanges(inferred=True):
+        history.add(exchange)
+    app = application(history, {}, {"kind": "live", "name": "", "keeps": 100})
+    async with contextlib.AsyncExitStack() as server:
+        address = await server.enter_async_context(served(app))
+        async with opened_at(address) as (page, _):
+            await page.wait_for_selector(".rows .api")
+            if says_so:
+                history.close()
+            else:
+                await server.aclose()
+            stopped = page.locator("#state").get_by_text("barnabas has stopped")
+            await stopped.wait_for()
+            await page.get_by_role("button", name="Rules").click()
+            await page.get_by_role("button", name="Exchanges").click()
+            await page.wait_for_selector(".list")
+            assert await stopped.count() == 1
 
 
-def test_who_has_stopped_is_not_asked_for_rows_again_and_again() -> None:
-    async def main() -> None:
-        app = shown(SAMPLE)[1]
-        async with served(app) as address, opened_at(address) as (page, _):
-            asked: list[str] = []
+@in_loop
+async def test_who_has_stopped_is_not_asked_for_rows_again_and_again() -> None:
+    app = shown()[1]
+    async with served(app) as address, opened_at(address) as (page, _):
+        asked: list[str] = []
 
-            async def stopped(route: Any) -> None:
-                asked.append(route.request.url)
-                await route.abort()
+        async def stopped(route: Any) -> None:
+            asked.append(route.request.url)
+            await route.abort()
 
-            await page.route("**/exchanges/rows**", stopped)
-            await page.reload()
-            await page.get_by_text("barnabas has stopped").wait_for()
-            await page.evaluate(FRAMES, 10)  # what was asked before is over
-            before = [*asked]
-            await page.evaluate(FRAMES, 60)
-            assert asked == before
-
-    run(main())
+        await page.route("**/exchanges/rows**", stopped)
+        await page.reload()
+        await page.get_by_text("barnabas has stopped").wait_for()
+        await page.evaluate(FRAMES, 10)  # what was asked before is over
+        before = [*asked]
+        await page.evaluate(FRAMES, 60)
+        assert asked == before
 
 
-def test_a_list_that_nothing_has_come_to_says_so() -> None:
-    async def main() -> None:
-        app = application(History(most=100), {}, {"kind": "live", "name": "", "keeps": 100})
-        async with served(app) as address, opened_at(address) as (page, said):
-            await page.get_by_text("No exchange has passed the proxy yet.").wait_for()
-            assert said == []
-
-    run(main())
+@in_loop
+async def test_a_list_that_nothing_has_come_to_says_so() -> None:
+    app = application(History(most=100), {}, {"kind": "live", "name": "", "keeps": 100})
+    async with served(app) as address, opened_at(address) as (page, said):
+        await page.get_by_text("No exchange has passed the proxy yet.").wait_for()
+        assert said == []
 
 
-def test_what_is_copied_is_said_and_the_detail_is_closed_by_the_mouse() -> None:
-    async def main() -> None:
-        async with page_of(shown(SAMPLE)[1]) as page:
-            await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-            await page.locator(".rows .row").first.click()
-            await page.locator("article").wait_for()
-            await page.keyboard.press("y")
-            await page.locator("#state").get_by_text("copied").wait_for()
-            assert "ApiVersions v3" in await page.evaluate("navigator.clipboard.readText()")
-            await page.locator("#state").get_by_text("copied").wait_for(state="hidden")
-            await page.keyboard.press("Y")
-            await page.locator("#state").get_by_text("copied").wait_for()
-            text = await page.evaluate("navigator.clipboard.readText()")
-            assert json.loads(text)["request"]["client_software_name"]
-            await page.get_by_role("button", name="Close").click()
-            await page.locator("aside").wait_for(state="detached")
-
-    run(main())
+@in_loop
+async def test_what_is_copied_is_said_and_the_detail_is_closed_by_the_mouse() -> None:
+    async with page_of(shown()[1]) as page:
+        await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        await page.locator(".rows .row").first.click()
+        await page.locator("article").wait_for()
+        await page.keyboard.press("y")
+        await page.locator("#state").get_by_text("copied").wait_for()
+        assert "ApiVersions v3" in await page.evaluate("navigator.clipboard.readText()")
+        await page.locator("#state").get_by_text("copied").wait_for(state="hidden")
+        await page.keyboard.press("Y")
+        await page.locator("#state").get_by_text("copied").wait_for()
+        text = await page.evaluate("navigator.clipboard.readText()")
+        assert json.loads(text)["request"]["client_software_name"]
+        await page.get_by_role("button", name="Close").click()
+        await page.locator("aside").wait_for(state="detached")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.client
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -16,7 +17,6 @@ from typer.testing import CliRunner
 from barnabas.captures.capture import Unreadable, open_capture
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli.app import app as commands
-from barnabas.loop import run
 from barnabas.page import take_away
 from barnabas.page.api import application, is_file
 from barnabas.page.forms import FORMS, Form, Origin, Taken
@@ -25,7 +25,7 @@ from barnabas.proxy.control.history import History
 from barnabas.proxy.control.serving import serve
 from barnabas.proxy.scenario.file import loads
 from tests.captures.traffic import kafka_seen
-from tests.page.pages import shown
+from tests.page.pages import Caller, called, in_loop, shown
 from tests.places import SAMPLES
 from tests.proxy.servers import SOON
 
@@ -41,38 +41,24 @@ class File(NamedTuple):
     body: bytes
 
 
-Take = Callable[..., File]
+class Take:
+    """Takes exchanges away, in a form as it is asked for."""
+
+    def __init__(self, call: Caller) -> None:
+        self._call = call
+
+    def __call__(self, body: str | None = None, **wanted: Any) -> File:
+        found = self._call("/v1/take", json.dumps(wanted) if body is None else body)
+        name, said = (found.headers.get(one.lower(), "") for one in ("Content-Disposition", SAID))
+        return File(found.status, name, said, found.body)
 
 
-def asked(app: Any, ask: Callable[[Take], None]) -> None:
-    async def main() -> None:
-        _, made = app() if callable(app) else app
-        serving = await serve(made, ("127.0.0.1", 0), "secret", is_file)
-
-        def take(body: str | None = None, **wanted: Any) -> File:
-            connection = http.client.HTTPConnection(*serving.address)
-            text = json.dumps(wanted) if body is None else body
-            connection.request("POST", "/v1/take", text, {"Authorization": "Bearer secret"})
-            answer = connection.getresponse()
-            found = File(
-                answer.status,
-                answer.getheader("Content-Disposition", ""),
-                answer.getheader(SAID, ""),
-                answer.read(),
-            )
-            connection.close()
-            return found
-
-        try:
-            await asyncio.to_thread(ask, take)
-        finally:
-            await serving.stop()
-
-    run(main())
-
-
-def sample(name: str) -> Callable[[], tuple[History, Any]]:
-    return lambda: shown(SAMPLES / name)
+@contextlib.contextmanager
+def taking(made: str | Callable[[], tuple[History, Any]] = "faults.pcapng") -> Iterator[Take]:
+    """Of a sample, or of what is made."""
+    make = made if callable(made) else lambda: shown(SAMPLES / made)
+    with called(make) as call:
+        yield Take(call)
 
 
 def without_packets(
@@ -94,7 +80,7 @@ def decoded(path: Path, *options: str) -> str:
 
 @pytest.mark.parametrize("name", ["embedded.pcapng", "transactions.pcapng", "kip-848.pcapng"])
 def test_json_lines_are_those_of_decode_byte_for_byte(name: str) -> None:
-    def ask(take: Take) -> None:
+    with taking(name) as take:
         for condition, options in (None, ()), (PRODUCE, ("--filter", PRODUCE)):
             found = take(form="jsonl", filter=condition)
             lines = decoded(SAMPLES / name, *options)
@@ -102,14 +88,12 @@ def test_json_lines_are_those_of_decode_byte_for_byte(name: str) -> None:
             assert found.said == f"{lines.count(chr(10))} exchanges"
             assert found.name == 'attachment; filename="exchanges.jsonl"'
 
-    asked(sample(name), ask)
-
 
 @pytest.mark.needs_tshark
 def test_packets_of_a_capture_are_those_that_it_has(tmp_path: Path) -> None:
     out = tmp_path / "out.pcapng"
 
-    def ask(take: Take) -> None:
+    with taking() as take:
         out.write_bytes(take(form="pcapng", numbers=[5, 3, 999]).body)
         meta = CaptureReader(out).meta
         assert meta["slice"] == ["3 chosen exchanges"]
@@ -121,8 +105,6 @@ def test_packets_of_a_capture_are_those_that_it_has(tmp_path: Path) -> None:
         assert found.said == "5 exchanges"
         out.write_bytes(found.body)
         assert CaptureReader(out).meta["slice"] == ["--filter rules"]
-
-    asked(sample("faults.pcapng"), ask)
 
 
 def open_port(path: Path) -> int:
@@ -142,18 +124,16 @@ def gone() -> Any:
 def test_where_packets_are_gone_frames_are_written_anew(packets: Any, tmp_path: Path) -> None:
     out = tmp_path / "out.pcapng"
 
-    def ask(take: Take) -> None:
+    with taking(without_packets(Origin("here", packets))) as take:
         found = take(form="pcapng", filter=PRODUCE)
         assert found.said == "6 exchanges; frames are written anew: the packets are gone"
         out.write_bytes(found.body)
         assert "reconstructed" in CaptureReader(out).meta
         assert decoded(out).count("\n") == 6
 
-    asked(without_packets(Origin("here", packets)), ask)
-
 
 def test_a_scenario_does_again_what_rules_did() -> None:
-    def ask(take: Take) -> None:
+    with taking() as take:
         found = take(form="scenario", numbers=list(range(20)))
         assert found.name == 'attachment; filename="again.yaml"'
         rules = loads(found.body.decode()).rules
@@ -162,20 +142,16 @@ def test_a_scenario_does_again_what_rules_did() -> None:
         assert found.said == "1 exchange; no rule fired on them"
         assert loads(found.body.decode()).rules == ()
 
-    asked(sample("faults.pcapng"), ask)
-
 
 def test_it_is_said_that_a_rule_which_fired_is_no_longer_known() -> None:
-    def ask(take: Take) -> None:
+    with taking(without_packets(Origin("here"), "faults.pcapng")) as take:
         found = take(form="scenario", numbers=list(range(20)))
         assert found.said == "20 exchanges; rules that hold no longer are left out, see the file"
         assert loads(found.body.decode()).rules == ()
 
-    asked(without_packets(Origin("here"), "faults.pcapng"), ask)
-
 
 def test_a_test_has_what_rules_did_too() -> None:
-    def ask(take: Take) -> None:
+    with taking() as take:
         found = take(form="pytest", filter=PRODUCE)
         assert found.name == 'attachment; filename="test_seen.py"'
         compile(found.body, "test_seen.py", "exec")
@@ -185,20 +161,15 @@ def test_a_test_has_what_rules_did_too() -> None:
         assert found.status == 422
         assert "nothing is left to be compared" in json.loads(found.body)["error"]
 
-    asked(sample("faults.pcapng"), ask)
-
 
 def test_what_was_left_out_is_counted() -> None:
     def made() -> tuple[History, Any]:
-        history, app = shown(SAMPLES / "embedded.pcapng", lambda each: each.leave_out("response"))
-        return history, app
+        return shown(SAMPLES / "embedded.pcapng", lambda each: each.leave_out("response"))
 
-    def ask(take: Take) -> None:
+    with taking(made) as take:
         said = take(form="jsonl", numbers=[0, 1]).said
         assert said == "2 exchanges; of 2 exchanges a body was not kept"
         assert take(form="pytest").status == 422
-
-    asked(made, ask)
 
 
 @pytest.mark.parametrize(
@@ -218,23 +189,19 @@ def test_what_was_left_out_is_counted() -> None:
     ],
 )
 def test_what_can_not_be_meant_is_refused_in_a_line(body: str, status: int, said: str) -> None:
-    def ask(take: Take) -> None:
+    with taking() as take:
         found = take(body)
         assert found.status == status
         assert json.loads(found.body)["error"].startswith(said)
 
-    asked(sample("faults.pcapng"), ask)
-
 
 def test_every_form_can_be_asked_for() -> None:
-    def ask(take: Take) -> None:
+    with taking() as take:
         for form in FORMS:
             found = take(form=form.name, filter=PRODUCE)
             assert found.status == 200
             assert form.file in found.name
             assert found.body
-
-    asked(sample("faults.pcapng"), ask)
 
 
 @pytest.mark.parametrize("form", [form.name for form in FORMS])
@@ -247,14 +214,15 @@ def test_what_is_held_is_given_also_when_the_capture_is_gone(tmp_path: Path, for
         path.unlink()
         return found
 
-    def ask(take: Take) -> None:
+    with taking(made) as take:
         found = take(form=form)
         assert found.status == 200, found.body
 
-    asked(made, ask)
 
-
-def test_what_nobody_waits_for_any_longer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+@in_loop
+async def test_what_nobody_waits_for_any_longer_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A stop would wait for it."""
     begun, over, left = threading.Event(), threading.Event(), list[int]()
 
@@ -267,18 +235,13 @@ def test_what_nobody_waits_for_any_longer_is_given_up(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(take_away, "FORMS", (Form("jsonl", "file", "text/plain", slow),))
 
-    async def main() -> None:
-        serving = await serve(
-            shown(SAMPLES / "faults.pcapng")[1], ("127.0.0.1", 0), "secret", is_file
-        )
-        host, port = serving.address
-        connection = http.client.HTTPConnection(host, port)
-        said = '{"form": "jsonl"}', {"Authorization": "Bearer secret"}
-        await asyncio.to_thread(connection.request, "POST", "/v1/take", *said)
-        await asyncio.to_thread(begun.wait, SOON)
-        connection.close()
-        await asyncio.to_thread(over.wait, SOON)
-        await serving.stop()
-
-    run(main())
+    serving = await serve(shown(SAMPLES / "faults.pcapng")[1], ("127.0.0.1", 0), "secret", is_file)
+    host, port = serving.address
+    connection = http.client.HTTPConnection(host, port)
+    said = '{"form": "jsonl"}', {"Authorization": "Bearer secret"}
+    await asyncio.to_thread(connection.request, "POST", "/v1/take", *said)
+    await asyncio.to_thread(begun.wait, SOON)
+    connection.close()
+    await asyncio.to_thread(over.wait, SOON)
+    await serving.stop()
     assert left == [0]

@@ -1,33 +1,38 @@
 from __future__ import annotations
 
+import dataclasses
+
+import pytest
+
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.recorded.answers import Answers
 from barnabas.specs import api
+from tests.captures.checks.given import exchange
+
+SAME, SHAPE, NAMES, AGAIN = "same bytes", "same shape", "same names", "again"
 
 
 def commit(offset: int, *, generation: int = 1, topic: str = "t") -> bytes:
     partitions = [{"partition_index": 0, "committed_offset": offset}]
-    return body("OffsetCommit", 2, group_id="g", generation_id_or_member_epoch=generation,
-                topics=[{"name": topic, "partitions": partitions}])  # fmt: skip
-
-
-def body(name: str, version: int, **values: object) -> bytes:
-    return api(name).request.codec(version).encode(values)
+    asked = {"group_id": "g", "generation_id_or_member_epoch": generation}
+    topics = [{"name": topic, "partitions": partitions}]
+    return api("OffsetCommit").request.codec(2).encode({**asked, "topics": topics})
 
 
 def recorded(
-    name: str,
-    version: int,
     request: bytes,
+    number: int = 1,
     *,
-    number: int = 0,
     broker: int = 1,
-    response: bytes | None = b"",
+    name: str = "OffsetCommit",
+    version: int = 2,
 ) -> Exchange:
-    return Exchange(
-        0, 1, "", "a", broker, api(name).key, version, number, 0, request_body=request,
-        response_body=response, broker_ms=0.0,
-    )  # fmt: skip
+    one = exchange(name, version, None, None, at=0, broker=broker, correlation_id=number)
+    return dataclasses.replace(one, request_body=request, response_body=b"", broker_ms=0.0)
+
+
+def unanswered(one: Exchange) -> Exchange:
+    return dataclasses.replace(one, response_body=None)
 
 
 def found(answers: Answers, request: bytes, broker: int | None = None) -> tuple[int, str] | None:
@@ -35,90 +40,69 @@ def found(answers: Answers, request: bytes, broker: int | None = None) -> tuple[
     return None if answer is None else (answer.exchange.correlation_id, answer.how)
 
 
-def test_the_same_is_answered_in_recorded_order_and_then_again() -> None:
-    answers = Answers(recorded("OffsetCommit", 2, commit(5), number=n) for n in (1, 2))
-    assert [found(answers, commit(5)) for _ in range(4)] == [
-        (1, "same bytes"),
-        (2, "same bytes"),
-        (2, "again"),
-        (2, "again"),
-    ]
-    assert answers.used == {0, 1}
+FIVE, SIX = commit(5), commit(6)
+TWICE = [recorded(FIVE, 1), recorded(FIVE, 2)]
+BROKERS = [recorded(FIVE, 1, broker=1), recorded(FIVE, 2, broker=2)]
+OTHER = [recorded(SIX, 1, broker=1), recorded(FIVE, 2, broker=2)]
+LOST = [BROKERS[0], unanswered(BROKERS[1])]
+
+FOUND = {
+    "in recorded order and then again": (
+        TWICE, [(FIVE, None)] * 4, [(1, SAME), (2, SAME), (2, AGAIN), (2, AGAIN)]
+    ),
+    "a response that never came is kept back once": (
+        LOST, [(FIVE, 2)] * 3, [(2, SAME), (1, SAME), (1, AGAIN)]
+    ),
+    "the only response never came": (LOST[1:], [(FIVE, None)] * 2, [(2, SAME), (2, AGAIN)]),
+    "what is of the run does not count": (
+        OTHER,
+        [(commit(5, generation=9), None), (commit(6, generation=9), None)],
+        [(2, SHAPE), (1, SHAPE)],
+    ),
+    "at least it is about the same": (
+        TWICE[:1], [(commit(7, topic="u"), None), (commit(7), None)], [None, (1, NAMES)]
+    ),
+    "the same broker goes first": (BROKERS, [(FIVE, 2)] * 2, [(2, SAME), (1, SAME)]),
+    "a better fit elsewhere goes first": (OTHER, [(FIVE, 1)], [(2, SAME)]),
+    "what can't be read": (
+        [recorded(b"\xff", 4)], [(b"\xff", None), (b"\xfe", None)], [(4, SAME), None]
+    ),
+}  # fmt: skip
 
 
-def test_a_response_that_never_came_is_kept_back_once() -> None:
-    exchanges = [
-        recorded("OffsetCommit", 2, commit(5), number=1, broker=1),
-        recorded("OffsetCommit", 2, commit(5), number=2, broker=2, response=None),
-    ]
+@pytest.mark.parametrize(("exchanges", "asked", "expected"), FOUND.values(), ids=FOUND)
+def test_what_is_answered(
+    exchanges: list[Exchange],
+    asked: list[tuple[bytes, int | None]],
+    expected: list[tuple[int, str] | None],
+) -> None:
     answers = Answers(exchanges)
-    assert [found(answers, commit(5), 2) for _ in range(3)] == [
-        (2, "same bytes"),
-        (1, "same bytes"),
-        (1, "again"),
-    ]
-    answers = Answers(exchanges[1:])
-    assert [found(answers, commit(5)) for _ in range(2)] == [(2, "same bytes"), (2, "again")]
+    assert [found(answers, request, broker) for request, broker in asked] == expected
 
 
-def test_what_is_of_the_run_does_not_count() -> None:
-    exchanges = [
-        recorded("OffsetCommit", 2, commit(5), number=1),
-        recorded("OffsetCommit", 2, commit(6), number=2),
-    ]
-    answers = Answers(exchanges)
-    assert found(answers, commit(6, generation=9)) == (2, "same shape")
-    assert found(answers, commit(5, generation=9)) == (1, "same shape")
-
-
-def test_at_least_it_is_about_the_same() -> None:
-    answers = Answers([recorded("OffsetCommit", 2, commit(5), number=1)])
-    assert found(answers, commit(7, topic="u")) is None
-    assert found(answers, commit(7)) == (1, "same names")
+def test_what_was_used_and_what_nobody_asked_for() -> None:
+    answers = Answers([*TWICE, recorded(b"", name="Fetch", version=4)])
+    found(answers, FIVE)
+    assert (answers.used, answers.left()) == ({0}, {"OffsetCommit": 1})
+    found(answers, FIVE)
+    assert (answers.used, answers.left()) == ({0, 1}, {})
 
 
 def test_another_version_or_api_is_no_answer() -> None:
-    answers = Answers([recorded("OffsetCommit", 2, commit(5))])
-    assert answers.find(8, 3, commit(5)) is None
-    assert answers.find(9, 2, commit(5)) is None
-
-
-def test_the_same_broker_goes_first() -> None:
-    exchanges = [recorded("OffsetCommit", 2, commit(5), number=n, broker=n) for n in (1, 2)]
-    answers = Answers(exchanges)
-    assert found(answers, commit(5), 2) == (2, "same bytes")
-    assert found(answers, commit(5), 2) == (1, "same bytes")
-
-
-def test_a_better_fit_elsewhere_goes_before_a_worse_one_here() -> None:
-    exchanges = [
-        recorded("OffsetCommit", 2, commit(6), number=1, broker=1),
-        recorded("OffsetCommit", 2, commit(5), number=2, broker=2),
-    ]
-    assert found(Answers(exchanges), commit(5), 1) == (2, "same bytes")
+    answers = Answers(TWICE)
+    assert answers.find(8, 3, FIVE) is None
+    assert answers.find(9, 2, FIVE) is None
 
 
 def test_a_produce_is_answered_once() -> None:
-    request = body("Produce", 3, topic_data=[{"name": "t", "partition_data": [{"index": 0}]}])
-    answers = Answers([recorded("Produce", 3, request)])
+    topics = [{"name": "t", "partition_data": [{"index": 0}]}]
+    request = api("Produce").request.codec(3).encode({"topic_data": topics})
+    answers = Answers([recorded(request, name="Produce", version=3)])
     assert answers.find(0, 3, request) is not None
     assert answers.find(0, 3, request) is None
 
 
-def test_what_can_not_be_read_is_found_by_its_bytes() -> None:
-    answers = Answers([recorded("OffsetCommit", 2, b"\xff", number=4)])
-    assert found(answers, b"\xff") == (4, "same bytes")
-    assert found(answers, b"\xfe") is None
-
-
 def test_versions_are_those_recorded() -> None:
-    exchanges = [recorded("Fetch", version, b"") for version in (11, 4, 6)]
-    exchanges.append(recorded("ApiVersions", 3, b""))
+    exchanges = [recorded(b"", name="Fetch", version=version) for version in (11, 4, 6)]
+    exchanges.append(recorded(b"", name="ApiVersions", version=3))
     assert Answers(exchanges).versions() == {1: (4, 11)}
-
-
-def test_what_nobody_asked_for_is_left() -> None:
-    exchanges = [recorded("OffsetCommit", 2, commit(5), number=n) for n in (1, 2)]
-    answers = Answers([*exchanges, recorded("Fetch", 4, b"")])
-    found(answers, commit(5))
-    assert answers.left() == {"OffsetCommit": 1}

@@ -3,10 +3,13 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+import pytest
+
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.recorded.log import RecordedLog
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
+from tests.captures.checks.given import exchange
 
 ID = uuid.UUID(int=5)
 
@@ -16,26 +19,22 @@ def batch(first: int, count: int, size: int = 10) -> bytes:
     return records.build(found, base_offset=first)
 
 
-def fetched(data: bytes, *, version: int = 11, partition: int = 0, **entry: Any) -> Exchange:
-    topic = {"topic": "t"} if version < 13 else {"topic_id": ID}
-    one = {"partition_index": partition, "error_code": 0, "high_watermark": 9, "records": data}
-    values = {"responses": [{**topic, "partitions": [{**one, **entry}]}]}
-    body = api("Fetch").response.codec(version).encode(values)
-    return Exchange(0, 1, "", "a", 1, 1, version, 0, 0, response_body=body)
+def named(version: int) -> dict[str, Any]:
+    return {"topic": "t"} if version < 13 else {"topic_id": ID}
+
+
+def fetched(data: bytes, *, version: int = 11, **entry: Any) -> Exchange:
+    one = {"partition_index": 0, "error_code": 0, "high_watermark": 9, "records": data, **entry}
+    values = {"responses": [{**named(version), "partitions": [one]}]}
+    return exchange("Fetch", version, None, values, at=0)
 
 
 def ask(
-    log: RecordedLog,
-    offset: int,
-    *,
-    version: int = 11,
-    partition: int = 0,
-    limit: int = 2**20,
-    **more: Any,
+    log: RecordedLog, offset: int, *, version: int = 11, partition: int = 0, **more: Any
 ) -> tuple[dict[str, Any], int] | None:
-    topic = {"topic": "t"} if version < 13 else {"topic_id": ID}
+    limit = more.pop("limit", 2**20)
     one = {"partition": partition, "fetch_offset": offset, "partition_max_bytes": limit}
-    values = {"max_wait_ms": 500, "topics": [{**topic, "partitions": [one]}], **more}
+    values = {"max_wait_ms": 500, "topics": [{**named(version), "partitions": [one]}], **more}
     found = log.answer(version, api("Fetch").request.codec(version).encode(values))
     if found is None:
         return None
@@ -44,23 +43,24 @@ def ask(
     return body["responses"][0]["partitions"][0], found[1]
 
 
+def entry(log: RecordedLog, offset: int, **more: Any) -> dict[str, Any]:
+    """What is answered at once for a partition."""
+    found = ask(log, offset, **more)
+    assert found is not None
+    assert found[1] == 0
+    return found[0]
+
+
 def offsets(entry: dict[str, Any]) -> list[int]:
     return [record.offset for found in records.read(entry["records"]) for record in found]
 
 
 def test_batches_from_the_offset_on_in_order_and_once() -> None:
-    log = RecordedLog(
-        [fetched(batch(4, 2)), fetched(batch(0, 4)), fetched(batch(4, 2) + batch(6, 1))]
-    )
-    for offset, expected in (
-        (0, [0, 1, 2, 3, 4, 5, 6]),
-        (3, [0, 1, 2, 3, 4, 5, 6]),
-        (4, [4, 5, 6]),
-    ):
-        found = ask(log, offset)
-        assert found is not None
-        assert (offsets(found[0]), found[1]) == (expected, 0)
-        assert found[0]["high_watermark"] == 9
+    several = (batch(4, 2), batch(0, 4), batch(4, 2) + batch(6, 1))
+    log = RecordedLog([fetched(one) for one in several])
+    for offset, first in ((0, 0), (3, 0), (4, 4)):
+        found = entry(log, offset)
+        assert (offsets(found), found["high_watermark"]) == ([*range(first, 7)], 9)
 
 
 def test_at_the_end_it_waits_as_long_as_it_is_asked_to() -> None:
@@ -69,18 +69,15 @@ def test_at_the_end_it_waits_as_long_as_it_is_asked_to() -> None:
     assert (offsets(found[0]), found[0]["error_code"], found[1]) == ([], 0, 500)
 
 
-def test_limits_are_kept_but_one_batch_always_goes() -> None:
+@pytest.mark.parametrize("limits", [{"limit": 1}, {"max_bytes": 1}, {"limit": 400}])
+def test_limits_are_kept_but_one_batch_always_goes(limits: dict[str, int]) -> None:
     log = RecordedLog([fetched(batch(0, 2, 100) + batch(2, 2, 100))])
-    for limits in ({"limit": 1}, {"max_bytes": 1}, {"limit": 400}):
-        found = ask(log, 0, **limits)
-        assert found is not None
-        assert offsets(found[0]) == [0, 1]
+    assert offsets(entry(log, 0, **limits)) == [0, 1]
 
 
 def test_topics_are_found_by_id() -> None:
-    found = ask(RecordedLog([fetched(batch(0, 2), version=13)]), 0, version=13)
-    assert found is not None
-    assert offsets(found[0]) == [0, 1]
+    log = RecordedLog([fetched(batch(0, 2), version=13)])
+    assert offsets(entry(log, 0, version=13)) == [0, 1]
 
 
 def test_what_was_never_fetched_is_not_made_up() -> None:
@@ -94,14 +91,10 @@ def test_aborted_transactions_are_for_those_who_read_committed() -> None:
     aborted = [{"producer_id": 7, "first_offset": 0}]
     log = RecordedLog([fetched(batch(0, 2), last_stable_offset=2, aborted_transactions=aborted)])
     for isolation, expected in ((0, None), (1, aborted)):
-        found = ask(log, 0, isolation_level=isolation)
-        assert found is not None
-        assert found[0]["aborted_transactions"] == expected
-        assert found[0]["last_stable_offset"] == 2
+        found = entry(log, 0, isolation_level=isolation)
+        assert (found["aborted_transactions"], found["last_stable_offset"]) == (expected, 2)
 
 
-def test_what_is_no_whole_batch_is_left_out() -> None:
-    for rest in (batch(2, 1)[:-1], bytes(16) + b"\x09" + bytes(60)):
-        found = ask(RecordedLog([fetched(batch(0, 2) + rest)]), 0)
-        assert found is not None
-        assert found[0]["records"] == batch(0, 2)
+@pytest.mark.parametrize("rest", [batch(2, 1)[:-1], bytes(16) + b"\x09" + bytes(60)])
+def test_what_is_no_whole_batch_is_left_out(rest: bytes) -> None:
+    assert entry(RecordedLog([fetched(batch(0, 2) + rest)]), 0)["records"] == batch(0, 2)

@@ -10,11 +10,8 @@ from barnabas.specs.records import Record
 def produce(value: bytes, *, timestamp: int = 1, producer_id: int = -1, topic: str = "t") -> bytes:
     data = records.build([Record(0, timestamp, None, value)], producer_id=producer_id)
     partitions = [{"index": 0, "records": data}]
-    return (
-        api("Produce")
-        .request.codec(9)
-        .encode({"topic_data": [{"name": topic, "partition_data": partitions}]})
-    )
+    topics = [{"name": topic, "partition_data": partitions}]
+    return api("Produce").request.codec(9).encode({"topic_data": topics})
 
 
 @pytest.mark.parametrize(
