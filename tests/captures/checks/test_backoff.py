@@ -79,22 +79,17 @@ CASES = {
     "two retries on new connections": (0, connecting(2, 3)),
     "a pause and a new connection": (0, connecting(20, 9)),
     "from connection to connection and on the same ones": (
-        1,
-        [
-            *connecting(2, 3),
-            *(coordinator(10 + n * 3, connection=3, host="10.1.1.1") for n in range(9)),
-        ],
+        1, [*connecting(2, 3), *(coordinator(10 + n * 3, connection=3, host="10.1.1.1") for n in range(9))],
     ),
     # so are several clients with one name on one host
     "connections that were there before": (0, connecting(2, 9, opened=2.5)),
     "hosts": (0, hosts()),
     "clients of a host": (
-        0,
-        [coordinator(1 + n * 3, connection=n, host="h", client=f"c{n}") for n in range(9)],
+        0, [coordinator(1 + n * 3, connection=n, host="h", client=f"c{n}") for n in range(9)],
     ),
     "Metadata of each broker": (0, [asked(1 + n * 3, n) for n in range(9)]),
     "Metadata of one broker": (1, [asked(1 + n * 3, 1) for n in range(9)]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)

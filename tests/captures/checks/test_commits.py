@@ -23,10 +23,7 @@ def unanswered(one: Exchange) -> Exchange:
 
 
 CASES = {
-    "of the present generation": (
-        0,
-        [join(1), commit(5), join(9, generation=2), commit(15, generation=2)],
-    ),
+    "of the present generation": (0, [join(1), commit(5), join(9, generation=2), commit(15, generation=2)]),
     "other errors": (0, [commit(15, error=16), commit(16, error=28)]),
     "taken before the member could know": (0, [join(9, generation=2, took=10), commit(15)]),
     "a join that was refused": (0, [join(1), join(9, generation=2, error=25), commit(15)]),
@@ -40,7 +37,7 @@ CASES = {
     "back but refused": (0, committed(*(100, 90) * 20, error=16)),
     # one may be aborted
     "back in transactions": (0, [transact(1 + 10 * n, offset=9 - n % 2) for n in range(40)]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
@@ -74,18 +71,12 @@ TEXTS = {
     ),
     "a stale one that was taken": (
         [join(9, generation=2), commit(15)],
-        (
-            "error",
-            "the broker accepted a commit of generation 1 from a member that had joined generation 2",
-        ),
+        ("error", "the broker accepted a commit of generation 1 from a member that had joined generation 2"),
         [(91, 92), (151, 152)],
     ),
     "a stale transaction that was taken": (
         [join(9, generation=2), transact(20)],
-        (
-            "error",
-            "the broker accepted a commit of generation 1 from a member that had joined generation 2",
-        ),
+        ("error", "the broker accepted a commit of generation 1 from a member that had joined generation 2"),
         [(91, 92), (201, 202)],
     ),
     "positions that go back again and again": (
@@ -96,7 +87,7 @@ TEXTS = {
         ),
         [(411, 412), (511, 512)],
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("exchanges", "what", "packets"), TEXTS.values(), ids=TEXTS)

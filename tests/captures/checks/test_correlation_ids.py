@@ -25,13 +25,12 @@ AGAIN = metadata(200, 9, correlation_id=5)
 CASES = {
     "answered": (0, [metadata(1, correlation_id=5), metadata(2, 9, correlation_id=5)]),
     "another connection": (
-        0,
-        [metadata(1, 9, correlation_id=5), metadata(2, 9, correlation_id=5, connection=2)],
+        0, [metadata(1, 9, correlation_id=5), metadata(2, 9, correlation_id=5, connection=2)],
     ),
     "waits for ever": (1, [metadata(1, answer=False, correlation_id=5), AGAIN]),
     "acks=0 waits for nothing": (0, [unanswered(0), AGAIN]),
     "raw tokens have no ids": (0, [token(1), token(2)]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)

@@ -88,10 +88,7 @@ COMPACTED = build([FIVE[0], FIVE[3]])
 
 FETCHED = {
     "checksum": (BROKEN, "at offset 100: the checksum is 0x00000000, and should be 0x"),
-    "crc32": (
-        message(1, b"v")[:12] + bytes(4) + message(1, b"v")[16:],
-        "at offset 0: the checksum",
-    ),
+    "crc32": (message(1, b"v")[:12] + bytes(4) + message(1, b"v")[16:], "at offset 0: the checksum"),
     "nested": (NESTED, "at offset 6: gzip.records[0].attributes: a wrapper inside a wrapper"),
     "inner crc": (
         message(0, gzip.compress(message(0, b"v")[:-1] + b"w"), 1, 6),
@@ -99,10 +96,7 @@ FETCHED = {
     ),
     "count": (changed(SOUND, count=4), "records: 13 bytes behind the last of 4 records"),
     "too many": (changed(SOUND, count=6), "6 records announced, and a last offset delta of 4"),
-    "delta": (
-        changed(SOUND, last_offset_delta=3),
-        "5 records announced, and a last offset delta of 3",
-    ),
+    "delta": (changed(SOUND, last_offset_delta=3), "5 records announced, and a last offset delta of 3"),
     "no span": (changed(SOUND, last_offset_delta=-1, count=0), "0 records announced, and a last"),
     "codec": (changed(SOUND, attributes=5), "codec 5, which Kafka does not have"),
     "snappy": (
@@ -117,7 +111,7 @@ FETCHED = {
     ),
     "size": (bytes(8) + b"\xff\xff\xff\xff" + bytes(20), "batches[0].size: 14 to"),
     "second": (SOUND + BROKEN, "the checksum is 0x00000000"),
-}
+}  # fmt: skip
 
 SENT = {
     "checksum": (BROKEN, "the checksum is 0x00000000, and should be 0x"),
@@ -129,16 +123,13 @@ SENT = {
         "record 2 has an offset delta of 2",
     ),
     "control": (CONTROL, "of producer 9: control records, which only brokers write"),
-    "sequence": (
-        changed(SOUND, producer_id=7),
-        "of producer 7: a producer id without a sequence number",
-    ),
+    "sequence": (changed(SOUND, producer_id=7), "of producer 7: a producer id without a sequence number"),
     "clock": (changed(SOUND, attributes=8), "timestamps of the type LogAppendTime"),
     "two": (SOUND + SOUND, "more than one batch"),
     "cut": (SOUND[:-1], "no whole batch"),
     "trailing": (SOUND + SOUND[:9], "9 bytes after the batch"),
     "old magic": (message(1, b"v"), "magic 1 in version 9"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("records", "words"), FETCHED.values(), ids=FETCHED)

@@ -97,14 +97,11 @@ CASES = {
     "topics with ids by turns": (0, [by_id(1 + 2 * n, 1 + n % 2) for n in range(18)]),
     "nine times two topics with ids": (0, [by_id(1 + 2 * n, 1, 2) for n in range(9)]),
     "two topics with ids": (2, [by_id(1 + 2 * n, 1, 2) for n in range(10)]),
-    "a session names the offset once": (
-        1, [asks(1, 105), *(asks(1 + 2 * n, None) for n in range(1, 20))]
-    ),
+    "a session names the offset once": (1, [asks(1, 105), *(asks(1 + 2 * n, None) for n in range(1, 20))]),
     "an offset that is not known": (0, [asks(1 + 2 * n, None) for n in range(40)]),
     "progress": (0, [asks(1 + 2 * n, 100 + n, records(100 + n)) for n in range(60)]),
     "progress in compacted batches": (
-        0,
-        [asks(1 + 2 * n, 100 + 10 * n, records(100 + 10 * n, last=109 + 10 * n)) for n in range(60)],
+        0, [asks(1 + 2 * n, 100 + 10 * n, records(100 + 10 * n, last=109 + 10 * n)) for n in range(60)],
     ),
     "each is read twice after a seek": (
         0, [asks(1 + 4 * n + 2 * m, 100 + 10 * n) for n in range(30) for m in range(2)]

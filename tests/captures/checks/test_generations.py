@@ -116,9 +116,7 @@ ENFORCED = "enforced by user"
 FIRST = [["a joined", "b joined"]]
 
 WHYS = {
-    "a member that leaves says why": (
-        [leaves(1 * S, "b", reason=EXPIRED), LATER], [f"b left: {EXPIRED}"]
-    ),
+    "a member that leaves says why": ([leaves(1 * S, "b", reason=EXPIRED), LATER], [f"b left: {EXPIRED}"]),
     "a member that leaves": ([leave(1 * S, "b"), LATER], ["b left"]),
     # KIP-394: a newcomer is given an id by a first request, whose reason counts
     "a newcomer by two requests": (
@@ -129,10 +127,7 @@ WHYS = {
         [f"c joined: {ENFORCED}"],
     ),
     "a newcomer whose second request has no reason": (
-        [
-            join(100, "c", -1, new=True, error=MEMBER_ID_REQUIRED, reason=ENFORCED),
-            join(110, "c", 2),
-        ],
+        [join(100, "c", -1, new=True, error=MEMBER_ID_REQUIRED, reason=ENFORCED), join(110, "c", 2)],
         [f"c joined: {ENFORCED}"],
     ),
     "a newcomer of which the first request was not captured": (
@@ -234,74 +229,6 @@ def test_who_comes_back_had_gone() -> None:
     *_, last = learnt(*PAIR, gone, LATER, anew)
     assert [*map(str, last.causes)] == ["b came back"]
     assert last.causes[0].in_full == f"b came back (before, b left: {EXPIRED})"
-
-
-NEWCOMER = join(100, "c", 2, new=True, took=9 * S)
-EARLY = (*told(1 * S, "a"), join(1010, "a", 2, took=8 * S))
-NEXT = (join(7.1 * S, "c", 3, took=5 * S), join(7.1 * S, "a", 3, took=5 * S))
-
-WAITED = {
-    "which did not rejoin": ([*PAIR, ALONE, *told(200, "b")], ["", "b, which did not rejoin"]),
-    "late since it was told": (
-        [*PAIR, NEWCOMER, *told(1 * S, "b"), *EARLY, join(9 * S, "b", 2, took=100)], ["", "b, 8 s"]
-    ),
-    "late since it was told first": (
-        [*PAIR, NEWCOMER, *told(1 * S, "b"), *told(3 * S, "b"), *EARLY, join(9 * S, "b", 2, took=100)],
-        ["", "b, 8 s"],
-    ),
-    "told when the last one before had its answer, and again": (
-        [
-            *(*PAIR, *told(11, "b"), NEWCOMER, *told(1 * S, "b"), *EARLY),
-            join(9 * S, "b", 2, took=100),
-        ],
-        ["", "b, 8 s"],
-    ),
-    "neither told late nor late for half of the time": (
-        [*PAIR, NEWCOMER, *told(4.55 * S, "b"), *EARLY, join(9 * S, "b", 2, took=100)], ["", ""]
-    ),
-    "who misses it is waited for, but not in the next one": (
-        [*TRIO, *MISSED, *FENCED], ["", "b, which did not rejoin", ""]
-    ),
-    "not before the first one has come": (
-        [
-            *(*TRIO, leaves(1 * S, "c"), *told(1.1 * S, *"ab")),
-            *(join(5 * S, "b", 2, took=3.1 * S), join(8 * S, "a", 2, members=("a", "b"), took=100)),
-        ],
-        ["", "a, 3 s"],
-    ),
-    # it was what ended the wait: the other one had been given up before
-    "who comes last is late also if another one never came": (
-        [
-            *(*TRIO, *told(1.1 * S, *"ac"), join(1 * S, "b", 2, took=5 * S)),
-            join(5.95 * S, "a", 2, members=("a", "b"), took=50),
-        ],
-        ["", "a, 4.85 s"],
-    ),
-    # only the leader's list, or its own answers, say that a member did not
-    "who was not seen to join may have joined unseen": ([*TRIO, *MISSED], ["", "a, 2.6 s"]),
-    "told of one that it missed, and again of the next": (
-        [
-            *(*TRIO, *MISSED, *told(7.2 * S, "b"), *NEXT),
-            *(join(12 * S, "b", 3, took=100), sync(12.2 * S, "a", 3)),
-        ],
-        ["", "a, 2.6 s", "b, 4.8 s"],
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("exchanges", "names"), WAITED.values(), ids=WAITED)
-def test_for_whom_a_generation_waits(exchanges: list[Exchange], names: list[str]) -> None:
-    found = ["" if one.waited is None else str(one.waited) for one in learnt(*exchanges)]
-    assert found == names
-
-
-def test_a_member_that_hears_of_it_late_is_not_late() -> None:
-    newcomer = join(100, "c", 2, new=True, took=3 * S)
-    a = join(3 * S + 5, "a", 2, members=("a", "c"))
-    (_, one) = learnt(*PAIR, leave(50, "b"), newcomer, *told(3 * S, "a"), a)
-    assert one.waited is not None
-    assert (one.waited.kind, one.waited.names) == ("untold", ("a",))
-    assert [*map(str, one.causes)] == ["b left", "c joined"]
 
 
 def test_a_member_is_known_to_have_missed_a_generation() -> None:

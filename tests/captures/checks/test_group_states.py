@@ -79,9 +79,7 @@ FOUND = {
         [(30051, 30052), (30101, 30102)],
     ),
     # whatever the client knows, the coordinator does
-    "taken elsewhere": (
-        [*THROWN_OUT, heartbeat(3005, connection=2)], "error: ", [(51, 52), (30051, 30052)]
-    ),
+    "taken elsewhere": ([*THROWN_OUT, heartbeat(3005, connection=2)], "error: ", [(51, 52), (30051, 30052)]),
     "another generation is taken": (
         [*SECOND, heartbeat(9)],
         "error: the broker accepted Heartbeat of generation 1 from member m, which is in generation 2",

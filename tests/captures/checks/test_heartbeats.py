@@ -92,13 +92,8 @@ TOO_LONG = {
     "later than a third and a grace": ([JOIN, at(3), at(7)], [f"4 s; {SESSION}"]),
     "the whole session": ([JOIN, at(3), at(12)], [f"9 s; {SESSION}"]),
     "later than the session": ([JOIN, at(3), at(13)], [f"error: 10 s; {SESSION}"]),
-    "late behind an answer": (
-        [JOIN, at(3, took=4 * S), at(17)], [f"error: 10 s; {SESSION}"]
-    ),
-    **{
-        f"late for {name}": (beats(0, 5, 16, name=name), [f"11 s; {INTERVAL}"])
-        for name in GROUP_HEARTBEATS
-    },
+    "late behind an answer": ([JOIN, at(3, took=4 * S), at(17)], [f"error: 10 s; {SESSION}"]),
+    **{f"late for {name}": (beats(0, 5, 16, name=name), [f"11 s; {INTERVAL}"]) for name in GROUP_HEARTBEATS},
     "late behind a grace": (beats(0, 10.9), [f"10.9 s; {INTERVAL}"]),
     "was given its id": ([GIVEN_ID, still(20)], [f"20 s; {INTERVAL}"]),
     "removed": ([JOINED, REMOVED], [f"error: 60 s; {INTERVAL} and now answers UNKNOWN_MEMBER_ID"]),
@@ -118,10 +113,7 @@ TOO_LONG = {
         [*SILENT, HEARD, *commits(40), still(42)],
         [f"commits, but has sent no heartbeat for {n} s; {INTERVAL}" for n in (22, 15)],
     ),
-    "two silences": (
-        [*SILENT, still(40)],
-        [f"too long 2 times in a row, at most for 22 s; {INTERVAL}"],
-    ),
+    "two silences": ([*SILENT, still(40)], [f"too long 2 times in a row, at most for 22 s; {INTERVAL}"]),
     "the capture ends": ([JOIN, *LATE], [IN_A_ROW]),
     "a heartbeat in time": ([JOIN, *LATE, at(30)], [IN_A_ROW]),
     "it leaves": ([JOIN, *LATE, leave(30 * S)], [IN_A_ROW]),
@@ -129,10 +121,7 @@ TOO_LONG = {
     "a gap": ([JOIN, *LATE, at(30, losses=1)], [IN_A_ROW]),
     "it joins again": ([JOIN, *LATE, join(28 * S), at(29)], [IN_A_ROW]),
     "other members": (
-        [
-            JOIN,
-            *by_end(*(at(n) for n in (4, 8, 12)), *(at(n + 0.001, member="n") for n in (3, 6, 9, 12))),
-        ],
+        [JOIN, *by_end(*(at(n) for n in (4, 8, 12)), *(at(n + 0.001, member="n") for n in (3, 6, 9, 12)))],
         [f"too long 3 times in a row, at most for 4 s; {SESSION}"],
     ),
     "a heartbeat in time ends a row": (
@@ -140,8 +129,7 @@ TOO_LONG = {
         [f"too long 2 times in a row, at most for 4 s; {SESSION}", f"4 s; {SESSION}"],
     ),
     "a commit in time does not": (
-        [JOIN, at(4), *commits(6), at(10)],
-        [f"too long 2 times in a row, at most for 4 s; {SESSION}"],
+        [JOIN, at(4), *commits(6), at(10)], [f"too long 2 times in a row, at most for 4 s; {SESSION}"],
     ),
     "a gap ends a row": (
         [JOIN, at(4), *commits(5, losses=1), at(9, losses=1)], [f"4 s; {SESSION}", f"4 s; {SESSION}"]

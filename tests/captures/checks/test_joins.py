@@ -19,11 +19,8 @@ CASES = {
     "once": (1, [*SEVEN, sync(8 * S, "a"), sync(8 * S, "b"), sync(9 * S, "a")]),
     "another generation": (0, [join(0, "a"), join(60 * S, "b", 2), sync(60 * S + 5, "b", 2)]),
     # MEMBER_ID_REQUIRED
-    "an error is no join": (
-        0,
-        [join(0, "a", -1, error=79), join(60 * S, "a"), sync(60 * S + 5, "a")],
-    ),
-}
+    "an error is no join": (0, [join(0, "a", -1, error=79), join(60 * S, "a"), sync(60 * S + 5, "a")]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
@@ -58,10 +55,7 @@ TEXTS = {
         "2 took 8 s; it waited for dead, which did not rejoin",
     ),
     "who left is not waited for": (
-        [
-            *(join(0, "a", leader="a", members=("a", "gone")), sync(2, "a")),
-            *(leave(1 * S, "gone"), *ALONE),
-        ],
+        [*(join(0, "a", leader="a", members=("a", "gone")), sync(2, "a")), *(leave(1 * S, "gone"), *ALONE)],
         "2 took 8 s; all captured members had joined long before",
     ),
     # a member that polled too late comes back, and the other one learns of it with its heartbeat
@@ -92,8 +86,7 @@ TEXTS = {
         "2 took 9 s; member b (b) joined last, 7 s after it was told to",
     ),
     "a member of which nothing is known": (
-        [*reasons.TRIO, *reasons.MISSED],
-        "2 took 5 s; no JoinGroup of b was captured",
+        [*reasons.TRIO, *reasons.MISSED], "2 took 5 s; no JoinGroup of b was captured",
     ),
     # what a member was told of the generation before does not count
     "told of the one before": (
@@ -104,7 +97,7 @@ TEXTS = {
         ],
         "3 took 5 s; member b (b) joined last, 5 s after the first JoinGroup",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("exchanges", "what"), TEXTS.values(), ids=TEXTS)

@@ -104,18 +104,12 @@ CASES = {
     ),
     "who takes records leads": (0, [TOLD, produce(2 * S, ["a"]), *refused(3, 4, 5)]),
     "a hint in a refusal": (
-        1,
-        [
-            produce(0, ["a"], error=NOT_LEADER, version=10, answer=HINT),
-            *refused(2, 3, 4, version=10),
-        ],
+        1, [produce(0, ["a"], error=NOT_LEADER, version=10, answer=HINT), *refused(2, 3, 4, version=10)],
     ),
     "a follower": (0, [TOLD, fetch(3 * S, epoch=5, replica=3)]),
     "an unknown broker": (0, [TOLD, fetch(3 * S, epoch=5, broker=None)]),
     "another client was told": (0, [metadata(0, 2, client="other"), FETCH]),
-    "the leader by its address": (
-        0, [NAMED, fetch(3 * S, epoch=5, broker=None, server="10.9.0.2:9092")]
-    ),
+    "the leader by its address": (0, [NAMED, fetch(3 * S, epoch=5, broker=None, server="10.9.0.2:9092")]),
     "no address is known": (0, [metadata(0, 2, broker=None), fetch(3 * S, epoch=5, **FIRST)]),
     "another address": (
         0,

@@ -48,12 +48,10 @@ CASES = {
     "sent when the answer comes": (0, [sent(1, "a", 9, took=1), sent(2, "b")]),
     "a lost response": (1, [lost(1, "a"), sent(2, "b", took=1), sent(20, "a", 1, took=1)]),
     "all fail and are sent again in order": (
-        0,
-        [*(refused(1 + n, f"{n}") for n in range(3)), *(sent(20 + n, f"{n}", n) for n in range(3))],
+        0, [*(refused(1 + n, f"{n}") for n in range(3)), *(sent(20 + n, f"{n}", n) for n in range(3))],
     ),
     "all are lost and are sent again in order": (
-        0,
-        [*(lost(1 + n, f"{n}") for n in range(3)), *(sent(20 + n, f"{n}", n) for n in range(3))],
+        0, [*(lost(1 + n, f"{n}") for n in range(3)), *(sent(20 + n, f"{n}", n) for n in range(3))],
     ),
     "all are sent again in order elsewhere": (
         0,
@@ -63,41 +61,30 @@ CASES = {
         ],
     ),
     "nothing in flight behind a retry": (
-        0,
-        [refused(1, "a", took=1), sent(5, "a", 0, took=1), sent(9, "b", 1, took=1)],
+        0, [refused(1, "a", took=1), sent(5, "a", 0, took=1), sent(9, "b", 1, took=1)],
     ),
     "other records behind the failure": (0, [refused(1, "a"), sent(2, "b"), sent(20, "c", 1)]),
     "a retry of old records": (
-        1,
-        [old(1, ["a", "b"], error=6, took=9), old(2, ["x"]), old(20, ["a", "b"], offset=1)],
+        1, [old(1, ["a", "b"], error=6, took=9), old(2, ["x"]), old(20, ["a", "b"], offset=1)],
     ),
     "other old records that begin alike": (
-        0,
-        [old(1, ["a", "b"], error=6, took=9), old(2, ["x"]), old(20, ["a", "c"], offset=1)],
+        0, [old(1, ["a", "b"], error=6, took=9), old(2, ["x"]), old(20, ["a", "c"], offset=1)],
     ),
-    "records that can't be read": (
-        0,
-        [sent(1, "a", 1, records=b"?"), sent(2, "b", 0, records=b"?")],
-    ),
+    "records that can't be read": (0, [sent(1, "a", 1, records=b"?"), sent(2, "b", 0, records=b"?")]),
     "partitions": (0, [BACK, sent(2, "b", partition=1)]),
     "topics": (0, [BACK, sent(2, "b", topic="clicks")]),
     "clients": (0, [BACK, sent(2, "b", client="x")]),
     # the last one is sent between the refusal of the first and its retry, and is refused itself
     "sent again in a pause": (0, [*PAUSED, sent(5, "a", 0), sent(20, "b", 1)]),
     "sent again elsewhere in a pause": (
-        0,
-        [*PAUSED, sent(5, "a", 0, host="10.0.0.1", connection=2), sent(20, "b", 1)],
+        0, [*PAUSED, sent(5, "a", 0, host="10.0.0.1", connection=2), sent(20, "b", 1)],
     ),
     "acks=0 is not sent again": (
-        0,
-        [produce(1, ["a"], acks=0, error=None), sent(2, "b", 0), sent(20, "a", 1)],
+        0, [produce(1, ["a"], acks=0, error=None), sent(2, "b", 0), sent(20, "a", 1)],
     ),
     "numbered anew behind a gap": (0, [sent(1, "a", 1), sent(2, "b", 0, losses=1)]),
     "no retry if the first were taken": (0, [sent(1, "a", 0), sent(2, "b", 1), sent(20, "a", 2)]),
-    "a broker that takes what is behind a gap": (
-        1,
-        [numbered(1, "a", 0, 1), numbered(2, "b", 1, 0)],
-    ),
+    "a broker that takes what is behind a gap": (1, [numbered(1, "a", 0, 1), numbered(2, "b", 1, 0)]),
     # a transactional producer of Java: the first batch is refused with CONCURRENT_TRANSACTIONS, what is in
     # flight behind it with OUT_OF_ORDER_SEQUENCE_NUMBER; the last is sent before the retry of the first
     "numbers say the order": (
@@ -118,11 +105,7 @@ CASES = {
     # its replicas were too few when it was appended: it failed, and is known when it comes again
     "a repetition that was accepted before": (
         0,
-        [
-            numbered(1, "a", 0, error=20),
-            numbered(12, "b", 1, 1, took=20),
-            numbered(15, "a", 0, 0, took=20),
-        ],
+        [numbered(1, "a", 0, error=20), numbered(12, "b", 1, 1, took=20), numbered(15, "a", 0, 0, took=20)],
     ),
     "a repetition that the broker knows": (
         0,
@@ -131,7 +114,7 @@ CASES = {
             *(numbered(20 + n, f"{n}", n, n) for n in (0, 1)),
         ],
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)

@@ -33,12 +33,11 @@ CASES = {
     "cut off by the end": (0, [metadata(1), metadata(2, answer=False)]),
     "numbered anew behind a gap": (0, [metadata(2), metadata(1, 9, **GAP)]),
     "both behind a gap": (
-        1,
-        [metadata(2), metadata(1, 9, **GAP), metadata(6, 1, **GAP), metadata(5, 9, **GAP)],
+        1, [metadata(2), metadata(1, 9, **GAP), metadata(6, 1, **GAP), metadata(5, 9, **GAP)],
     ),
     "acks=0": (0, [metadata(2), produce(1, ["a"], acks=0, **UNANSWERED)]),
     "acks=1": (1, [metadata(2), produce(1, ["a"], acks=1, **UNANSWERED)]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)

@@ -50,10 +50,7 @@ LOST = sent(1, 0, error=None)
 
 CASES = {
     "one behind the other": (0, [*FIRST, sent(2, 2, 3), sent(3, 5)]),
-    "by name and by id": (
-        0,
-        [*FIRST, named(1.5), sent(2, 2, version=13, topic=ORDERS), sent(3, 4)],
-    ),
+    "by name and by id": (0, [*FIRST, named(1.5), sent(2, 2, version=13, topic=ORDERS), sent(3, 4)]),
     "a gap by id": (1, [*FIRST, named(1.5), sent(2, 4, version=13, topic=ORDERS)]),
     "the first number is 0": (1, [BEGUN, sent(1, 4)]),
     "begun before the capture": (0, [sent(1, 4), sent(2, 6)]),
@@ -64,8 +61,7 @@ CASES = {
     # KIP-890: each transaction has an epoch of its own
     "transactions": (0, [sent(1, 40, epoch=3), ended(2, 4), sent(3, 0, epoch=4)]),
     "a partition that is new in a transaction": (
-        1,
-        [sent(1, 40, epoch=3), ended(2, 4), sent(3, 5, epoch=4, partition=7)],
+        1, [sent(1, 40, epoch=3), ended(2, 4), sent(3, 5, epoch=4, partition=7)],
     ),
     "the old epoch ends late": (0, [sent(1, 0), sent(3, 0, epoch=1), sent(2, 2, error=None)]),
     "not answered and sent again": (0, [BEGUN, LOST, sent(5, 0), sent(6, 2)]),
@@ -90,47 +86,30 @@ CASES = {
     # its connection was closed behind its successful repetition on another one
     "an attempt that is told late": (0, [BEGUN, ELSEWHERE, LOST, sent(6, 2, connection=2)]),
     "sent again by a client that gave up waiting": (
-        0,
-        [BEGUN, sent(1, 0, took=2000), sent(3000, 0, connection=2), sent(3002, 2, connection=2)],
+        0, [BEGUN, sent(1, 0, took=2000), sent(3000, 0, connection=2), sent(3002, 2, connection=2)],
     ),
     "the first answer comes behind the repetition": (
-        0,
-        [BEGUN, sent(3000, 0, connection=2), sent(1, 0, took=3100), sent(3200, 2, connection=2)],
+        0, [BEGUN, sent(3000, 0, connection=2), sent(1, 0, took=3100), sent(3200, 2, connection=2)],
     ),
-    "sent again, sent meanwhile, ended before": (
-        1,
-        [*FIRST, sent(6, 2), sent(5, 0, connection=2, took=9)],
-    ),
+    "sent again, sent meanwhile, ended before": (1, [*FIRST, sent(6, 2), sent(5, 0, connection=2, took=9)]),
     "said once": (1, [*FIRST, ELSEWHERE, sent(6, 2), sent(7, 4)]),
-    "the first connection was used before": (
-        0,
-        [*FIRST, sent(4, 2), ELSEWHERE, sent(6, 4, connection=2)],
-    ),
+    "the first connection was used before": (0, [*FIRST, sent(4, 2), ELSEWHERE, sent(6, 4, connection=2)]),
     "the first connection was used at that moment": (0, [*FIRST, ELSEWHERE, sent(5, 2)]),
     "the first connection was used before and after": (
-        1,
-        [*FIRST, ELSEWHERE, sent(4, 2, took=3), sent(7, 4)],
+        1, [*FIRST, ELSEWHERE, sent(4, 2, took=3), sent(7, 4)],
     ),
-    "sent again before it could know": (
-        0,
-        [BEGUN, sent(1, 0, took=9), sent(5, 0, error=DUPLICATE)],
-    ),
+    "sent again before it could know": (0, [BEGUN, sent(1, 0, took=9), sent(5, 0, error=DUPLICATE)]),
     "a duplicate counts as taken": (1, [BEGUN, LOST, sent(5, 0, error=DUPLICATE), sent(9, 0)]),
     # both were lost or refused; the retry of the first is acknowledged before the refusal of the second is
     # heard
     "refused elsewhere before the one before was taken": (
-        0,
-        [BEGUN, LOST, sent(9, 0, connection=2), sent(2, 2, error=OUT_OF_ORDER, took=20)],
+        0, [BEGUN, LOST, sent(9, 0, connection=2), sent(2, 2, error=OUT_OF_ORDER, took=20)],
     ),
     "refused elsewhere though the one before was taken": (
-        1,
-        [BEGUN, LOST, sent(9, 0, connection=2), sent(12, 2, error=OUT_OF_ORDER, took=20)],
+        1, [BEGUN, LOST, sent(9, 0, connection=2), sent(12, 2, error=OUT_OF_ORDER, took=20)],
     ),
     # a request between them left a proxy behind them: then it is answered behind them
-    "what still waits holds the numbers": (
-        0,
-        [*FIRST, sent(3, 4), sent(2, 2, took=30), sent(40, 6)],
-    ),
+    "what still waits holds the numbers": (0, [*FIRST, sent(3, 4), sent(2, 2, took=30), sent(40, 6)]),
     "nothing waits that holds the numbers": (1, [*FIRST, sent(3, 4), sent(40, 6)]),
     "a gap of the capture": (0, [*FIRST, *GAP]),
     "a gap behind a gap of the capture": (1, [*FIRST, *GAP, sent(11, 99, losses=1)]),
@@ -138,16 +117,13 @@ CASES = {
     # the broker refuses a zombie, and its numbers are not those of the present epoch
     "a producer of a past epoch": (
         0,
-        [
-            *(*FIRST, begun(2, 1), sent(3, 0, epoch=1)),
-            *(sent(4, 7, epoch=0, error=47), sent(5, 2, epoch=1)),
-        ],
+        [*(*FIRST, begun(2, 1), sent(3, 0, epoch=1)), *(sent(4, 7, epoch=0, error=47), sent(5, 2, epoch=1))],
     ),
     # the first producer of a cluster has the id 0
     "producer 0": (1, [sent(1, 0, 1, producer=0), sent(2, 5, producer=0)]),
     "producer 0 begins at 0": (1, [begun(0, producer=0), sent(1, 4, producer=0)]),
     "an id that was refused begins nothing": (0, [begun(0, error=51), sent(1, 4)]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
@@ -177,9 +153,7 @@ TEXTS = {
     "used again": ([ELSEWHERE, sent(6, 2)], ("warning", AGAIN), (51, 52)),
     "used without an answer": ([ELSEWHERE, sent(6, 2, error=None)], ("warning", AGAIN), (51, 52)),
     "used for another API": (
-        [ELSEWHERE, exchange("Metadata", 12, None, None, at=6)],
-        ("warning", AGAIN),
-        (51, 52),
+        [ELSEWHERE, exchange("Metadata", 12, None, None, at=6)], ("warning", AGAIN), (51, 52),
     ),
     "refused though the one before was taken": (
         [sent(2, 2, error=OUT_OF_ORDER)],
@@ -189,7 +163,7 @@ TEXTS = {
         ),
         (21, 22),
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("exchanges", "what", "packets"), TEXTS.values(), ids=TEXTS)

@@ -36,30 +36,21 @@ OFFER = offer(1, 1, 3)
 FOUND = {
     "a newer and an older version": (
         [OFFER, metadata(5, 4), metadata(6, 0)],
-        [
-            "Metadata v4 was sent; the broker offers 1 to 3",
-            "Metadata v0 was sent; the broker offers 1 to 3",
-        ],
+        ["Metadata v4 was sent; the broker offers 1 to 3", "Metadata v0 was sent; the broker offers 1 to 3"],
     ),
     "not offered": (
         [OFFER, exchange("ListGroups", 0, {}, None, at=9)],
         ["ListGroups v0 was sent; the broker offers none"],
     ),
-    "once": (
-        [OFFER, metadata(5, 4), metadata(6, 4)],
-        ["Metadata v4 was sent; the broker offers 1 to 3"],
-    ),
+    "once": ([OFFER, metadata(5, 4), metadata(6, 4)], ["Metadata v4 was sent; the broker offers 1 to 3"]),
     "one version": (
-        [offer(1, 2, 2), metadata(5, 2), metadata(6, 3)],
-        ["Metadata v3 was sent; the broker offers 2 to 2"],
+        [offer(1, 2, 2), metadata(5, 2), metadata(6, 3)], ["Metadata v3 was sent; the broker offers 2 to 2"],
     ),
     "offered to another connection by the same broker": (
-        [offer(1, 1, 3, connection=2), metadata(5, 4)],
-        ["Metadata v4 was sent; the broker offers 1 to 3"],
+        [offer(1, 1, 3, connection=2), metadata(5, 4)], ["Metadata v4 was sent; the broker offers 1 to 3"],
     ),
     "more than the broker offers": (
-        [narrowed(5, 3), metadata(5, 6)],
-        ["Metadata v6 was sent; the broker offers 1 to 5"],
+        [narrowed(5, 3), metadata(5, 6)], ["Metadata v6 was sent; the broker offers 1 to 5"],
     ),
     "a rule left it out": (
         [narrowed(5, 3, rules=("clamp",)), metadata(5, 4)],
@@ -74,23 +65,16 @@ FOUND = {
     "narrowed by the proxy": ([narrowed(5, 3), metadata(5, 4)], []),
     "sent before the offer came": ([offer(1, 1, 3, took=9), metadata(5, 4)], []),
     "other broker": ([offer(1, 1, 3, connection=2, broker=2), metadata(5, 4)], []),
-    "unknown broker": (
-        [offer(1, 1, 3, connection=2, broker=None), metadata(5, 4, broker=None)],
-        [],
-    ),
-    "its own offer counts more": (
-        [offer(1, 1, 9), offer(2, 1, 3, connection=2), metadata(5, 4)],
-        [],
-    ),
+    "unknown broker": ([offer(1, 1, 3, connection=2, broker=None), metadata(5, 4, broker=None)], []),
+    "its own offer counts more": ([offer(1, 1, 9), offer(2, 1, 3, connection=2), metadata(5, 4)], []),
     "stray response": ([OFFER, replace(metadata(5, 1), key=STRAY)], []),
     "raw token": ([OFFER, replace(metadata(5, 1), key=SASL_TOKEN)], []),
     "no offer": ([metadata(5, 9)], []),
     "refused offer": ([offer(1, 0, 0, error=35), metadata(5, 9)], []),
     "newer ApiVersions first": (
-        [OFFER, replace(offer(5, 1, 3, version=4, connection=2), response_body=None)],
-        [],
+        [OFFER, replace(offer(5, 1, 3, version=4, connection=2), response_body=None)], [],
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("exchanges", "texts"), FOUND.values(), ids=FOUND)
