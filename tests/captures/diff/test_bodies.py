@@ -43,13 +43,9 @@ BODIES = st.recursive(
             [],
         ),
         # of the run
-        (
-            {"throttle_time_ms": 1, "x": {"host": "a"}},
-            {"throttle_time_ms": 0, "x": {"host": "b"}},
-            [],
-        ),
+        ({"throttle_time_ms": 1, "x": {"host": "a"}}, {"throttle_time_ms": 0, "x": {"host": "b"}}, []),
     ],
-)
+)  # fmt: skip
 def test_differences(left: Any, right: Any, found: list[Difference]) -> None:
     assert list(differences(left, right)) == found
 

@@ -13,20 +13,14 @@ from tests.captures.summary.views import sample, shown
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (
-            "kip-848.pcapng",
-            [("write", "writer", None, None, 12), ("read", "first", None, "readers", 12)],
-        ),
-        (
-            "old-formats.pcap",
-            [("write", "writer", None, None, 12), ("read", "reader", None, "readers", 12)],
-        ),
+        ("kip-848.pcapng", [("write", "writer", None, None, 12), ("read", "first", None, "readers", 12)]),
+        ("old-formats.pcap", [("write", "writer", None, None, 12), ("read", "reader", None, "readers", 12)]),
         (
             "transactions.pcapng",
             [("write", "payments", 0, None, 8), ("read", "consumer-others-1", None, "others", 8)],
         ),
     ],
-)
+)  # fmt: skip
 def test_of_real_clients(name: str, expected: list[tuple[object, ...]]) -> None:
     context = Context()
     rows = shown(Traffic(context), context, *sample(name)).rows()

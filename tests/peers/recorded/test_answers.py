@@ -55,18 +55,14 @@ FOUND = {
     ),
     "the only response never came": (LOST[1:], [(FIVE, None)] * 2, [(2, SAME), (2, AGAIN)]),
     "what is of the run does not count": (
-        OTHER,
-        [(commit(5, generation=9), None), (commit(6, generation=9), None)],
-        [(2, SHAPE), (1, SHAPE)],
+        OTHER, [(commit(5, generation=9), None), (commit(6, generation=9), None)], [(2, SHAPE), (1, SHAPE)],
     ),
     "at least it is about the same": (
         TWICE[:1], [(commit(7, topic="u"), None), (commit(7), None)], [None, (1, NAMES)]
     ),
     "the same broker goes first": (BROKERS, [(FIVE, 2)] * 2, [(2, SAME), (1, SAME)]),
     "a better fit elsewhere goes first": (OTHER, [(FIVE, 1)], [(2, SAME)]),
-    "what can't be read": (
-        [recorded(b"\xff", 4)], [(b"\xff", None), (b"\xfe", None)], [(4, SAME), None]
-    ),
+    "what can't be read": ([recorded(b"\xff", 4)], [(b"\xff", None), (b"\xfe", None)], [(4, SAME), None]),
 }  # fmt: skip
 
 
