@@ -26,6 +26,16 @@ def converted(path: Path, out: Path, wanted: Wanted | None = None) -> Path:
     return out
 
 
+def part(path: Path, only: str | None = None, **wanted: Any) -> Path:
+    """A capture, converted beside it: what passes the filter."""
+    return converted(path, path.with_name("part.pcapng"), Wanted(only=only, **wanted))
+
+
+def again(path: Path) -> bytes:
+    """The bytes of what is converted once more."""
+    return converted(path, path.with_name("again.pcapng")).read_bytes()
+
+
 def rows(path: Path, only: str | None = None) -> list[dict[str, Any]]:
     """The exchanges of a capture as `decode --json` has them, and how they ended. Names of topics
     aside, what messages before them say is left out."""

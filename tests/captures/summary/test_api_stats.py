@@ -54,10 +54,8 @@ def test_errors_are_unknown_until_a_response_is_looked_at() -> None:
     for name in ("NOT_LEADER_OR_FOLLOWER", "NOT_LEADER_OR_FOLLOWER", "OFFSET_OUT_OF_RANGE"):
         tally.error(1, name)
     assert tally.rows()[0].errors == 3
-    assert tally.errors() == [
-        ("Fetch", "NOT_LEADER_OR_FOLLOWER", 2),
-        ("Fetch", "OFFSET_OUT_OF_RANGE", 1),
-    ]
+    counts = {"NOT_LEADER_OR_FOLLOWER": 2, "OFFSET_OUT_OF_RANGE": 1}
+    assert tally.errors() == [("Fetch", name, count) for name, count in counts.items()]
 
 
 def test_requests_without_a_response_count_and_have_no_latency() -> None:
@@ -106,11 +104,8 @@ def test_parts_of_a_traffic_together_are_the_whole(events: list[tuple[int, Event
     before = [part.rows() for part in parts]
     for part in parts:
         found.add(part)
-    assert (found.rows(), found.errors(), found.total) == (
-        whole.rows(),
-        whole.errors(),
-        whole.total,
-    )
+    for said in (ApiStats.rows, ApiStats.errors, lambda stats: stats.total):
+        assert said(found) == said(whole)
     assert sorted(found.latencies()) == sorted(whole.latencies())
     found.note(1, 5)
     found.error(1, "A")

@@ -9,15 +9,23 @@ import pytest
 from barnabas.captures.checks.facts import GROUP_APIS
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.summary.lanes import Lanes
-from tests.captures.checks import test_epochs as epochs
-from tests.captures.checks.groups import beat, commit, join, leave, sync
+from tests.captures.checks.groups import commit, heartbeat, join, leave, sync
+from tests.captures.checks.test_epochs import beats
 from tests.captures.summary.views import sample, shown
 
 
 def test_heartbeats_are_runs_until_something_else_happens() -> None:
     lanes = shown(
-        *(Lanes(), Context(), join(0), sync(10), beat(1000), beat(2000), beat(3000, error=27)),
-        *(beat(4000), commit(4500), beat(5000), leave(6000)),
+        *(
+            Lanes(),
+            Context(),
+            join(0),
+            sync(10),
+            heartbeat(1000),
+            heartbeat(2000),
+            heartbeat(3000, error=27),
+        ),
+        *(heartbeat(4000), commit(4500), heartbeat(5000), leave(6000)),
     )
     (lane,) = lanes.rows()
     assert (lane["group"], lane["member"], lane["client"]) == ("g", "m", "app")
@@ -30,10 +38,9 @@ def test_heartbeats_are_runs_until_something_else_happens() -> None:
 
 
 def test_a_new_epoch_begins_another_run() -> None:
-    beats = [
-        epochs.beat(at, "a", *what) for at, what in enumerate(((0, 1), (1, 1), (1, 1), (1, 2)))
-    ]
-    (lane,) = shown(Lanes(), Context(), *beats, epochs.beat(9, "a", -1, -1)).rows()
+    epochs = ((0, 1), (1, 1), (1, 1), (1, 2), (-1, -1))
+    seen = [beats(at, "a", *one) for at, one in enumerate(epochs)]
+    (lane,) = shown(Lanes(), Context(), *seen).rows()
     assert [(one["generation"], one["count"]) for one in lane["events"]] == [
         *((1, 1), (1, 2), (2, 1), (-1, 1)),
     ]
@@ -46,7 +53,7 @@ def test_the_last_events_are_kept_and_what_fell_out_is_counted() -> None:
 
 
 def test_the_last_lanes_are_kept() -> None:
-    lanes = shown(Lanes(most=2), Context(), *(beat(at, f"m{at}") for at in range(5)))
+    lanes = shown(Lanes(most=2), Context(), *(heartbeat(at, f"m{at}") for at in range(5)))
     assert ([one["member"] for one in lanes.rows()], lanes.forgotten) == (["m3", "m4"], 3)
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from barnabas.captures.kafka.context import Context
@@ -10,25 +12,11 @@ from barnabas.specs import api
 
 
 def exchange(
-    name: str = "Heartbeat", *, client: str | None = "a", connection: int = 1, **more: object
+    name: str = "Heartbeat", *, client: str | None = "a", connection: int = 1, **more: Any
 ) -> Exchange:
-    given: dict[str, object] = {
-        "version": 0,
-        "correlation_id": 0,
-        "request_size": 10,
-        "response_size": 6,
-        "latency_ms": 1.0,
-        "response_body": b"\0\0",
-    }
-    return Exchange(
-        5,
-        connection,
-        "127.0.0.1:9",
-        client,
-        2,
-        api(name).key,
-        **given | more,  # type: ignore[arg-type]
-    )
+    given = {"version": 0, "correlation_id": 0, "request_size": 10, "response_size": 6}
+    given |= {"latency_ms": 1.0, "response_body": b"\0\0", **more}
+    return Exchange(5, connection, "127.0.0.1:9", client, 2, api(name).key, **given)
 
 
 def test_it_counts_what_came_of_exchanges() -> None:
@@ -57,11 +45,8 @@ def test_it_counts_what_came_of_exchanges() -> None:
         "versions": {"Heartbeat": [0]},
         "software": [],
     }
-    assert [overview.rows(by)[0][0] for by in ("client", "connection", "broker")] == [
-        "a",
-        "1 127.0.0.1:9",
-        "2",
-    ]
+    first = [overview.rows(by)[0][0] for by in ("client", "connection", "broker")]
+    assert first == ["a", "1 127.0.0.1:9", "2"]
     assert overview.rows("topic") == []
 
 

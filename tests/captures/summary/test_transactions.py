@@ -9,46 +9,34 @@ import pytest
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.transactions import Transactions
-from tests.captures.checks.given import exchange
+from tests.captures.checks.given import Body, exchange
 from tests.captures.summary.views import sample, shown
 
 WHO = {"transactional_id": "t", "producer_id": 7, "producer_epoch": 0}
 
 
-def adds(at: float, version: int = 3, error: int = 0, epoch: int = 0, **more: Any) -> Exchange:
+def adds(at: float, version: int = 3, epoch: int = 0, **more: Any) -> Exchange:
     topics = [{"name": "orders", "partitions": [0, 1]}]
     said = {**WHO, "producer_epoch": epoch, "topics": topics}
-    results = [
-        {
-            "name": "orders",
-            "results_by_partition": [
-                {"partition_index": 0, "partition_error_code": error},
-                {"partition_index": 1, "partition_error_code": error},
-            ],
-        }
-    ]
+    parts = [{"partition_index": one, "partition_error_code": 0} for one in (0, 1)]
+    results = [{"name": "orders", "results_by_partition": parts}]
     if version < 4:
         asked = {f"v3_and_below_{name}": value for name, value in said.items()}
-        answer = {"throttle_time_ms": 0, "results_by_topic_v3_and_below": results}
+        answer: Body = {"results_by_topic_v3_and_below": results}
     else:
         asked = {"transactions": [{**said, "verify_only": False, **more}]}
         results = [{"transactional_id": "t", "topic_results": results}]
-        answer = {"throttle_time_ms": 0, "error_code": 0, "results_by_transaction": results}
+        answer = {"error_code": 0, "results_by_transaction": results}
     return exchange("AddPartitionsToTxn", version, asked, answer, at=at)
 
 
-def ends(at: float, committed: bool = True, error: int = 0, version: int = 3) -> Exchange:
-    asked = {**WHO, "committed": committed}
-    answer = {"throttle_time_ms": 0, "error_code": error, "producer_id": 7, "producer_epoch": 1}
-    if version < 5:
-        answer = {name: answer[name] for name in ("throttle_time_ms", "error_code")}
-    return exchange("EndTxn", version, asked, answer, at=at)
+def ends(at: float, committed: bool = True, error: int = 0) -> Exchange:
+    return exchange("EndTxn", 3, {**WHO, "committed": committed}, {"error_code": error}, at=at)
 
 
 def begins(at: float, epoch: int = 1) -> Exchange:
-    asked = {"transactional_id": "t", "transaction_timeout_ms": 60000}
-    answer = {"throttle_time_ms": 0, "error_code": 0, "producer_id": 7, "producer_epoch": epoch}
-    return exchange("InitProducerId", 1, asked, answer, at=at)
+    answer = {"error_code": 0, "producer_id": 7, "producer_epoch": epoch}
+    return exchange("InitProducerId", 1, {"transactional_id": "t"}, answer, at=at)
 
 
 def rows(*exchanges: Exchange) -> list[dict[str, Any]]:
