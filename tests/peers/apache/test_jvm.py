@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,16 +15,33 @@ from barnabas.peers.apache.errors import BootError
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.apache.jvm import Jvm, command
 
+Start = Callable[..., Jvm]
+
 
 @pytest.fixture
-def guard(tmp_path: Path) -> Iterator[Guard]:
+def made(tmp_path: Path) -> Iterator[Start]:
+    """What makes a process of a command or a shell script, which has not been started."""
     guard = Guard(tmp_path / "guarded")
-    yield guard
+
+    def make(text: str | list[str]) -> Jvm:
+        line = ["sh", "-c", text] if isinstance(text, str) else text
+        return Jvm("it", line, tmp_path / "log.txt", guard)
+
+    yield make
     guard.close()
 
 
-def script(text: str, folder: Path, guard: Guard) -> Jvm:
-    return Jvm("it", ["sh", "-c", text], folder / "log.txt", guard)
+@pytest.fixture
+def started(made: Start) -> Start:
+    """The same for one that runs, once it has said something."""
+
+    def start(text: str | list[str], until: str = "") -> Jvm:
+        jvm = made(text)
+        jvm.start()
+        wait_for(jvm, until)
+        return jvm
+
+    return start
 
 
 SLEEPS = "exec sleep 600"
@@ -37,13 +54,8 @@ def wait_for(jvm: Jvm, text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "patience"), [(SLEEPS, 10), (SLEEPS, 0), (DEAF, 0.2), (DEAF, 0)])
-def test_it_ends_when_asked_or_when_made_to(
-    text: str, patience: float, tmp_path: Path, guard: Guard
-) -> None:
-    jvm = script(text, tmp_path, guard)
-    jvm.start()
-    if text is DEAF:
-        wait_for(jvm, "deaf")
+def test_it_ends_when_asked_or_when_made_to(text: str, patience: float, started: Start) -> None:
+    jvm = started(text, "deaf" if text is DEAF else "")
     pid = jvm.pid
     assert pid is not None
     jvm.end(patience)
@@ -53,29 +65,23 @@ def test_it_ends_when_asked_or_when_made_to(
     jvm.end(patience)  # and once more does no harm
 
 
-def test_one_that_is_paused_ends_when_asked(tmp_path: Path, guard: Guard) -> None:
-    jvm = script(
-        "trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.01; done", tmp_path, guard
-    )
-    jvm.start()
-    wait_for(jvm, "up")
+def test_one_that_is_paused_ends_when_asked(started: Start) -> None:
+    jvm = started("trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.01; done", "up")
     jvm.signal(signal.SIGSTOP)
     assert jvm.pid is not None
     jvm.end(20)
     assert jvm.said().endswith("bye\n")  # a shell may tell of its child first
 
 
-def test_it_has_a_process_group_of_its_own(tmp_path: Path, guard: Guard) -> None:
-    jvm = script("sleep 600 & wait", tmp_path, guard)
-    jvm.start()
+def test_it_has_a_process_group_of_its_own(started: Start) -> None:
+    jvm = started("sleep 600 & wait")
     assert jvm.pid is not None
     assert os.getpgid(jvm.pid) == jvm.pid != os.getpgid(0)
     jvm.end()
 
 
-def test_it_is_started_once_at_a_time_and_again_after_its_end(tmp_path: Path, guard: Guard) -> None:
-    jvm = script("echo $$; exec sleep 600", tmp_path, guard)
-    jvm.start()
+def test_it_is_started_once_at_a_time_and_again_after_its_end(started: Start) -> None:
+    jvm = started("echo $$; exec sleep 600")
     first = jvm.pid
     wait_for(jvm, f"{first}\n")
     with pytest.raises(RuntimeError, match="it is running already"):
@@ -88,12 +94,9 @@ def test_it_is_started_once_at_a_time_and_again_after_its_end(tmp_path: Path, gu
     jvm.end()
 
 
-def test_it_may_end_at_the_first_signal(
-    tmp_path: Path, guard: Guard, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_may_end_at_the_first_signal(started: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is over, and known to be, before the next one is sent."""
-    jvm = script(SLEEPS, tmp_path, guard)
-    jvm.start()
+    jvm = started(SLEEPS)
     send = os.killpg
 
     def killpg(pid: int, number: int) -> None:
@@ -106,21 +109,19 @@ def test_it_may_end_at_the_first_signal(
     assert jvm.pid is None
 
 
-def test_nothing_is_sent_to_one_that_ended(tmp_path: Path, guard: Guard) -> None:
-    jvm = script("exit 0", tmp_path, guard)
+def test_nothing_is_sent_to_one_that_ended(made: Start) -> None:
+    jvm = made("exit 0")
     jvm.run(10)
     with pytest.raises(RuntimeError, match="it is not running"):
         jvm.signal(signal.SIGSTOP)
 
 
-def test_it_is_asked_for_its_threads(tmp_path: Path, guard: Guard) -> None:
+def test_it_is_asked_for_its_threads(started: Start) -> None:
     code = (
         "import signal; say = lambda *_: print('a thread\\nJNI global refs: 1', flush=True)\n"
         "signal.signal(signal.SIGQUIT, say); print('before', flush=True)\nwhile True: signal.pause()"
     )
-    jvm = Jvm("it", [sys.executable, "-c", code], tmp_path / "log.txt", guard)
-    jvm.start()
-    wait_for(jvm, "before")
+    jvm = started([sys.executable, "-c", code], "before")
     for _ in range(2):  # each time what is new
         assert jvm.threads(30.0) == "a thread\nJNI global refs: 1\n"
     jvm.end()
@@ -128,11 +129,11 @@ def test_it_is_asked_for_its_threads(tmp_path: Path, guard: Guard) -> None:
         jvm.threads()
 
 
-def test_one_that_fails_says_why(tmp_path: Path, guard: Guard) -> None:
+def test_one_that_fails_says_why(made: Start) -> None:
     text = (
         "for i in $(seq 50); do echo line $i; done; printf '\\tat x\\n\\t... 3 more\\n' >&2; exit 3"
     )
-    jvm = script(text, tmp_path, guard)
+    jvm = made(text)
     with pytest.raises(BootError) as caught:
         jvm.run(10)
     told = str(caught.value).splitlines()
@@ -142,8 +143,8 @@ def test_one_that_fails_says_why(tmp_path: Path, guard: Guard) -> None:
     assert "\tat x" in caught.value.said
 
 
-def test_one_that_takes_too_long_is_ended(tmp_path: Path, guard: Guard) -> None:
-    jvm = script(SLEEPS, tmp_path, guard)
+def test_one_that_takes_too_long_is_ended(made: Start) -> None:
+    jvm = made(SLEEPS)
     with pytest.raises(BootError, match="it did not end within 0 s; it said nothing"):
         jvm.run(0.05)
     assert jvm.pid is None

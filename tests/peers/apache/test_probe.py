@@ -64,27 +64,24 @@ def topic(error: int = 0, leader: int = 1) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("kafka", "body", "found"),
-    [
-        ((4, 3, 1), answer(1, controller_id=2), {1, 2}),
-        ((0, 10, 2, 1), answer(1, controller_id=2), {1, 2}),
-        ((3, 9, 1), answer(1, controller_id=-1), set()),
-        ((3, 9, 1), answer(1, controller_id=3), set()),
-        ((3, 9, 1), answer(1, controller_id=1, brokers=[]), set()),
-        ((0, 9, 0, 1), answer(0), {1, 2}),
-        ((0, 9, 0, 1), answer(0, topics=[topic(error=5)]), {1, 2}),
-        ((0, 8, 2, 2), answer(0, topics=[topic()]), {1, 2}),
-        ((0, 8, 2, 2), answer(0, topics=[topic(error=5)]), set()),
-        ((0, 8, 2, 2), answer(0, topics=[topic(leader=-1)]), set()),
-        ((3, 9, 1), answer(1, controller_id=1)[:-1], set()),
-        ((3, 9, 1), b"\x00\x00", set()),
-        ((3, 9, 1), b"\x7f\xff\xff\xff", set()),
-        ((3, 9, 1), b"\xff\xff\xff\xff", set()),
-        ((3, 9, 1), struct.pack(">ii", 4, 1), set()),
-        ((3, 9, 1), b"", set()),
-    ],
-)
+WHOLE = answer(1, controller_id=2)
+ANSWERS = [
+    ((4, 3, 1), WHOLE, {1, 2}),
+    ((0, 10, 2, 1), WHOLE, {1, 2}),
+    *(((3, 9, 1), answer(1, controller_id=one), set()) for one in (-1, 3)),
+    ((3, 9, 1), answer(1, controller_id=1, brokers=[]), set()),
+    ((0, 9, 0, 1), answer(0), {1, 2}),
+    ((0, 9, 0, 1), answer(0, topics=[topic(error=5)]), {1, 2}),
+    ((0, 8, 2, 2), answer(0, topics=[topic()]), {1, 2}),
+    ((0, 8, 2, 2), answer(0, topics=[topic(error=5)]), set()),
+    ((0, 8, 2, 2), answer(0, topics=[topic(leader=-1)]), set()),
+    *(((3, 9, 1), cut, set()) for cut in (WHOLE[:-1], b"\x00\x00", b"")),
+    *(((3, 9, 1), size, set()) for size in (b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff")),
+    ((3, 9, 1), struct.pack(">ii", 4, 1), set()),
+]
+
+
+@pytest.mark.parametrize(("kafka", "body", "found"), ANSWERS)
 def test_a_broker_counts_when_it_knows_the_others(
     serve: Serve, kafka: tuple[int, ...], body: bytes, found: set[int]
 ) -> None:

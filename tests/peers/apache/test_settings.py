@@ -22,15 +22,10 @@ CASES = [
 
 
 def plan_of(known: Release, mode: Mode, nodes: int = 1) -> Plan:
-    return Plan(
-        known,
-        mode,
-        tuple(
-            Node(i, 1000 + i, 2000 + i, 3000 + i, Path(f"/tmp/b{i}")) for i in range(1, nodes + 1)
-        ),
-        "Y2x1c3Rlci1pZC1hYmNkZQ",
-        2181,
+    all_nodes = tuple(
+        Node(i, 1000 + i, 2000 + i, 3000 + i, Path(f"/tmp/b{i}")) for i in range(1, nodes + 1)
     )
+    return Plan(known, mode, all_nodes, "Y2x1c3Rlci1pZC1hYmNkZQ", 2181)
 
 
 def parsed(text: str) -> dict[str, str]:
@@ -43,21 +38,41 @@ def told(plan: Plan, node: int = 1) -> dict[str, str]:
     return parsed(server_properties(plan, plan.nodes[node - 1]))
 
 
+SMALL = {
+    "log.dirs": "/tmp/b1/data",
+    "num.network.threads": "1",
+    "num.io.threads": "2",
+    "background.threads": "1",
+    "num.partitions": "1",
+    "offsets.topic.replication.factor": "1",
+    "offsets.topic.num.partitions": "1",
+    "log.cleaner.dedupe.buffer.size": "2097152",
+    "controlled.shutdown.enable": "false",
+}
+LISTENER = {"advertised.listeners": "PLAINTEXT://127.0.0.1:1002"}
+KEEPER = {"broker.id": "2", "zookeeper.connect": "127.0.0.1:2181"}
+OF_KRAFT = {
+    **LISTENER,
+    "process.roles": "broker,controller",
+    "node.id": "2",
+    "controller.quorum.voters": "1@127.0.0.1:2001,2@127.0.0.1:2002,3@127.0.0.1:2003",
+    "listeners": "PLAINTEXT://127.0.0.1:1002,CONTROLLER://127.0.0.1:2002",
+    "controller.listener.names": "CONTROLLER",
+}
+SINCE_0_9 = {**LISTENER, **KEEPER, "listeners": "PLAINTEXT://127.0.0.1:1002"}
+BEFORE_0_9 = {
+    **KEEPER,
+    "host.name": "127.0.0.1",
+    "port": "1002",
+    "advertised.host.name": "127.0.0.1",
+    "advertised.port": "1002",
+}
+
+
 @pytest.mark.parametrize(("known", "mode"), CASES)
 def test_every_version_is_told_to_be_small_and_on_loopback(known: Release, mode: Mode) -> None:
     settings = told(plan_of(known, mode))
-    wanted = {
-        "log.dirs": "/tmp/b1/data",
-        "num.network.threads": "1",
-        "num.io.threads": "2",
-        "background.threads": "1",
-        "num.partitions": "1",
-        "offsets.topic.replication.factor": "1",
-        "offsets.topic.num.partitions": "1",
-        "log.cleaner.dedupe.buffer.size": "2097152",
-        "controlled.shutdown.enable": "false",
-    }
-    assert settings.items() >= wanted.items()
+    assert settings.items() >= SMALL.items()
     assert "0.0.0.0" not in str(settings)
 
 
@@ -65,37 +80,10 @@ def test_every_version_is_told_to_be_small_and_on_loopback(known: Release, mode:
 def test_the_port_and_the_metadata_are_told_in_the_words_of_the_version(
     known: Release, mode: Mode
 ) -> None:
+    words = OF_KRAFT if mode is Mode.KRAFT else SINCE_0_9 if known.number >= (0, 9) else BEFORE_0_9
     settings = told(plan_of(known, mode, 3), 2)
-    if mode is Mode.KRAFT:
-        wanted = {
-            "process.roles": "broker,controller",
-            "node.id": "2",
-            "controller.quorum.voters": "1@127.0.0.1:2001,2@127.0.0.1:2002,3@127.0.0.1:2003",
-            "listeners": "PLAINTEXT://127.0.0.1:1002,CONTROLLER://127.0.0.1:2002",
-            "advertised.listeners": "PLAINTEXT://127.0.0.1:1002",
-            "controller.listener.names": "CONTROLLER",
-        }
-        unwanted = {"zookeeper.connect", "broker.id", "port"}
-    elif known.number >= (0, 9):
-        wanted = {
-            "broker.id": "2",
-            "zookeeper.connect": "127.0.0.1:2181",
-            "listeners": "PLAINTEXT://127.0.0.1:1002",
-            "advertised.listeners": "PLAINTEXT://127.0.0.1:1002",
-        }
-        unwanted = {"process.roles", "node.id", "port", "host.name"}
-    else:
-        wanted = {
-            "broker.id": "2",
-            "zookeeper.connect": "127.0.0.1:2181",
-            "host.name": "127.0.0.1",
-            "port": "1002",
-            "advertised.host.name": "127.0.0.1",
-            "advertised.port": "1002",
-        }
-        unwanted = {"process.roles", "listeners", "advertised.listeners"}
-    assert settings.items() >= wanted.items()
-    assert not unwanted & settings.keys()
+    assert settings.items() >= words.items()
+    assert not (OF_KRAFT | SINCE_0_9 | BEFORE_0_9).keys() - words.keys() & settings.keys()
 
 
 @pytest.mark.parametrize(("known", "mode"), CASES)
@@ -106,7 +94,6 @@ def test_internal_topics_are_on_as_many_brokers_as_there_are(
     known: Release, mode: Mode, nodes: int, copies: str, in_sync: str
 ) -> None:
     settings = told(plan_of(known, mode, nodes))
-    wanted = {"offsets.topic.replication.factor": copies, "default.replication.factor": copies}
     transactions = {
         "transaction.state.log.replication.factor": copies,
         "transaction.state.log.min.isr": in_sync,
@@ -118,14 +105,12 @@ def test_internal_topics_are_on_as_many_brokers_as_there_are(
         "share.coordinator.state.topic.min.isr": in_sync,
         "share.coordinator.state.topic.num.partitions": "1",
     }
-    if known.number >= (0, 11):
-        wanted |= transactions
-    else:
-        assert not transactions.keys() & settings.keys()
-    if known.number >= (4,):
-        wanted |= share
-    else:
-        assert not share.keys() & settings.keys()
+    wanted = {"offsets.topic.replication.factor": copies, "default.replication.factor": copies}
+    for since, names in (((0, 11), transactions), ((4,), share)):
+        if known.number >= since:
+            wanted |= names
+        else:
+            assert not names.keys() & settings.keys()
     assert settings.items() >= wanted.items()
 
 
@@ -144,25 +129,17 @@ def test_a_callers_settings_come_last_and_know_the_node() -> None:
         "untouched": "{other}",
     }
     settings = parsed(server_properties(plan, plan.nodes[1], extra))
-    assert settings["num.partitions"] == "6"
-    assert settings["broker.rack"] == "r2"
-    assert settings["listeners"] == (
-        "PLAINTEXT://127.0.0.1:1002,CONTROLLER://127.0.0.1:2002,SASL_SSL://127.0.0.1:3002"
-    )
     assert "controlled.shutdown.enable" not in settings
-    assert settings["untouched"] == "{other}"
+    listeners = "PLAINTEXT://127.0.0.1:1002,CONTROLLER://127.0.0.1:2002,SASL_SSL://127.0.0.1:3002"
+    own = {"num.partitions": "6", "broker.rack": "r2", "untouched": "{other}"}
+    assert settings.items() >= {**own, "listeners": listeners}.items()
 
 
 def test_all_protocols_have_a_listener_name_in_kraft() -> None:
     # a map of one's own takes the place of Kafka's, which has all four
     names = told(plan_of(release("4.3.1"), Mode.KRAFT))["listener.security.protocol.map"].split(",")
-    assert set(names) == {
-        "CONTROLLER:PLAINTEXT",
-        "PLAINTEXT:PLAINTEXT",
-        "SSL:SSL",
-        "SASL_PLAINTEXT:SASL_PLAINTEXT",
-        "SASL_SSL:SASL_SSL",
-    }
+    protocols = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+    assert set(names) == {"CONTROLLER:PLAINTEXT", *(f"{one}:{one}" for one in protocols)}
 
 
 def test_zookeeper_listens_on_loopback_for_any_number_of_clients() -> None:
