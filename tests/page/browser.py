@@ -20,24 +20,33 @@ LOOKS: Final = (("light", 1600), ("dark", 400))
 """Colours and widths."""
 
 
+def _chromium() -> Any:
+    return {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
+
+
+def _looks(scheme: str, width: int) -> Any:
+    return {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+
+
+def _noted(page: Any) -> list[str]:
+    """What a page will have said on its console, of its errors and in dialogs."""
+    page.set_default_timeout(60_000)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda problem: said.append(str(problem)))
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    return said
+
+
 @contextlib.contextmanager
 def page_at(address: str, scheme: str = "light", width: int = 1600) -> Iterator[Page]:
     """A page in Debian's chromium that said nothing on its console in the end, and had no errors."""
     from playwright.sync_api import sync_playwright
 
-    said: list[str] = []
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        colours: Any = scheme
-        page = browser.new_page(
-            viewport={"width": width, "height": 900}, color_scheme=colours, reduced_motion="reduce"
-        )
-        page.set_default_timeout(60_000)
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda problem: said.append(str(problem)))
-        page.on("dialog", lambda dialog: said.append(dialog.message))
+        browser = driver.chromium.launch(**_chromium())
+        page = browser.new_page(**_looks(scheme, width), reduced_motion="reduce")
+        said = _noted(page)
         page.goto(address)
         try:
             yield page
@@ -53,15 +62,9 @@ async def opened_at(
     """The same for a page whose server shares the test's loop, and what it said."""
     playwright = pytest.importorskip("playwright.async_api")
     async with playwright.async_playwright() as driver:
-        browser = await driver.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        page = await browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        page.set_default_timeout(20_000)
-        said: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda problem: said.append(str(problem)))
-        page.on("dialog", lambda dialog: said.append(dialog.message))
+        browser = await driver.chromium.launch(**_chromium())
+        page = await browser.new_page(**_looks(scheme, width))
+        said = _noted(page)
         await page.goto(address)
         yield page, said
         await browser.close()

@@ -9,8 +9,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from barnabas.peers.apache import ApacheCluster
-from tests.page.browser import barnabas, page_at
+from tests.page.browser import page_at
+from tests.page.test_live import apache, proxied
 
 pytestmark = [
     pytest.mark.needs_apache("4.3.1"),
@@ -74,11 +74,7 @@ def test_each_view_has_what_real_kafka_and_its_clients_said() -> None:
         "latency": "tr:has-text('TxnOffsetCommit')",
         "network": "tr:has-text('writer')",
     }
-    with (
-        ApacheCluster("4.3.1") as cluster,
-        barnabas("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0", "--web") as ready,
-        page_at(ready["page"]) as page,
-    ):
+    with proxied(brokers=apache) as ready, page_at(ready["page"]) as page:
         writer = Producer({"bootstrap.servers": ready["listen"], "client.id": "writer"})
         for number in range(3):
             writer.produce("orders", b"%d" % number)
@@ -92,13 +88,9 @@ def test_each_view_has_what_real_kafka_and_its_clients_said() -> None:
 
 def test_a_rebalance_of_three_members_shows_who_was_late() -> None:
     over = threading.Event()
-    with (
-        ApacheCluster("4.3.1") as cluster,
-        barnabas("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0", "--web") as ready,
-        page_at(ready["page"]) as page,
-    ):
+    with proxied(brokers=apache) as ready, page_at(ready["page"]) as page:
         threads = []
-        admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+        admin = AdminClient({"bootstrap.servers": ready["listen"]})
         admin.create_topics([NewTopic("orders", 6)])["orders"].result(20)
         try:
             for name, pause in ("first", 0.0), ("tardy", 2.0), ("third", 0.0):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from barnabas.proxy.scenario.completion import completion
-from tests.page.browser import page_at
+from tests.page.browser import barnabas, page_at
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.timeout(180)]
 
@@ -28,12 +26,11 @@ OFFERED = """async ([schema, text]) => {
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
-    command = [sys.executable, "-m", "barnabas", "open", "captures/samples/faults.pcapng"]
-    with subprocess.Popen([*command, "--no-browser"], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        with page_at(process.stdout.readline().strip()) as found:
-            yield found
-        process.terminate()
+    with (
+        barnabas("open", "captures/samples/faults.pcapng", "--no-browser") as ready,
+        page_at(ready["page"]) as found,
+    ):
+        yield found
 
 
 RULE = "version: 1\nrules:\n- name: a\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -44,6 +44,24 @@ async def page_of(app: ASGIApp) -> AsyncIterator[Page]:
         yield page
         refused = "Failed to load resource: the server responded with a status of 400"
         assert [line for line in said if not line.startswith(refused)] == []
+
+
+def live(times: int) -> tuple[History, Callable[[], None]]:
+    """What a proxy has seen, a sample's exchanges so many times, and what lets them come once more."""
+    history = History(most=200_000)
+    exchanges = list(open_capture(FAULTS).exchanges(inferred=True))
+
+    def come() -> None:
+        for exchange in exchanges:
+            history.add(exchange)
+
+    for _ in range(times):
+        come()
+    return history, come
+
+
+def of_live(history: History) -> ASGIApp:
+    return application(history, {}, {"kind": "live", "name": "", "keeps": 200_000})
 
 
 @in_loop
@@ -109,17 +127,12 @@ async def test_an_integer_of_64_bits_is_shown_whole() -> None:
 
 @in_loop
 async def test_a_live_list_stays_at_its_end_until_somebody_looks_at_what_was() -> None:
-    exchanges = list(open_capture(FAULTS).exchanges(inferred=True))
-    history = History(most=200_000)
-    for exchange in 10 * exchanges:
-        history.add(exchange)
+    history, come = live(10)
     at_end = "list => list.scrollHeight - list.clientHeight - list.scrollTop < 30"
-    source = {"kind": "live", "name": "", "keeps": 200_000}
-    async with page_of(application(history, {}, source)) as page:
+    async with page_of(of_live(history)) as page:
         rows = page.locator(".list")
         await page.wait_for_selector(f"#x{history.count - 1}")
-        for exchange in exchanges:
-            history.add(exchange)
+        come()
         last = page.locator(f"#x{history.count - 1}")
         await last.wait_for()
         assert await rows.evaluate(at_end)
@@ -127,8 +140,7 @@ async def test_a_live_list_stays_at_its_end_until_somebody_looks_at_what_was() -
         await page.mouse.wheel(0, -2000)
         await page.get_by_role("button", name="Follow the newest", pressed=False).wait_for()
         await last.wait_for(state="hidden")
-        for exchange in exchanges:
-            history.add(exchange)
+        come()
         await page.get_by_text(f"{history.count:,} exchanges").first.wait_for()
         assert not await rows.evaluate(at_end)
         await page.get_by_role("button", name="Follow the newest").click()
@@ -137,12 +149,8 @@ async def test_a_live_list_stays_at_its_end_until_somebody_looks_at_what_was() -
 
 @in_loop
 async def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> None:
-    exchanges = list(open_capture(FAULTS).exchanges(inferred=True))
-    history = History(most=200_000)
-    for exchange in 10 * exchanges:
-        history.add(exchange)
-    source = {"kind": "live", "name": "", "keeps": 200_000}
-    async with page_of(application(history, {}, source)) as page:
+    history, _ = live(10)
+    async with page_of(of_live(history)) as page:
         await page.locator(".list").hover()
         await page.mouse.wheel(0, -4000)
         await page.get_by_role("button", name="Follow the newest", pressed=False).wait_for()
@@ -161,17 +169,12 @@ async def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> 
 
 @in_loop
 async def test_a_list_at_its_end_is_never_empty_below() -> None:
-    exchanges = list(open_capture(FAULTS).exchanges(inferred=True))
-    history = History(most=200_000)
-    for exchange in 2 * exchanges:
-        history.add(exchange)
-    source = {"kind": "live", "name": "", "keeps": 200_000}
-    async with page_of(application(history, {}, source)) as page:
+    history, come = live(2)
+    async with page_of(of_live(history)) as page:
         await page.wait_for_selector(f"#x{history.count - 1}")
         await page.evaluate(GAPS)
         for _ in range(3):
-            for exchange in exchanges:
-                history.add(exchange)
+            come()
             await page.locator(f"#x{history.count - 1}").get_by_text("v").first.wait_for()
         assert max(await page.evaluate("window.gaps")) < 22
 
@@ -186,10 +189,8 @@ FRAMES = """count => new Promise(done => {
 @pytest.mark.parametrize("says_so", [True, False])
 @in_loop
 async def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) -> None:
-    history = History(most=100)
-    for exchange in open_capture(FAULTS).exchanges(inferred=True):
-        history.add(exchange)
-    app = application(history, {}, {"kind": "live", "name": "", "keeps": 100})
+    history, _ = live(1)
+    app = of_live(history)
     async with contextlib.AsyncExitStack() as server:
         address = await server.enter_async_context(served(app))
         async with opened_at(address) as (page, _):
@@ -227,8 +228,7 @@ async def test_who_has_stopped_is_not_asked_for_rows_again_and_again() -> None:
 
 @in_loop
 async def test_a_list_that_nothing_has_come_to_says_so() -> None:
-    app = application(History(most=100), {}, {"kind": "live", "name": "", "keeps": 100})
-    async with served(app) as address, opened_at(address) as (page, said):
+    async with served(of_live(History(most=100))) as address, opened_at(address) as (page, said):
         await page.get_by_text("No exchange has passed the proxy yet.").wait_for()
         assert said == []
 

@@ -31,26 +31,21 @@ def embedded() -> Any:
     return EmbeddedCluster(1, topics={"orders": 1})
 
 
+def apache() -> Any:
+    return ApacheCluster("4.3.1")
+
+
 CLUSTERS = pytest.mark.parametrize(
-    "brokers",
-    [
-        pytest.param(embedded, id="embedded"),
-        pytest.param(
-            lambda: ApacheCluster("4.3.1"), id="4.3.1", marks=pytest.mark.needs_apache("4.3.1")
-        ),
-    ],
+    "brokers", [embedded, pytest.param(apache, marks=pytest.mark.needs_apache("4.3.1"))]
 )
 
 
 @contextlib.contextmanager
 def proxied(*options: str, brokers: Callable[[], Any] = embedded) -> Iterator[dict[str, Any]]:
-    with (
-        brokers() as cluster,
-        barnabas(
-            *("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0", "--web", *options)
-        ) as ready,
-    ):
-        yield ready
+    with brokers() as cluster:
+        words = ("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0", "--web", *options)
+        with barnabas(*words) as ready:
+            yield ready
 
 
 def producer(ready: dict[str, Any], **settings: Any) -> Producer:

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.page.browser import page_at
 from tests.page.test_live import proxied
-from tests.page.test_rules import produce
+from tests.page.test_rules import like_a_produce
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -89,9 +89,7 @@ def test_a_rule_that_is_taken_to_the_editor_stands_behind_those_that_hold(tmp_pa
     scenario = tmp_path / "s.yaml"
     scenario.write_text(SCENARIO)
     with proxied("--scenario", str(scenario)) as ready, page_at(ready["page"]) as page:
-        assert produce(ready["listen"]) == ""
-        page.locator(".row:has-text('Produce')").first.click()
-        page.locator("article button:has-text('Messages like this')").click()
+        like_a_produce(page, ready["listen"])
         page.wait_for_selector("dialog[open] textarea")
         page.get_by_role("button", name="Take it to the editor").click()
         text = page.locator(".editor textarea")

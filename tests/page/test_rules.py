@@ -17,14 +17,8 @@ pytestmark = [pytest.mark.needs_chromium, pytest.mark.timeout(180)]
 def produce(listen: str, value: bytes = b"1", wait: float = 20) -> str:
     """What a client makes of one record: its error, "" if it is stored."""
     said = []
-    writer = Producer(
-        {
-            "bootstrap.servers": listen,
-            "client.id": "writer",
-            "log_level": 0,
-            "message.send.max.retries": 0,
-        }
-    )
+    about = {"client.id": "writer", "log_level": 0, "message.send.max.retries": 0}
+    writer = Producer({"bootstrap.servers": listen, **about})
     writer.produce("orders", value, on_delivery=lambda error, _: said.append(error))
     writer.flush(wait)
     return "".join(each.name() for each in said if each)
@@ -36,8 +30,11 @@ def editor(page: Page) -> None:
     page.locator(".editor textarea").focus()
 
 
-def typed(page: Page, text: str) -> None:
-    page.keyboard.type(text)
+def like_a_produce(page: Page, listen: str) -> None:
+    """Ask for a rule about messages like a Produce that has just passed."""
+    assert produce(listen) == ""
+    page.locator(".row:has-text('Produce')").first.click()
+    page.locator("article button:has-text('Messages like this')").click()
 
 
 def test_a_rule_is_completed_checked_tried_and_applied_by_keys() -> None:
@@ -45,31 +42,31 @@ def test_a_rule_is_completed_checked_tried_and_applied_by_keys() -> None:
         assert produce(ready["listen"]) == ""
         editor(page)
         page.keyboard.press("Control+A")
-        typed(page, "version: 1\nru")
+        page.keyboard.type("version: 1\nru")
         page.keyboard.press("Tab")
         assert page.locator(".editor textarea").input_value() == "version: 1\nrules:\n- name: "
-        typed(page, "refused\n  mat")
+        page.keyboard.type("refused\n  mat")
         page.keyboard.press("ArrowDown")
         selected = page.locator("[role=option][aria-selected=true]")
         assert selected.inner_text().startswith("match")
         active = page.locator(".editor textarea").get_attribute("aria-activedescendant")
         assert selected.get_attribute("id") == active
         page.keyboard.press("Enter")
-        typed(page, "api: Prod")
+        page.keyboard.type("api: Prod")
         page.keyboard.press("Tab")
-        typed(page, ", dir")
+        page.keyboard.type(", dir")
         page.keyboard.press("Tab")
-        typed(page, "req")
+        page.keyboard.type("req")
         page.keyboard.press("Tab")
         page.keyboard.press("End")
-        typed(page, "\n  do: {respnd: {error: 29}}")
+        page.keyboard.type("\n  do: {respnd: {error: 29}}")
         page.locator(".gutter .wrong").wait_for()
         assert page.locator(".gutter .wrong").all_inner_texts() == ["5"]
         assert "did you mean 'respond'" in page.locator(".faults li").inner_text()
         assert page.get_by_role("button", name="Apply").is_disabled()
         for _ in range(len("nd: {error: 29}}")):
             page.keyboard.press("ArrowLeft")
-        typed(page, "o")
+        page.keyboard.type("o")
         page.locator("td:has-text('matches 1, fires on 1')").wait_for()
         assert page.locator(".gutter .wrong").count() == 0
         assert page.locator(".editor textarea").input_value() == (
@@ -92,12 +89,11 @@ def test_what_would_have_fired_is_marked_in_the_list() -> None:
             assert produce(ready["listen"]) == ""
         editor(page)
         page.keyboard.press("Control+A")
-        typed(
-            page,
-            "version: 1\nrules: [{name: r, match: {api: Produce, direction: request}, do: close",
+        page.keyboard.type(
+            "version: 1\nrules: [{name: r, match: {api: Produce, direction: request}, do: close"
         )
         page.keyboard.press("Escape")
-        typed(page, "}]")
+        page.keyboard.type("}]")
         page.get_by_role("button", name="Show in the list: r").click()
         page.locator(".row.marked").nth(2).wait_for()
         assert page.locator(".row.marked:has-text('Produce')").count() == 3
@@ -135,9 +131,7 @@ def test_a_rule_about_messages_like_one_by_keys() -> None:
 
 def test_what_is_typed_into_a_rule_like_this_stays_when_the_page_is_drawn_again() -> None:
     with proxied() as ready, page_at(ready["page"]) as page:
-        assert produce(ready["listen"]) == ""
-        page.locator(".row:has-text('Produce')").first.click()
-        page.locator("article button:has-text('Messages like this')").click()
+        like_a_produce(page, ready["listen"])
         settings, rule = page.locator("dialog input:not([type])"), page.locator("dialog textarea")
         expect(settings).to_have_value("200ms")
         settings.press("Home")
@@ -154,9 +148,7 @@ def test_what_is_typed_into_a_rule_like_this_stays_when_the_page_is_drawn_again(
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_nothing_shuts_anyone_out(scheme: str, width: int) -> None:
     with proxied() as ready, page_at(ready["page"], scheme, width) as page:
-        assert produce(ready["listen"]) == ""
-        page.locator(".row:has-text('Produce')").first.click()
-        page.locator("article button:has-text('Messages like this')").click()
+        like_a_produce(page, ready["listen"])
         page.wait_for_selector("dialog[open] textarea")
         page.get_by_text("matches 1, fires on 1").wait_for()
         assert axe(page) == []
@@ -164,7 +156,7 @@ def test_nothing_shuts_anyone_out(scheme: str, width: int) -> None:
         page.locator("td:has-text('matches 1, fires on 1')").wait_for()
         page.locator(".editor textarea").focus()
         page.keyboard.press("Control+End")
-        typed(page, "\n- name: x\n  do: {del")
+        page.keyboard.type("\n- name: x\n  do: {del")
         page.wait_for_selector("[role=option]")
         assert axe(page) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -33,12 +35,18 @@ def mark(page: Page) -> str | None:
     return page.locator(".mark text").first.text_content()
 
 
+@contextlib.contextmanager
+def sequence_of(sample: str, *looks: Any) -> Iterator[Page]:
+    with (
+        barnabas("open", f"captures/samples/{sample}") as ready,
+        page_at(ready["page"] + "&view=sequence", *looks) as page,
+    ):
+        yield page
+
+
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_what_rules_did_is_seen_and_reached_by_keys(scheme: str, width: int) -> None:
-    with (
-        barnabas("open", "captures/samples/faults.pcapng") as ready,
-        page_at(ready["page"] + "&view=sequence", scheme, width) as page,
-    ):
+    with sequence_of("faults.pcapng", scheme, width) as page:
         page.get_by_text("104 messages").wait_for()
         assert height(page, ".message.response.late") > 5  # Produce: a delay
         assert height(page, ".message.request.late") > 5  # OffsetCommit: a hold
@@ -73,10 +81,7 @@ def test_what_rules_did_is_seen_and_reached_by_keys(scheme: str, width: int) -> 
 
 
 def test_a_drag_moves_and_a_click_opens() -> None:
-    with (
-        barnabas("open", "captures/samples/faults.pcapng") as ready,
-        page_at(ready["page"] + "&view=sequence") as page,
-    ):
+    with sequence_of("faults.pcapng") as page:
         page.get_by_text("104 messages").wait_for()
         before = mark(page)
         page.mouse.move(800, 400)
@@ -91,10 +96,7 @@ def test_a_drag_moves_and_a_click_opens() -> None:
 
 
 def test_in_a_capture_of_one_side_the_other_one_is_dashes() -> None:
-    with (
-        barnabas("open", "captures/samples/wrong.pcap") as ready,
-        page_at(ready["page"] + "&view=sequence") as page,
-    ):
+    with sequence_of("wrong.pcap") as page:
         page.get_by_text("captured here").wait_for()
         messages = page.locator(".message").count()
         assert messages == page.locator(".message.unknown").count() > 0

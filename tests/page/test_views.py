@@ -26,7 +26,7 @@ def request(query: str = "") -> Request:
     return Request({"type": "http", "query_string": query.encode(), "headers": []})
 
 
-def fed(history: History, views: Views, upto: int, before: int = 0) -> None:
+def feed(history: History, upto: int, before: int = 0) -> None:
     """The sample's exchanges from `before` on come in, up to that number."""
     capture = open_capture(SAMPLE, context=history.context)
     for number, exchange in enumerate(capture.exchanges()):
@@ -39,6 +39,13 @@ def asked(views: Views, what: str, query: str = "") -> dict[str, Any]:
     return found
 
 
+def whole() -> Views:
+    """The views of all that the sample has."""
+    history = History()
+    feed(history, 1000)
+    return Views(history)
+
+
 @pytest.mark.parametrize("steps", [(1000,), (10, 40, 41, 1000)])
 def test_groups_are_those_of_the_summary_however_often_somebody_looks(
     steps: tuple[int, ...],
@@ -46,15 +53,11 @@ def test_groups_are_those_of_the_summary_however_often_somebody_looks(
     history = History()
     views, before = Views(history), 0
     for upto in steps:
-        fed(history, views, upto, before)
+        feed(history, upto, before)
         found, before = asked(views, "groups"), upto
     capture = open_capture(SAMPLE)
-    lanes, bands, lag, rebalances = (
-        Lanes(),
-        Bands(capture.context),
-        Lag(capture.context),
-        Rebalances(),
-    )
+    lanes, bands, lag = Lanes(), Bands(capture.context), Lag(capture.context)
+    rebalances = Rebalances()
     for exchange in capture.learn(capture.exchanges()):
         for view in lanes, bands, lag:
             view.add(exchange)
@@ -70,24 +73,20 @@ def test_groups_are_those_of_the_summary_however_often_somebody_looks(
 def test_what_fell_out_before_somebody_looked_is_counted() -> None:
     history = History(most=10)
     views = Views(history)
-    fed(history, views, 50)
+    feed(history, 50)
     found = asked(views, "latency")
     assert (found["fed"], found["missed"]) == (10, 40)
     assert sum(row["count"] for row in found["client"]["apis"]) == 10
 
 
 def test_another_group_than_the_latest_is_shown_by_its_name() -> None:
-    history = History()
-    views = Views(history)
-    fed(history, views, 1000)
+    views = whole()
     found = asked(views, "groups", "group=nobody")
     assert (found["group"], found["lanes"], found["groups"]) == ("nobody", [], ["readers"])
 
 
 def test_topics_and_transactions_are_bounded() -> None:
-    history = History()
-    views = Views(history)
-    fed(history, views, 1000)
+    views = whole()
     flows = asked(views, "topics")["flows"]
     assert {(flow["topic"], flow["direction"], flow["client"]) for flow in flows} >= {
         ("orders", "write", "writer"),

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,12 @@ from barnabas.peers.apache.client import JavaClient, JavaError, Received
 
 pytest.importorskip("jpype")
 
+COMMITTED = {"isolation.level": "read_committed"}
 VALUES = [b"", bytes(range(256)), "€".encode()]
+
+
+def values(received: list[Received]) -> list[bytes | None]:
+    return [one.value for one in received]
 
 
 @contextmanager
@@ -59,7 +65,7 @@ def test_records_at_a_fixed_rate_take_the_time_that_it_takes(pair: JavaClient) -
     assert len(took) == 40
     assert all(microseconds > 0 for microseconds in took)
     received = pair.consume("paced", 41, group="paced")  # the first one is not measured
-    assert [one.value for one in received] == [b"x" * 100] * 41
+    assert values(received) == [b"x" * 100] * 41
 
 
 @pytest.mark.needs_apache
@@ -68,29 +74,26 @@ def test_only_transactions_that_were_committed_are_seen(pair: JavaClient) -> Non
     assert pair.produce("tx", [b"never"], settings=settings, outcome="abort") == [(0, 0)]
     # behind the marker of the one that was aborted
     assert pair.produce("tx", [b"seen"], settings=settings, outcome="commit") == [(0, 2)]
-    committed = {"isolation.level": "read_committed"}
-    received = pair.consume("tx", 1, group="tx", settings=committed)
-    assert [one.value for one in received] == [b"seen"]
-    everything = pair.consume("tx", 2, group="all")
-    assert [one.value for one in everything] == [b"never", b"seen"]
+    assert values(pair.consume("tx", 1, group="tx", settings=COMMITTED)) == [b"seen"]
+    assert values(pair.consume("tx", 2, group="all")) == [b"never", b"seen"]
 
 
 @pytest.mark.needs_apache
 def test_one_producer_makes_transactions_one_after_the_other(pair: JavaClient) -> None:
-    told = pair.transact(
-        "several",
-        [([b"one", b"two"], "commit"), ([b"never"], "abort"), ([b"three"], "commit")],
-        settings={"transactional.id": "several"},
-    )
+    several = [([b"one", b"two"], "commit"), ([b"never"], "abort"), ([b"three"], "commit")]
+    told = pair.transact("several", several, settings={"transactional.id": "several"})
     assert told == [[], [], []]
-    committed = {"isolation.level": "read_committed"}
-    received = pair.consume("several", 3, group="several", settings=committed)
-    assert [one.value for one in received] == [b"one", b"two", b"three"]
+    received = pair.consume("several", 3, group="several", settings=COMMITTED)
+    assert values(received) == [b"one", b"two", b"three"]
 
 
 @pytest.mark.needs_apache
-def test_records_go_to_the_partitions_that_are_named(pair: JavaClient) -> None:
-    pair.administer("create", topic="parts", partitions=3)
+def test_a_topic_is_made_once_and_records_go_to_the_partitions_that_are_named(
+    pair: JavaClient,
+) -> None:
+    assert pair.administer("create", topic="parts", partitions=3) == {}
+    with pytest.raises(JavaError, match="TopicExists"):
+        pair.administer("create", topic="parts", partitions=3)
     assert pair.produce("parts", VALUES, partitions=[2, 0, 2]) == [(2, 0), (0, 0), (2, 1)]
 
 
@@ -100,15 +103,9 @@ def test_members_that_come_one_after_the_other_read_together(pair: JavaClient, w
     name = f"together-{wait}"
     pair.administer("create", topic=name, partitions=2)
     pair.produce(name, VALUES * 20, partitions=[0, 1, 1] * 20)
-    first, second = pair.read_together(
-        name,
-        60,
-        group=name,
-        joins=(0, 10),
-        wait=wait,
-        pause=0.02,
-        settings={"max.poll.records": "2", "heartbeat.interval.ms": "100"},
-    )
+    often = {"max.poll.records": "2", "heartbeat.interval.ms": "100"}
+    how: Any = {"joins": (0, 10), "wait": wait, "pause": 0.02, "settings": often}
+    first, second = pair.read_together(name, 60, group=name, **how)
     assert len({*first.received, *second.received}) == 60
     assert [one for one in first.told if one != "revoked "][:2] == ["assigned 0,1", "revoked 0,1"]
     assert "assigned 1" in second.told
@@ -120,23 +117,10 @@ def test_members_that_come_one_after_the_other_read_together(pair: JavaClient, w
 @pytest.mark.needs_apache
 def test_offsets_are_committed_in_a_transaction(pair: JavaClient) -> None:
     pair.produce("offsets", [b"0", b"1", b"2"], partitions=[0, 0, 0])
-    pair.produce(
-        "offsets",
-        [b"3"],
-        settings={"transactional.id": "offsets"},
-        outcome="commit",
-        group="offsets",
-        offsets={0: 2},
-    )
+    how: Any = {"outcome": "commit", "group": "offsets", "offsets": {0: 2}}
+    pair.produce("offsets", [b"3"], settings={"transactional.id": "offsets"}, **how)
     received = pair.consume("offsets", 2, group="offsets")
-    assert [one.value for one in received] == [b"2", b"3"]
-
-
-@pytest.mark.needs_apache
-def test_topics_are_made(pair: JavaClient) -> None:
-    assert pair.administer("create", topic="made", partitions=2) == {}
-    with pytest.raises(JavaError, match="TopicExists"):
-        pair.administer("create", topic="made", partitions=2)
+    assert values(received) == [b"2", b"3"]
 
 
 @pytest.mark.needs_apache

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -241,23 +241,19 @@ def test_an_interrupt_leaves_nothing(when: str, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "said"),
+    ("how", "error", "said"),
     [
-        (lambda: ApacheCluster("3.9.1", 0), ValueError, "0 brokers"),
-        (lambda: ApacheCluster("nine"), UnknownVersionError, "'nine' is not a version"),
-        (
-            lambda: ApacheCluster("4.3.1", mode=Mode.ZOOKEEPER),
-            UnknownVersionError,
-            "4.3.1 does not run with zookeeper",
-        ),
-        (lambda: ApacheCluster("2.8.0", mode=Mode.KRAFT), UnknownVersionError, "with kraft"),
+        ({"version": "3.9.1", "nodes": 0}, ValueError, "0 brokers"),
+        ({"version": "nine"}, UnknownVersionError, "'nine' is not a version"),
+        ({"version": "4.3.1", "mode": Mode.ZOOKEEPER}, UnknownVersionError, "4.3.1 .* zookeeper"),
+        ({"version": "2.8.0", "mode": Mode.KRAFT}, UnknownVersionError, "with kraft"),
     ],
 )
 def test_what_can_not_be_is_refused_before_anything_starts(
-    make: Callable[[], ApacheCluster], error: type[Exception], said: str
+    how: Any, error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):
-        make()
+        ApacheCluster(**how)
 
 
 def test_what_can_not_be_had_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from barnabas.cli.peers.run import start
-from barnabas.peers import PEERS, apache
+from barnabas.peers import apache
 from barnabas.peers.apache.probe import brokers
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.places import ROOT
@@ -83,7 +83,3 @@ def test_what_can_not_run_says_why(problem: Exception, monkeypatch: pytest.Monke
         start("apache:3.9.1")
     assert caught.value.code == COULD_NOT_RUN
     assert str(caught.value) == str(problem)
-
-
-def test_it_is_listed() -> None:
-    assert "apache" in [peer.name for peer in PEERS]
