@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from barnabas.captures.checks.facts import GROUP, PLACES, REQUEST_HASH, RESPONDED, WHOLE, Place
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
@@ -36,7 +38,12 @@ def test_a_topic_without_a_name_is_the_text_of_its_id() -> None:
 def test_a_produce_has_figures_of_its_batch_and_no_records() -> None:
     one = place(produce(0, ["a", "b"], sequence=4, producer=7, epoch=1, offset=9))
     assert one.checksum is not None
-    batch = {"producer_id": 7, "producer_epoch": 1, "base_sequence": 4, "last_sequence": 5}
+    batch: dict[str, Any] = {
+        "producer_id": 7,
+        "producer_epoch": 1,
+        "base_sequence": 4,
+        "last_sequence": 5,
+    }
     assert one._replace(checksum=None) == Place("orders", 0, error=0, offset=9, **batch)
     plain = place(produce(0, ["a"]))
     assert (plain.producer_id, plain.last_sequence) == (None, None)

@@ -11,7 +11,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.notes import NOT_CAPTURED
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from tests.captures.checks.given import evidence_packets, exchange, found, produce, whats
+from tests.captures.checks.given import Body, evidence_packets, exchange, found, produce, whats
 from tests.captures.kafka.pairing.test_conversation import request, response
 
 GAP: dict[str, Any] = {"losses": 1}
@@ -20,7 +20,7 @@ UNANSWERED: dict[str, Any] = {"error": None, "connection": 1}
 
 def metadata(at: float, took: float = 1, *, answer: bool = True, **more: Any) -> Exchange:
     """A Metadata; without an answer it never had one."""
-    answered = {"topics": []} if answer else None
+    answered: Body | None = {"topics": []} if answer else None
     return exchange("Metadata", 1, {"topics": []}, answered, at=at, took=took, **more)
 
 
@@ -95,7 +95,7 @@ def test_a_response_without_a_request(chunks: tuple[Event, ...], packets: list[i
 def test_a_response_that_stood_in_a_gap_is_not_missed() -> None:
     later = chunk("request", 2, request(8, topics=[])), chunk("response", 4, response(8))
     gap = Lost(4, "arrived", "response", 3 * MS, 99)
-    events = [OPENED, ASKED, later[0], gap, later[1]]
+    events: list[Event] = [OPENED, ASKED, later[0], gap, later[1]]
     exchanges = list(Conversations(strays=True).exchanges(events))
     assert [(one.correlation_id, one.note) for one in exchanges] == [(7, NOT_CAPTURED), (8, "")]
     assert found("responses", *exchanges) == []

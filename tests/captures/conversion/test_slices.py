@@ -134,7 +134,8 @@ STRAY_RESPONSE = response(77, 12, 0, error_code=3)
 
 def test_responses_that_nobody_asked_for_stay(tmp_path: Path) -> None:
     path = ours(tmp_path / "f.pcapng", [*talk(), ("response", STRAY_RESPONSE)])
-    for wanted in ({}, {"since": lambda begins: begins + 1_000_000}):
+    later: dict[str, Any] = {"since": lambda begins: begins + 1_000_000}
+    for wanted in ({}, later):
         out = part(path, **wanted)
         assert strays(out) == [77]
         # what it is nobody can tell: it might hold a secret

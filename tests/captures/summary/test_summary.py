@@ -14,7 +14,12 @@ from barnabas.specs import api
 def exchange(
     name: str = "Heartbeat", *, client: str | None = "a", connection: int = 1, **more: Any
 ) -> Exchange:
-    given = {"version": 0, "correlation_id": 0, "request_size": 10, "response_size": 6}
+    given: dict[str, Any] = {
+        "version": 0,
+        "correlation_id": 0,
+        "request_size": 10,
+        "response_size": 6,
+    }
     given |= {"latency_ms": 1.0, "response_body": b"\0\0", **more}
     return Exchange(5, connection, "127.0.0.1:9", client, 2, api(name).key, **given)
 

@@ -80,7 +80,7 @@ def test_only_transactions_that_were_committed_are_seen(pair: JavaClient) -> Non
 
 @pytest.mark.needs_apache
 def test_one_producer_makes_transactions_one_after_the_other(pair: JavaClient) -> None:
-    several = [([b"one", b"two"], "commit"), ([b"never"], "abort"), ([b"three"], "commit")]
+    several: Any = [([b"one", b"two"], "commit"), ([b"never"], "abort"), ([b"three"], "commit")]
     told = pair.transact("several", several, settings={"transactional.id": "several"})
     assert told == [[], [], []]
     received = pair.consume("several", 3, group="several", settings=COMMITTED)
