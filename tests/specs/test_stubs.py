@@ -15,7 +15,7 @@ import pytest
 from barnabas import specs
 from barnabas.specs import stubs
 from tests.places import ROOT
-from tests.specs.test_golden import BY_API
+from tests.golden.frames import BY_API
 
 PROGRAM = """
 from typing import TYPE_CHECKING, cast

@@ -13,10 +13,10 @@ from barnabas.fuzz.sessions.session import TOPIC
 from barnabas.fuzz.targets.apache import ApacheService
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.specs.keys import PRODUCE
 from barnabas.specs.records import build, with_crc
 from barnabas.specs.records.record import Record
-from tests.fuzz.observed import case, request
+from tests.fuzz.observed import case
+from tests.fuzz.oracles.judging import produce
 
 BATCH: Final = build([Record(i, 1_500_000_000_000, b"k", b"v%d" % i) for i in range(2)])
 BROKEN: Final = {
@@ -34,29 +34,15 @@ BROKEN: Final = {
 }
 
 
-def judged(version: str, produce: int) -> dict[str, set[str]]:
+def judged(release: str, version: int) -> dict[str, set[str]]:
     """The records that a broker of a version is found fault with for, and what is said of each."""
-    requests = [
-        request(
-            PRODUCE,
-            produce,
-            {
-                "acks": 1,
-                "timeout_ms": 1000,
-                "topic_data": [
-                    {"name": TOPIC, "partition_data": [{"index": 0, "records": records}]}
-                ],
-            },
-        )
-        for records in BROKEN.values()
-    ]
     oracles = oracles_for("broker")
     found: dict[str, set[str]] = {}
     with BrokerTarget(
-        ApacheService(ApacheSettings(version=version)), batch=8, lanes=1, patience=5, limit=20
+        ApacheService(ApacheSettings(version=release)), batch=8, lanes=1, patience=5, limit=20
     ) as target:
-        for name, sent in zip(BROKEN, requests, strict=True):
-            (seen,) = target.run([case(sent)])
+        for name, records in BROKEN.items():
+            (seen,) = target.run([case(produce(version, records, topic=TOPIC))])
             verdicts: tuple[Verdict, ...] = judge(seen, oracles)
             found[name] = {f"{one.oracle}: {one.behaviour[1]}" for one in verdicts}
     return {name: said for name, said in found.items() if said}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.specs.test_golden import GOLDEN
+from tests.places import GOLDEN
 
 Line = dict[str, Any]
 
-with GOLDEN.with_name("inside.jsonl").open() as lines:
+with (GOLDEN / "inside.jsonl").open() as lines:
     LINES: list[Line] = [json.loads(line) for line in lines]
 
 BATCHES = [line for line in LINES if line["kind"] == "batch"]

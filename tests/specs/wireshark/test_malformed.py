@@ -21,7 +21,7 @@ from barnabas.specs.frames import Direction, Frame, encode_frame
 from tests import places
 from tests.bodies import reassignments
 from tests.captures.traffic import Said, ip_packet, request, segments, talk
-from tests.specs.test_malformed import OF_VERSIONS
+from tests.specs.codec.test_malformed import OF_VERSIONS
 from tests.specs.wireshark.dissected import Dissected, capture_of, dissected, tshark
 from tests.specs.wireshark.test_golden import frames
 
