@@ -100,3 +100,8 @@ def _value(node: Node, value: Any) -> Any:
         case "float64":
             return float(value)
     return value
+
+
+def record_sets() -> dict[str, bytes]:
+    """Return the sets of records that Kafka's own classes wrote, by the name of their case."""
+    return {line["case"]: bytes.fromhex(line["hex"]) for line in golden_lines("records-a")}

@@ -14,8 +14,8 @@ import pytest
 
 from barnabas import specs
 from barnabas.specs import stubs
-from tests.places import ROOT
 from tests.golden.frames import BY_API
+from tests.places import ROOT
 
 PROGRAM = """
 from typing import TYPE_CHECKING, cast

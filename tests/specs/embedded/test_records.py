@@ -11,8 +11,8 @@ from barnabas.specs.embedded import EmbeddedMessage
 from barnabas.specs.embedded.record_sets import MAX_OUTPUT, look
 from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
 from barnabas.specs.records import Record
-from tests.specs.embedded.real import BATCHES, Line, batches, name
 from tests.golden.frames import from_kafka_json
+from tests.specs.embedded.real import BATCHES, Line, batches, name
 
 
 def expected(part: dict[str, Any] | None) -> EmbeddedMessage | None:

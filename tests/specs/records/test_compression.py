@@ -11,11 +11,15 @@ from pathlib import Path
 
 import cramjam
 import pytest
+import xxhash
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from barnabas.specs import records
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import lz4
 from barnabas.specs.records.compression import CODECS, decompress
+from barnabas.specs.records.xxhash import xxh32, xxh64
 
 MIB = 1 << 20
 
@@ -136,17 +140,20 @@ def test_declared_sizes_are_not_trusted() -> None:
         decompress("zstd", zstd)
 
 
-def test_many_tiny_gzip_members_take_linear_time() -> None:
-    members = _gzip(b"") * 20_000
-    assert decompress("gzip", members) == b""
-
-
-def test_gzip_ignores_what_is_no_member() -> None:
-    assert decompress("gzip", _gzip(b"a") + _gzip(b"b") + b"rubbish") == b"ab"
-
-
-def test_xerial_streams_may_be_appended() -> None:
-    assert decompress("snappy", _xerial(b"a") + _xerial(b"b")) == b"ab"
+@pytest.mark.parametrize(
+    ("codec", "data", "output"),
+    [
+        ("gzip", _gzip(b"") * 20_000, b""),  # in linear time
+        ("gzip", _gzip(b"a") + _gzip(b"b") + b"rubbish", b"ab"),  # as Java ignores it
+        ("snappy", _xerial(b"a") + _xerial(b"b"), b"ab"),
+        ("snappy", _raw_snappy(b"abc" * 100), b"abc" * 100),
+        ("snappy", _raw_snappy(bytes(1 << 20)), bytes(1 << 20)),
+        ("zstd", _zstd(bytes(256 << 10)), bytes(256 << 10)),  # four times the first buffer
+    ],
+    ids=["tiny members", "no member", "appended streams", "raw", "raw zeros", "zstd zeros"],
+)
+def test_what_a_stream_may_be(codec: str, data: bytes, output: bytes) -> None:
+    assert decompress(codec, data) == output
 
 
 def test_lz4_content_checksum_is_not_looked_at_but_a_block_checksum_is() -> None:
@@ -170,3 +177,10 @@ def test_lz4_header_checksum_is_looked_at_from_magic_1_on() -> None:
 def test_an_unknown_codec() -> None:
     with pytest.raises(Malformed, match="codec"):
         decompress("unknown-5", b"")
+
+
+@given(st.binary(max_size=200))
+@example(bytes(1 << 17))
+def test_checksums_are_those_of_another_implementation(data: bytes) -> None:
+    assert xxh32(data) == xxhash.xxh32_intdigest(data)
+    assert xxh64(data) == xxhash.xxh64_intdigest(data)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 import struct
 
@@ -11,11 +9,9 @@ import pytest
 
 from barnabas.specs import records
 from barnabas.specs.records import Batch, compress, decompress, rebuild
-from tests import places
+from tests.golden.frames import record_sets
 
-GOLDEN = places.GOLDEN / "records-a.jsonl.gz"
-with gzip.open(GOLDEN, "rt") as lines:
-    SETS = {case["case"]: bytes.fromhex(case["hex"]) for case in map(json.loads, lines)}
+SETS = record_sets()
 
 OTHER_SETTINGS = ("blocksize", "correct-hc", "raw", "1k-blocks", "two-members", "zstd")
 """Parts of the names of sets that were not written with Kafka's own settings, or are zstd: its
@@ -68,11 +64,6 @@ def test_snappy_is_cut_into_chunks_of_32_kib() -> None:
         sizes.append(len(decompress("snappy", packed[at + 4 : at + 4 + size])))
         at += 4 + size
     assert sizes == [32768, 32768, 4464]
-
-
-def test_raw_snappy_is_read_too() -> None:
-    packed = records.raw_snappy(b"abc" * 100)
-    assert records.decompress("snappy", packed) == b"abc" * 100
 
 
 def test_lz4_blocks_that_do_not_shrink_stay_as_they_are() -> None:

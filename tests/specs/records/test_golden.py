@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from typing import Any
 
 import pytest
 
 from barnabas.specs import records
 from barnabas.specs.records import Batch, Record
-from tests import places
+from tests.golden.frames import golden_lines
 
-GOLDEN = places.GOLDEN / "records-a.jsonl.gz"
-with gzip.open(GOLDEN, "rt") as lines:
-    SETS: list[dict[str, Any]] = [json.loads(line) for line in lines]
+SETS = golden_lines("records-a")
 
-NAMES = (
-    ("position", "position"),
-    ("sizeInBytes", "size"),
-    ("magic", "magic"),
-    ("crc", "crc"),
-    ("lastOffset", "last_offset"),
-    ("compression", "compression"),
-    ("timestampType", "timestamp_type"),
-    ("maxTimestamp", "max_timestamp"),
-    ("count", "count"),
-    ("attributes", "attributes"),
-    ("baseTimestampRaw", "base_timestamp"),
-    ("partitionLeaderEpoch", "partition_leader_epoch"),
-    ("producerId", "producer_id"),
-    ("producerEpoch", "producer_epoch"),
-    ("baseSequence", "base_sequence"),
-    ("lastSequence", "last_sequence"),
-    ("isTransactional", "is_transactional"),
-    ("isControlBatch", "is_control"),
-    ("deleteHorizonMs", "delete_horizon"),
-)
-"""(name in the golden JSON, attribute of Batch)"""
+NAMES = {
+    "sizeInBytes": "size",
+    "lastOffset": "last_offset",
+    "timestampType": "timestamp_type",
+    "maxTimestamp": "max_timestamp",
+    **{name: name for name in ("position", "magic", "crc", "compression", "count")},
+}
+"""name in the golden JSON -> attribute of Batch"""
 
-MAGIC_2_ONLY = NAMES[NAMES.index(("attributes", "attributes")) :]
+MAGIC_2_ONLY = {
+    "attributes": "attributes",
+    "baseTimestampRaw": "base_timestamp",
+    "partitionLeaderEpoch": "partition_leader_epoch",
+    "producerId": "producer_id",
+    "producerEpoch": "producer_epoch",
+    "baseSequence": "base_sequence",
+    "lastSequence": "last_sequence",
+    "isTransactional": "is_transactional",
+    "isControlBatch": "is_control",
+    "deleteHorizonMs": "delete_horizon",
+}
 
 
 def _hex(data: bytes | None) -> str | None:
@@ -68,7 +61,8 @@ def _batch_json(batch: Batch) -> dict[str, Any]:
     read = batch.records()
     # Kafka finds the first offset of a wrapper by opening it, too.
     first = read[0].offset if batch.base_offset is None else batch.base_offset
-    fields = {name: getattr(batch, attribute) for name, attribute in NAMES}
+    names = NAMES | (MAGIC_2_ONLY if batch.magic > 1 else {})
+    fields = {name: getattr(batch, attribute) for name, attribute in names.items()}
     if batch.magic > 1:
         fields["lastOffsetDelta"] = batch.last_offset - first
         if batch.delete_horizon is None:
@@ -81,8 +75,6 @@ def _batch_json(batch: Batch) -> dict[str, Any]:
         }
         if batch.magic == 1:
             fields["outer"]["timestamp"] = batch.max_timestamp
-        for name, _ in MAGIC_2_ONLY:
-            del fields[name]
     return fields | {
         "baseOffset": first,
         "nextOffset": batch.last_offset + 1,

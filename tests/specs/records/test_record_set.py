@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import struct
 import zlib
 from collections.abc import Iterable
@@ -15,12 +13,9 @@ from hypothesis import strategies as st
 
 from barnabas.specs import records
 from barnabas.specs.malformed import Malformed
-from tests import places
+from tests.golden.frames import record_sets
 
-GOLDEN = places.GOLDEN / "records-a.jsonl.gz"
-with gzip.open(GOLDEN, "rt") as lines:
-    SETS = {case["case"]: bytes.fromhex(case["hex"]) for case in map(json.loads, lines)}
-
+SETS = record_sets()
 SMALL = sorted((data for data in SETS.values() if 0 < len(data) < 1500), key=len)
 MIB = 1 << 20
 Item = TypeVar("Item")
