@@ -16,10 +16,7 @@ def run(code: str) -> str:
 def test_an_import_loads_no_declaration_and_no_library() -> None:
     loaded = set(run("import sys; from barnabas import specs; print(*sys.modules)").split())
     assert "barnabas.specs.codec" in loaded
-    assert not loaded & {
-        "barnabas.specs.records",
-        "barnabas.specs.embedded",
-    }
+    assert not loaded & {"barnabas.specs.records", "barnabas.specs.embedded"}
     assert not loaded & {"construct", "cramjam", "pydantic"}
     assert not any(name.startswith("barnabas.specs.apis.") for name in loaded)
 

@@ -20,10 +20,7 @@ Wire = list[Any]
 """What stands on the wire, in order: (type, nullable, what is inside), then (tag, type, inside)."""
 
 NOT_ON_THE_WIRE = {
-    (
-        "RequestHeader",
-        0,
-    ): "2.3's definition names a client id in v0; that release's code wrote none",
+    ("RequestHeader", 0): "2.3's definition names a client id in v0; that release's code wrote none"
 }
 
 HEADERS = {"RequestHeader": REQUEST_HEADER, "ResponseHeader": RESPONSE_HEADER}

@@ -44,10 +44,7 @@ HEAP: Final = """\
 java.lang.OutOfMemoryError: Java heap space
 \tat java.base/java.util.ArrayList.<init>(ArrayList.java:154)
 \tat org.apache.kafka.common.message.MetadataRequestData.read(MetadataRequestData.java:99)"""
-HEAP_AT: Final = (
-    "java.lang.OutOfMemoryError",
-    "org.apache.kafka.common.message.*RequestData.read",
-)
+HEAP_AT: Final = ("java.lang.OutOfMemoryError", "org.apache.kafka.common.message.*RequestData.read")
 ASSERTION: Final = (
     "program: queue.c:12: push_all: Assertion `count > 0' failed.\nFatal Python error: Aborted\n"
 )

@@ -27,10 +27,7 @@ BESIDE: Final = {
     f"{KAFKA}errors.": (f"{KAFKA}errors.CorruptRecordException", f"{KAFKA}KafkaException"),
     "java.io.": ("java.io.IOException: reset by peer", "java.lang.IllegalStateException"),
     "java.net.": ("java.net.SocketException: Connection reset", "java.nio.BufferOverflowException"),
-    "java.nio.channels.": (
-        "java.nio.channels.ClosedChannelException",
-        "java.nio.BufferUnderflowException",
-    ),
+    "java.nio.channels.": ("java.nio.channels.ClosedChannelException", "java.nio.BufferUnderflowException"),
     "javax.net.ssl.": (
         "javax.net.ssl.SSLHandshakeException: no cipher suites in common",
         "javax.security.sasl.SaslException: no user",
@@ -43,7 +40,7 @@ BESIDE: Final = {
         "kafka.zookeeper.ZooKeeperClientExpiredException: Session expired",
         "kafka.zk.FeatureZNodeException: no version",
     ),
-}
+}  # fmt: skip
 """Beginning of a class's name -> what it lets pass, and what it does not."""
 
 

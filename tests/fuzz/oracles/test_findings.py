@@ -6,14 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from barnabas.fuzz.cases.observation import (
-    COMPUTES,
-    DIFFERS,
-    STACK,
-    TOGETHER,
-    Death,
-    Observation,
-)
+from barnabas.fuzz.cases.observation import COMPUTES, DIFFERS, STACK, TOGETHER, Death, Observation
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.oracles.amplified import FACTOR, GROWTH, HEAP_GROWTH, LARGEST
 from barnabas.fuzz.oracles.oracle import OF_REPLIES, whose
@@ -112,8 +105,7 @@ FINDINGS: dict[str, tuple[str, Observation, tuple[str, ...]]] = {
     "no memory behind several cases": (
         "fatal", of_broker(log=(BARE,), facts=SHARED),
         (f"{HEAP_AT[0]}: Java heap space", HEAP_AT[0], "no stack", "no one case")),
-    "a JVM that ends itself": (
-        "fatal", of_broker(log=(ENDS,)), (ENDS.splitlines()[0], "# A fatal error")),
+    "a JVM that ends itself": ("fatal", of_broker(log=(ENDS,)), (ENDS.splitlines()[0], "# A fatal error")),
     "an exception in the log": (
         "logged", of_broker(replies=(ANSWER,), log=(NPE,)),
         ('java.lang.NullPointerException: Cannot invoke "String.length()" because "topic" is null',
@@ -131,8 +123,7 @@ FINDINGS: dict[str, tuple[str, Observation, tuple[str, ...]]] = {
         "logged", of_broker(ending="closed", log=(REFUSED.replace("Runtime", "NegativeArraySize"),)),
         ("java.lang.NegativeArraySizeException: Tried to allocate a collection of size 7, but there are only"
          " 3 left", "java.lang.NegativeArraySizeException", HEAP_AT[1])),
-    "memory": (
-        "amplified", grown(GROWTH + 1, replies=(ANSWER,)), (f"{AMPLE} 64 MiB", "Metadata nulls")),
+    "memory": ("amplified", grown(GROWTH + 1, replies=(ANSWER,)), (f"{AMPLE} 64 MiB", "Metadata nulls")),
     "memory of a heap": (
         "amplified", of_broker(rss=(9, 9), heap=(20 * MIB, 220 * MIB)),
         (f"{AMPLE} 200 MiB of heap", "Metadata nulls")),

@@ -41,10 +41,7 @@ def lamp(name: str = "lamp", **changes: dict[str, Step]) -> Machine:
     ("machine", "expected"),
     [
         (lamp(), []),
-        (
-            lamp(off={"burn": Step(NONE, 0)}),
-            [Wrong("lamp: burn in state off is accepted", ("burn",))],
-        ),
+        (lamp(off={"burn": Step(NONE, 0)}), [Wrong("lamp: burn in state off is accepted", ("burn",))]),
         (
             lamp(on={"light": Step(NONE, 0)}),
             [Wrong("lamp: light in state on is accepted", ("light", "light"))],
@@ -60,7 +57,7 @@ def lamp(name: str = "lamp", **changes: dict[str, Step]) -> Machine:
         ),
         (lamp(off={"look": Step(UNSENT, 0)}), []),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_told_with_the_way_there(machine: Machine, expected: list[Wrong]) -> None:
     assert list(judged(ALPHABET, machine)) == expected
 

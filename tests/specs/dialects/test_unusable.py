@@ -94,22 +94,11 @@ BROKEN: dict[str, tuple[str, Mapping[str, str], str]] = {
     },
     "number taken": (
         registered("ledger = ledger_protocol:LEDGER", "twin = twin_protocol:LEDGER"),
-        {
-            "ledger_protocol": LEDGER,
-            "twin_protocol": changed('name="ledger"', 'name="twin"'),
-        },
+        {"ledger_protocol": LEDGER, "twin_protocol": changed('name="ledger"', 'name="twin"')},
         "dialects ledger and twin have the number 4321; uninstall all but one",
     ),
-    "key": (
-        WELL,
-        {"ledger_protocol": changed("    11,\n", "    70_000,\n")},
-        "an API has key 70000",
-    ),
-    "two keys": (
-        WELL,
-        {"ledger_protocol": changed("    11,\n", "    3,\n")},
-        "two APIs have one key",
-    ),
+    "key": (WELL, {"ledger_protocol": changed("    11,\n", "    70_000,\n")}, "an API has key 70000"),
+    "two keys": (WELL, {"ledger_protocol": changed("    11,\n", "    3,\n")}, "two APIs have one key"),
     "a phrase of no API": (
         WELL,
         {"ledger_protocol": changed('lane_colors={"Enroll"', 'lane_colors={"Enrol"')},
@@ -144,7 +133,7 @@ BROKEN: dict[str, tuple[str, Mapping[str, str], str]] = {
         {"ledger_protocol": changed('key_field="kind"', 'key_field="key"')},
         "the request header has no field key",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BROKEN)

@@ -227,22 +227,12 @@ def test_a_version_to_come_is_read_as_the_newest_known() -> None:
     ("kind", "part", "data", "problem"),
     [
         ("consumer", "subscription", b"", "version at byte 0: 2 bytes expected, 0 remain"),
-        (
-            "consumer",
-            "subscription",
-            b"\xff\xff",
-            "version at byte 0: ConsumerProtocolSubscription has",
-        ),
+        ("consumer", "subscription", b"\xff\xff", "version at byte 0: ConsumerProtocolSubscription has"),
         ("consumer", "subscription", b"\0\0\0\0\0\1", "topics at byte 2: 1 elements announced"),
         ("connect", "assignment", b"\0\0\0", "error at byte 2: 2 bytes expected"),
-        (
-            "sr",
-            "subscription",
-            b"{}",
-            "body at byte 0: what groups of type 'sr' exchange is not known",
-        ),
+        ("sr", "subscription", b"{}", "body at byte 0: what groups of type 'sr' exchange is not known"),
     ],
-)
+)  # fmt: skip
 def test_what_is_nothing_of_a_member(
     kind: str, part: embedded.Part, data: bytes, problem: str
 ) -> None:

@@ -84,28 +84,13 @@ VALUE = bytes.fromhex("0003 0000000000000005 ffffffff 0000 0000000000000001".rep
         ("__cluster_metadata", None, None, "value at byte 0: null"),
         ("__cluster_metadata", None, b"", "value.frame_version at byte 0: an unsigned varint"),
         ("__cluster_metadata", None, b"\0\2\0", "value.frame_version at byte 0: 1 is the only"),
-        (
-            "__cluster_metadata",
-            None,
-            b"\1\x06\0",
-            "value.type at byte 1: metadata records of type 6",
-        ),
-        (
-            "__cluster_metadata",
-            None,
-            b"\1\x9b\1\0",
-            "value.type at byte 1: metadata records of type 155",
-        ),
+        ("__cluster_metadata", None, b"\1\x06\0", "value.type at byte 1: metadata records of type 6"),
+        ("__cluster_metadata", None, b"\1\x9b\1\0", "value.type at byte 1: metadata records of type 155"),
         ("__cluster_metadata", None, b"\1\x14\7", "value.version at byte 0: NoOpRecord has"),
         ("__cluster_metadata", None, b"\1\x14\0", "value._tags at byte 3: 1 bytes expected"),
-        (
-            "__cluster_metadata",
-            None,
-            b"\1" + b"\xff" * 6,
-            "value.type at byte 1: an unsigned varint",
-        ),
+        ("__cluster_metadata", None, b"\1" + b"\xff" * 6, "value.type at byte 1: an unsigned varint"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_record_of_a_topic(
     topic: str, key: bytes | None, value: bytes | None, problem: str
 ) -> None:
@@ -151,18 +136,14 @@ def test_a_newer_key_and_marker_are_read_as_the_newest_known() -> None:
     ("release", "hexed", "names"),
     [
         ("2.7.2", "00000005 02 00000001 00 00", ["leader_id", "voters"]),
-        (
-            "2.8.2",
-            "00000005 02 00000001 00 02 00000002 00 00",
-            ["leader_id", "voters", "granting_voters"],
-        ),
+        ("2.8.2", "00000005 02 00000001 00 02 00000002 00 00", ["leader_id", "voters", "granting_voters"]),
         (
             "3.0.2",
             "0000 00000005 02 00000001 00 02 00000002 00 00",
             ["version", "leader_id", "voters", "granting_voters"],
         ),
     ],
-)
+)  # fmt: skip
 def test_the_leader_change_of_each_release(release: str, hexed: str, names: list[str]) -> None:
     data = bytes.fromhex(hexed)
     kind, value = embedded.read_control_record(b"\0\0\0\2", data, release=release)

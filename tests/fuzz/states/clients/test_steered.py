@@ -100,12 +100,9 @@ def test_what_a_member_carries(error: str, member: str, generation: int, said: s
     it.answer(request(SYNC_GROUP, group_id="g", **known))
     assert (
         told(it, SYNC_GROUP, error)["error_code"]
-        == {
-            OK: 0,
-            "UNKNOWN_MEMBER_ID": 25,
-            "ILLEGAL_GENERATION": 22,
-            "REBALANCE_IN_PROGRESS": 27,
-        }[error]
+        == {OK: 0, "UNKNOWN_MEMBER_ID": 25, "ILLEGAL_GENERATION": 22, "REBALANCE_IN_PROGRESS": 27}[
+            error
+        ]
     )
     if error != OK:  # one may have been due
         it.answer(request(HEARTBEAT, group_id="g", **known))
