@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gzip
-import json
 import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,9 +17,7 @@ from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.keys import DESCRIBE_QUORUM
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
-from tests import places
-
-GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
+from tests.golden.frames import golden_frames
 
 
 def places_in(layout: Layout, path: str = "") -> Iterator[str]:
@@ -78,12 +74,10 @@ def edited(value: Any) -> Any:
 
 
 def golden_responses() -> list[tuple[int, int, bytes]]:
-    with gzip.open(GOLDEN, "rt") as lines:
-        frames = [json.loads(line) for line in lines]
     return [
         (frame["key"], frame["version"], bytes.fromhex(frame["hex"]))
-        for frame in frames
-        if frame["direction"] == "response" and place_of(frame["key"], frame["version"])
+        for frame in golden_frames("response")
+        if place_of(frame["key"], frame["version"])
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import sys
@@ -15,8 +14,7 @@ from hypothesis import strategies as st
 from barnabas.specs.json_forms import json_form
 from barnabas.specs.json_text import compact, number
 from barnabas.specs.jsonform import base64_text, to_json
-from barnabas.specs.registry import api
-from tests.places import GOLDEN
+from tests.golden.frames import decoded, golden_frames
 
 
 def by_json(value: Any) -> str:
@@ -59,12 +57,8 @@ def test_what_json_lacks_is_refused(value: object) -> None:
 
 
 def test_golden_bodies_are_written_as_json_would() -> None:
-    with gzip.open(GOLDEN / "golden-a.jsonl.gz", "rt") as file:
-        frames = [frame for frame in map(json.loads, file) if frame["key"] >= 0]
-    assert len(frames) > 7000
-    for frame in frames:
-        codec = api(frame["key"]).message(frame["direction"]).codec(frame["version"])
-        body = codec.decode(bytes.fromhex(frame["hex"]))
-        form = json_form(frame["key"], frame["version"], frame["direction"])(body, base64_text)
+    for frame in golden_frames():
+        make = json_form(frame["key"], frame["version"], frame["direction"])
+        form = make(decoded(frame), base64_text)
         assert compact(form) == by_json(form)
         assert to_json(form) == form

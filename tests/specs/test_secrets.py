@@ -58,33 +58,30 @@ def test_a_broker_that_answers_create_topics_with_a_password(version: int) -> No
     assert [one["value"] for one in form["topics"][0]["configs"]] == ["<redacted>", "7", None]
 
 
-def test_what_a_client_has_topics_created_with() -> None:
-    named = {"name": "confluent.key.password", "value": "hunter2"}
-    body = {"topics": [{"name": "t", "configs": [named]}]}
-    assert redact(19, "request", body)["topics"][0]["configs"][0]["value"] == "<redacted>"
-    inner = {"topic_configs": [{"key": "a.password", "value": "hunter2"}]}
-    topology = {"subtopologies": [{"repartition_source_topics": [inner]}]}
-    assert "hunter2" not in str(redact(88, "request", {"topology": topology}))
-    assert "hunter2" not in str(redact(89, "response", {"groups": [{"topology": topology}]}))
+SECRET = {"name": "confluent.key.password", "value": "hunter2"}
+TOPOLOGY = {"topology": {"subtopologies": [{"repartition_source_topics": [{"topic_configs": [
+    {"key": "a.password", "value": "hunter2"}]}]}]}}  # fmt: skip
+USER = {"name": "u", "salt": b"hunter2", "salted_password": b"hunter2", "none": None}
 
 
-def test_several_secrets_of_one_message() -> None:
-    body = {"upsertions": [{"name": "u", "salt": b"pepper", "salted_password": b"hunter2"}]}
-    kept = redact(51, "request", body)
-    assert kept["upsertions"][0] == {
-        "name": "u",
-        "salt": "<redacted 6 bytes>",
-        "salted_password": "<redacted 7 bytes>",
-    }
-    assert body["upsertions"][0]["salt"] == b"pepper"
-
-
-def test_text_and_nothing() -> None:
-    values = [{"name": "a", "value": "hunter2"}, {"name": "b", "value": None}]
-    body = {"resources": [{"resource_name": "1", "configs": values}], "validate_only": False}
-    kept = redact(44, "request", body)
-    assert "hunter2" not in json.dumps(to_json(kept))
-    assert [value["value"] for value in kept["resources"][0]["configs"]] == ["<redacted>", None]
+@pytest.mark.parametrize(
+    ("key", "direction", "body", "expected"),
+    [
+        (19, "request", {"topics": [{"name": "t", "configs": [SECRET]}]}, "<redacted>"),
+        (88, "request", TOPOLOGY, "<redacted>"),
+        (89, "response", {"groups": [TOPOLOGY]}, "<redacted>"),
+        (51, "request", {"upsertions": [USER]}, "<redacted 7 bytes>"),
+        (44, "request", {"resources": [{"configs": [SECRET, {"name": "b", "value": None}]}]}, "<redacted>"),
+    ],
+)  # fmt: skip
+def test_nothing_but_secrets_is_withheld(
+    key: int, direction: Direction, body: dict[str, Any], expected: str
+) -> None:
+    before = repr(body)
+    withheld = redact(key, direction, body)
+    assert repr(body) == before
+    assert repr(withheld) == before.replace("b'hunter2'", "'hunter2'").replace("hunter2", expected)
+    assert "hunter2" not in json.dumps(to_json(withheld))
 
 
 def test_other_messages_stay_as_they_are() -> None:

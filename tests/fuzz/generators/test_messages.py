@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from barnabas import specs
@@ -22,7 +24,8 @@ MESSAGES = [
 def test_they_are_read_and_written_by_both_back_ends(name: str, direction: Direction) -> None:
     api = specs.api(name)
     for version in range(api.versions[0], api.versions[1] + 1):
-        codec, reference = (make(version) for make in both(api.message(direction)))
+        codec = api.message(direction).codec(version)
+        reference = api.message(direction).at(version)
         for number in range(4):
             seed = message(api.key, version, direction, SeededRandom(name, number), "")
             frame = decode_frame(seed.frame, direction, key=api.key, version=version)
@@ -31,10 +34,6 @@ def test_they_are_read_and_written_by_both_back_ends(name: str, direction: Direc
             assert codec.inspect(body) == (frame.body, [])
             assert reference.build(frame.body) == body
             assert reference.build(reference.parse(body)) == body
-
-
-def both(message: specs.Message) -> tuple[type, type]:
-    return message.codec, message.at  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("version", range(14))
@@ -69,30 +68,19 @@ def test_a_message_depends_on_its_draws_alone() -> None:
 
 
 def test_what_may_be_null_is_null_now_and_then() -> None:
-    found = {
-        decode_frame(message(3, 1, "request", SeededRandom("n", number), "").frame, "request").body[
-            "topics"
-        ]
-        is None
-        for number in range(60)
-    }
-    assert found == {True, False}
+    seeds = (message(3, 1, "request", SeededRandom("n", number), "") for number in range(60))
+    topics = [decode_frame(seed.frame, "request").body["topics"] for seed in seeds]
+    assert {found is None for found in topics} == {True, False}
 
 
 def test_messages_come_in_shapes() -> None:
     """One of each and nothing null, several, and null wherever it may be."""
-    every, whole, several, bare = (
-        [
-            decode_frame(
-                message(3, 12, "response", SeededRandom("h", number), "", shape).frame,
-                "response",
-                key=3,
-                version=12,
-            ).body
-            for number in range(30)
-        ]
-        for shape in SHAPES
-    )
+
+    def body(shape: str, number: int) -> dict[str, Any]:
+        seed = message(3, 12, "response", SeededRandom("h", number), "", shape)
+        return decode_frame(seed.frame, "response", key=3, version=12).body
+
+    every, whole, several, bare = ([body(shape, n) for n in range(30)] for shape in SHAPES)
     assert {len(body["topics"]) for body in whole} == {1}
     assert {len(body["topics"][0]["partitions"]) for body in whole} == {1}
     assert not any(

@@ -69,10 +69,9 @@ def run(*arguments: str | Path, code: int = 0) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("capture") / "f.pcapng"
-    with CaptureWriter(path, limit=None, meta={"scenario": SCENARIO}) as writer:
+def written(path: Path, scenario: str) -> Path:
+    """Write a capture of a clerk who enrolls, and of a transfer that is refused."""
+    with CaptureWriter(path, limit=None, meta={"scenario": scenario}) as writer:
         flow = writer.open(1, ("10.0.0.1", 5000), ("10.0.0.2", 9092), START, {})
         flow.arrived("request", enroll(1, "anna"), START + MS)
         flow.arrived("response", enrolled(1, 4), START + 2 * MS)
@@ -80,6 +79,11 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
         flow.arrived("response", transferred(2, 90, 12), START + 4 * MS)
         flow.close(START + 5 * MS)
     return path
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("capture") / "f.pcapng", SCENARIO)
 
 
 def test_spec_lists_and_shows_it() -> None:
@@ -91,6 +95,7 @@ def test_spec_lists_and_shows_it() -> None:
     assert "amount => INT64" in shown
     found = json.loads(run("spec", "show", "Transfer", "--dialect", "LEDGER", "--json"))
     assert (found["dialect"], found["key"], found["source"]) == ("ledger", 3, "page 1")
+    assert dialect("LEDGER").api("transfer").key == 3
 
 
 def test_decode_reads_a_frame() -> None:
@@ -170,10 +175,6 @@ def test_the_page_has_its_fields() -> None:
         "account": "STRING",
         "amount": "INT64",
     }
-
-
-def test_its_name_is_found_in_any_case() -> None:
-    assert dialect("LEDGER").api("transfer").key == 3
 
 
 def test_a_command_a_kind_and_an_experiment_are_added(tmp_path: Path) -> None:

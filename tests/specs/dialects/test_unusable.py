@@ -12,7 +12,6 @@ from starlette.requests import Request
 from typer.testing import CliRunner
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.page.fields import body_fields
 from barnabas.page.views import Views
@@ -20,18 +19,12 @@ from barnabas.proxy.control.history import History
 from barnabas.specs.dialects import dialect
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.places import SAMPLES
-from tests.proxy.playbook import START, Stage
+from tests.proxy.playbook import Stage
 from tests.specs.dialects.installed import ENTRY_POINTS, LEDGER, installed
-from tests.specs.dialects.test_ledger import enroll, enrolled, transfer, transferred
+from tests.specs.dialects.test_ledger import run, transfer, transferred, written
 
 USE = ("spec", "show", "Transfer", "--dialect", "ledger")
 SCENARIO = "version: 1\ndialect: ledger\nrules: []\n"
-
-
-def run(*arguments: str | Path) -> str:
-    done = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
 
 
 def trouble(*arguments: str | Path, code: int = MISUSE) -> str:
@@ -54,85 +47,47 @@ def registered(*lines: str) -> str:
 
 
 WELL = registered("ledger = ledger_protocol:LEDGER")
+TRANSFER = '    3,\n    "Transfer",\n    versions=(0, 0)'
+LANES = 'lane_colors={"Enroll"'
+
+MODULES: dict[str, tuple[str, str]] = {
+    "raises": (
+        "raise RuntimeError('first\\nsecond')", "can't import ledger_protocol: RuntimeError: first second"),
+    "exits": ("raise SystemExit(7)", "ledger_protocol: SystemExit: 7"),
+    "no Python": ("def", "can't import ledger_protocol: SyntaxError"),
+    "wrong type": ("LEDGER = 'ledger'", "ledger_protocol:LEDGER is no barnabas.specs.dialects.Dialect"),
+    **{
+        case: (changed(old, new), line)
+        for case, old, new, line in (
+            ("wrong name", 'name="ledger"', 'name="other"',
+             "dialect ledger: it is registered under this name, and called other"),
+            *((f"number {one}", "number=4321", f"number={one}",
+               f"ValueError: the number is {one}; use 1 to 32766") for one in ("0", "32767", "'7'", "1.5")),
+            ("key", "    11,\n", "    70_000,\n", "an API has key 70000"),
+            ("two keys", "    11,\n", "    3,\n", "two APIs have one key"),
+            ("a phrase of no API", LANES, LANES[:-2] + '"', "no API is called Enrol"),
+            ("several versions", TRANSFER, TRANSFER[:-2] + "1)", "Transfer has several versions"),
+            ("addresses that are nowhere", 'source="page 1")', 'source="", addresses=("", "balance"))',
+             "addresses of Transfer: its response has no host"),
+            ("no correlation id", 'Message("correlation_id" / Int32)', 'Message("number" / Int32)',
+             "LedgerResponse has no field correlation_id: name a pairing"),
+            ("no key field", 'key_field="kind"', 'key_field="key"', "the request header has no field key"),
+        )
+    },
+}  # fmt: skip
+"""The module, and what is said of it."""
 
 BROKEN: dict[str, tuple[str, Mapping[str, str], str]] = {
     "no module": (registered("ledger = nowhere_at_all:X"), {}, "can't import nowhere_at_all"),
-    "no name": (
-        registered("ledger = ledger_protocol:NOPE"),
-        {"ledger_protocol": LEDGER},
-        "dialect ledger: ledger_protocol has no NOPE",
-    ),
-    "no colon": (
-        registered("ledger = ledger_protocol"),
-        {"ledger_protocol": LEDGER},
-        "dialect ledger: 'ledger_protocol' is no reference; write module:NAME",
-    ),
-    "raises": (
-        WELL,
-        {"ledger_protocol": "raise RuntimeError('first\\nsecond')"},
-        "dialect ledger: can't import ledger_protocol: RuntimeError: first second",
-    ),
-    "exits": (WELL, {"ledger_protocol": "raise SystemExit(7)"}, "ledger_protocol: SystemExit: 7"),
-    "no Python": (WELL, {"ledger_protocol": "def"}, "can't import ledger_protocol: SyntaxError"),
-    "wrong type": (
-        WELL,
-        {"ledger_protocol": "LEDGER = 'ledger'"},
-        "ledger_protocol:LEDGER is no barnabas.specs.dialects.Dialect",
-    ),
-    "wrong name": (
-        WELL,
-        {"ledger_protocol": changed('name="ledger"', 'name="other"')},
-        "dialect ledger: it is registered under this name, and called other",
-    ),
-    **{
-        f"number {number}": (
-            WELL,
-            {"ledger_protocol": changed("number=4321", f"number={number}")},
-            f"ValueError: the number is {number}; use 1 to 32766",
-        )
-        for number in ("0", "32767", "'7'", "1.5")
-    },
+    "no name": (registered("ledger = ledger_protocol:NOPE"), {"ledger_protocol": LEDGER},
+                "dialect ledger: ledger_protocol has no NOPE"),
+    "no colon": (registered("ledger = ledger_protocol"), {"ledger_protocol": LEDGER},
+                 "dialect ledger: 'ledger_protocol' is no reference; write module:NAME"),
     "number taken": (
         registered("ledger = ledger_protocol:LEDGER", "twin = twin_protocol:LEDGER"),
         {"ledger_protocol": LEDGER, "twin_protocol": changed('name="ledger"', 'name="twin"')},
-        "dialects ledger and twin have the number 4321; uninstall all but one",
-    ),
-    "key": (WELL, {"ledger_protocol": changed("    11,\n", "    70_000,\n")}, "an API has key 70000"),
-    "two keys": (WELL, {"ledger_protocol": changed("    11,\n", "    3,\n")}, "two APIs have one key"),
-    "a phrase of no API": (
-        WELL,
-        {"ledger_protocol": changed('lane_colors={"Enroll"', 'lane_colors={"Enrol"')},
-        "no API is called Enrol",
-    ),
-    "several versions": (
-        WELL,
-        {
-            "ledger_protocol": LEDGER.replace(
-                '    3,\n    "Transfer",\n    versions=(0, 0),',
-                '    3,\n    "Transfer",\n    versions=(0, 1),',
-            )
-        },
-        "Transfer has several versions",
-    ),
-    "addresses that are nowhere": (
-        WELL,
-        {"ledger_protocol": changed('source="page 1")', 'source="", addresses=("", "balance"))')},
-        "addresses of Transfer: its response has no host",
-    ),
-    "no correlation id": (
-        WELL,
-        {
-            "ledger_protocol": changed(
-                'Message("correlation_id" / Int32)', 'Message("number" / Int32)'
-            )
-        },
-        "LedgerResponse has no field correlation_id: name a pairing",
-    ),
-    "no key field": (
-        WELL,
-        {"ledger_protocol": changed('key_field="kind"', 'key_field="key"')},
-        "the request header has no field key",
-    ),
+        "dialects ledger and twin have the number 4321; uninstall all but one"),
+    **{case: (WELL, {"ledger_protocol": text}, line) for case, (text, line) in MODULES.items()},
 }  # fmt: skip
 
 
@@ -140,15 +95,14 @@ BROKEN: dict[str, tuple[str, Mapping[str, str], str]] = {
 def test_an_unusable_dialect_is_a_line_and_the_others_work(case: str, tmp_path: Path) -> None:
     entry_points, modules, line = BROKEN[case]
     others = run("spec", "list", "--dialects")
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(SCENARIO, "utf-8")
     with installed(tmp_path, entry_points, modules):
-        assert line in trouble(*USE)
         listed = CliRunner().invoke(app, ["spec", "list", "--dialects"])
         assert listed.stdout == others
         assert line in str(listed.exception)
-        assert line in trouble("check", "--list")
-        scenario = tmp_path / "scenario.yaml"
-        scenario.write_text(SCENARIO, "utf-8")
-        assert line in trouble("scenario", "check", scenario)
+        for command in (USE, ("check", "--list"), ("scenario", "check", scenario)):
+            assert line in trouble(*command)
 
 
 def test_commands_that_need_no_dialect_go_on(tmp_path: Path) -> None:
@@ -185,13 +139,7 @@ def test_broken_entry_points_are_a_line(tmp_path: Path) -> None:
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    path = tmp_path / "f.pcapng"
-    with CaptureWriter(path, limit=None, meta={"scenario": SCENARIO}) as writer:
-        flow = writer.open(1, ("10.0.0.1", 5000), ("10.0.0.2", 9092), START, {})
-        flow.arrived("request", enroll(1, "anna") + transfer(2, "savings", 70), START + 1)
-        flow.arrived("response", enrolled(1, 4) + transferred(2, 0, 12), START + 2)
-        flow.close(START + 3)
-    return path
+    return written(tmp_path / "f.pcapng", SCENARIO)
 
 
 NOWHERE = "dialect ledger: can't import nowhere_at_all"
@@ -275,18 +223,13 @@ class Raising:
         )
 
 
-def test_a_phrase_that_raises_is_no_words(tmp_path: Path) -> None:
+def test_a_phrase_that_raises_is_no_words(capture: Path, tmp_path: Path) -> None:
     with installed(tmp_path, WELL, {"ledger_protocol": changed("asked['account']", "asked['a']")}):
         actor = Stage(SCENARIO).actor()
         actor.ask(transfer(1, "savings", 70))
         actor.answer(transferred(1, 0, 12))
         assert len(actor.done) == 1
-        path = tmp_path / "f.pcapng"
-        with CaptureWriter(path, limit=None, meta={"scenario": SCENARIO}) as writer:
-            flow = writer.open(1, ("10.0.0.1", 5000), ("10.0.0.2", 9092), START, {})
-            flow.arrived("request", transfer(1, "savings", 70), START + 1)
-            flow.arrived("response", transferred(1, 0, 12), START + 2)
-        assert "no words: KeyError('a')" in run("decode", path)
+        assert "no words: KeyError('a')" in run("decode", capture)
 
 
 def test_other_plug_ins_that_are_unusable(tmp_path: Path) -> None:

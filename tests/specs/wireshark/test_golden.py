@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,8 +11,8 @@ from barnabas import specs
 from barnabas.specs.embedded import PLACES
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.registry import REGISTRY
-from tests import places
 from tests.captures.traffic import Said
+from tests.golden.frames import Line, decoded, golden_frames
 from tests.specs.wireshark.dissected import alike, capture_of, dissected, expected
 
 pytestmark = pytest.mark.needs_tshark
@@ -26,17 +23,7 @@ HIDING = {place.message for place in PLACES}
 MODULES = {key: module for key, _, module in REGISTRY}
 
 
-def frames() -> list[dict[str, Any]]:
-    with gzip.open(places.GOLDEN / "golden-a.jsonl.gz", "rt") as lines:
-        return [frame for frame in map(json.loads, lines) if frame["key"] >= 0]
-
-
-def values_of(frame: dict[str, Any]) -> dict[str, Any]:
-    message = specs.api(frame["key"]).message(frame["direction"])
-    return message.codec(frame["version"]).decode(bytes.fromhex(frame["hex"]))
-
-
-def said(golden: list[dict[str, Any]]) -> list[Said]:
+def said(golden: list[Line]) -> list[Said]:
     """The frames as one conversation: a response has a request in front, of defaults, that it answers."""
     found: list[Said] = []
     for number, frame in enumerate(golden):
@@ -44,13 +31,13 @@ def said(golden: list[dict[str, Any]]) -> list[Said]:
         asked = Frame("request", frame["key"], frame["version"], head, {})
         if frame["direction"] == "response":
             found.append(("request", encode_frame(asked)))
-        whole = replace(asked, direction=frame["direction"], body=values_of(frame))
+        whole = replace(asked, direction=frame["direction"], body=decoded(frame))
         found.append((frame["direction"], encode_frame(whole)))
     return found
 
 
 def test_tshark_shows_every_field_of_every_version(tmp_path: Path) -> None:
-    golden = frames()
+    golden = golden_frames()
     shown = dissected(capture_of(tmp_path / "golden.pcap", said(golden)), "-2")
     at = iter(shown)
     wrong = []
@@ -63,7 +50,7 @@ def test_tshark_shows_every_field_of_every_version(tmp_path: Path) -> None:
         prefix = f"{MODULES[frame['key']]}_{frame['direction']}"
         where = f"{frame['api']} v{frame['version']} {frame['direction']}"
         assert found.title == f"Kafka {frame['direction']}: {where}, correlation id {number}"
-        differences = alike(found.body(prefix), expected(layout, values_of(frame), prefix))
+        differences = alike(found.body(prefix), expected(layout, decoded(frame), prefix))
         if message.name not in HIDING:
             differences += found.problems
         wrong += [f"{where} {frame['case']}: {each}" for each in differences[:3]]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
-import json
 import random
 import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,12 +15,11 @@ from barnabas import specs
 from barnabas.specs import Malformed
 from barnabas.specs.codec.careful_decoder import FOREIGN_TAG
 from barnabas.specs.frames import Direction, Frame, encode_frame
-from tests import places
 from tests.bodies import reassignments
 from tests.captures.traffic import Said, ip_packet, request, segments, talk
-from tests.specs.codec.test_malformed import OF_VERSIONS
+from tests.golden.frames import Line, golden_frames, golden_lines
+from tests.specs.codec.test_odd_bytes import OF_VERSIONS
 from tests.specs.wireshark.dissected import Dissected, capture_of, dissected, tshark
-from tests.specs.wireshark.test_golden import frames
 
 pytestmark = pytest.mark.needs_tshark
 
@@ -34,9 +30,8 @@ OF_ANOTHER_VERSION = "tag-valid-only-later-version-fetch-v12-tag1"
 """Kafka refuses tags of other versions; a dissector shows what it can."""
 
 
-def broken() -> list[dict[str, Any]]:
-    with gzip.open(places.GOLDEN / "malformed.jsonl.gz", "rt") as lines:
-        found = [case for case in map(json.loads, lines) if case["kind"] == "message"]
+def broken() -> list[Line]:
+    found = [case for case in golden_lines("malformed") if case["kind"] == "message"]
     return [case for case in found if not case["api"].endswith("Header")]
 
 
@@ -92,7 +87,9 @@ def changed(body: bytes, chance: random.Random) -> bytes:
 def test_what_we_refuse_of_random_changes_is_malformed_and_nothing_else(tmp_path: Path) -> None:
     chance = random.Random(7)
     said, refused = [], []
-    for frame in chance.sample([frame for frame in frames() if len(frame["hex"]) < 4000], 500):
+    for frame in chance.sample(
+        [frame for frame in golden_frames() if len(frame["hex"]) < 4000], 500
+    ):
         key, direction, version = frame["key"], frame["direction"], frame["version"]
         body = changed(bytes.fromhex(frame["hex"]), chance)
         said.append(conversation(direction, key, version, body))
@@ -114,7 +111,9 @@ def test_what_we_refuse_of_random_changes_is_malformed_and_nothing_else(tmp_path
 def test_frames_that_are_cut_or_of_wrong_sizes_do_no_harm(tmp_path: Path) -> None:
     chance = random.Random(8)
     said: list[list[Said]] = []
-    for frame in chance.sample([frame for frame in frames() if len(frame["hex"]) < 4000], 500):
+    for frame in chance.sample(
+        [frame for frame in golden_frames() if len(frame["hex"]) < 4000], 500
+    ):
         talk = conversation(
             frame["direction"], frame["key"], frame["version"], bytes.fromhex(frame["hex"])
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import random
 import zlib
 from collections.abc import Iterator
@@ -13,14 +12,13 @@ from typing import Any
 import pytest
 
 from barnabas.specs.records import Record, build
-from tests import places
 from tests.captures.traffic import Said, request
+from tests.golden.frames import golden_lines
 from tests.specs.wireshark.dissected import Shown, alike, capture_of, dissected, tshark
 
 pytestmark = pytest.mark.needs_tshark
 
-with gzip.open(places.GOLDEN / "records-a.jsonl.gz", "rt") as lines:
-    SETS: list[dict[str, Any]] = [json.loads(line) for line in lines]
+SETS = golden_lines("records-a")
 
 OF_RECORDS = ("record.timestamp", "record.offset", "record.key", "record.value", "null")
 OF_HEADERS = ("record.header", "record.header.value")

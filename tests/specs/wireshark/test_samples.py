@@ -31,7 +31,7 @@ PROXIED = {
 """Captures of a proxy: a response that it changed or held back left in a conversation without requests."""
 
 
-def frames(path: Path) -> dict[tuple[int, str, int], Frame]:
+def decoded_frames(path: Path) -> dict[tuple[int, str, int], Frame]:
     """The frames whose bodies we decode, by packet, direction and correlation id."""
     found: dict[tuple[int, str, int], Frame] = {}
     for exchange in exchanges(path):
@@ -60,7 +60,7 @@ def fields(direction: Direction, exchange: Exchange) -> Iterator[tuple[str, str]
 @pytest.mark.parametrize("name", sorted(path.name for path in places.SAMPLES.glob("*.pcap*")))
 def test_tshark_shows_what_we_decode(tmp_path: Path, name: str) -> None:
     path = places.SAMPLES / name
-    wanted = frames(path)
+    wanted = decoded_frames(path)
     ports = {exchange.server_address.rpartition(":")[2] for _, exchange in wanted.values()}
     listed = "1-65535" if name in PROXIED else ",".join(sorted(ports))
     listening = "tls_ports" if name.startswith("tls") else "ports"
