@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas import specs
+from barnabas.specs import embedded
 from barnabas.specs.declaration import FOREVER
 from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
 from barnabas.specs.layout import Layout
@@ -32,7 +33,7 @@ def declared(name: str) -> Message | None:
     for direction in ("Request", "Response"):
         if name.endswith(direction) and (api := RENAMED.get(name.removesuffix(direction))):
             return specs.api(api).message(direction.lower())
-    return None  # a data message: see tests/specs/embedded
+    return embedded.message(name) if MESSAGES[name]["type"] == "data" else None
 
 
 RENAMED = {name: name for _, name, _ in specs.REGISTRY} | {

@@ -15,7 +15,7 @@ from functools import partial
 from barnabas.peers.apache.errors import UnavailableError
 from tests.golden.release import files
 from tests.golden.release.differences import differences
-from tests.golden.release.kafka import frames, read
+from tests.golden.release.kafka import read, written_by_classes
 from tests.places import GOLDEN
 
 SEED = 1
@@ -44,7 +44,7 @@ def main() -> int:
         found = differences(release)
         written = None
         if asked.write and _is_newest(asked.version):
-            ask = partial(frames, asked.version)
+            ask = partial(written_by_classes, asked.version)
             written = files.write(GOLDEN, release, asked.seed, ask)
     except UnavailableError as problem:
         print(problem, file=sys.stderr)

@@ -25,7 +25,7 @@ def write(folder: Path, release: Release, seed: int, ask: Ask) -> int:
     """
     path = folder / FRAMES
     kept = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
-    made = frames(release, seed, _record_sets(folder), ask)
+    made = frames_of_cases(release, seed, _record_sets(folder), ask)
     have = {_place(frame) for frame in made}
     merged = [*made, *(frame for frame in kept if _place(frame) not in have)]
     merged.sort(key=_place)
@@ -42,7 +42,9 @@ def newest(folder: Path) -> str:
     return str(known["releases"][-1])
 
 
-def frames(release: Release, seed: int, records: Sequence[bytes], ask: Ask) -> list[dict[str, Any]]:
+def frames_of_cases(
+    release: Release, seed: int, records: Sequence[bytes], ask: Ask
+) -> list[dict[str, Any]]:
     """A frame of each case of each version of each message."""
     rows, asked = [], []
     for name, schemas in release.schemas.items():

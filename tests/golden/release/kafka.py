@@ -54,7 +54,7 @@ def read(version: str) -> Release:
     return Release(version, protocol["apis"], errors, definitions, found)
 
 
-def frames(version: str, asked: Sequence[tuple[str, int, Any]]) -> list[dict[str, Any]]:
+def written_by_classes(version: str, asked: Sequence[tuple[str, int, Any]]) -> list[dict[str, Any]]:
     """Have messages written: (class, version, values) each; gives `hex` and `json` of each."""
     return _ask(_jars(version), [["frame", *one] for one in asked])
 

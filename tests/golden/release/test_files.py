@@ -13,7 +13,7 @@ import pytest
 
 from tests.golden.release import __main__ as program
 from tests.golden.release.files import DEFINITIONS, FRAMES, with_release, write
-from tests.golden.release.kafka import Release, frames, read
+from tests.golden.release.kafka import Release, read, written_by_classes
 from tests.places import GOLDEN
 
 NEWEST = json.loads(gzip.decompress((GOLDEN / DEFINITIONS).read_bytes()))["releases"][-1]
@@ -98,7 +98,7 @@ def test_the_newest_release_writes_the_files_that_are_here(tmp_path: Path) -> No
         line for line in unpacked(GOLDEN)[0].splitlines() if f'"kafka":"{NEWEST}"'.encode() not in line
     )))  # fmt: skip
     release = read(NEWEST)
-    write(folder, release, program.SEED, lambda asked: frames(NEWEST, asked))
+    write(folder, release, program.SEED, lambda asked: written_by_classes(NEWEST, asked))
     assert unpacked(folder) == unpacked(GOLDEN)
 
 

@@ -93,6 +93,8 @@ def test_odd_bytes_are_read_and_listed(
     assert found["x"] == value == codec.decode(data)["x"] == codec.project("x")(data)["x"]
     assert listed == oddities
     assert codec.regular(data) in (None, found)
+    if "in a tag of size" in repr(oddities):  # which others may read otherwise
+        assert codec.regular(data) is None
 
 
 GOES_ON = "a varint goes on after 5 bytes"

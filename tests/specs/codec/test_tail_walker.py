@@ -72,8 +72,17 @@ def test_the_tail_begins_behind_what_stands_in_front(values: dict[str, Any], ste
         assert length_in_front(NEW, data[:-1] + tail, step) == len(data) - 1
 
 
+@pytest.mark.parametrize("step", [1, 3, 10_000])
+def test_fixed_fields_in_front_are_passed_over(step: int) -> None:
+    layout = resolve(("text" / String, "a" / Int32, "b" / Int8), 1, flexible=True)
+    data = body(layout, text="x" * 20_000, a=1, b=2)
+    assert length_in_front(layout, data, step) == len(data) - 1
+
+
 def test_tags_of_the_header_are_passed_over() -> None:
     data = b"\2\0\3abc\5\0" + body(items=ITEMS)[1:]
+    assert length_in_front(NEW, data) == len(data) - 1
+    data = b"\1\x07\xc8\1" + b"t" * 200 + body(items=ITEMS)[1:]
     assert length_in_front(NEW, data) == len(data) - 1
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.kafka.context.completing import complete, gaps
 from barnabas.specs.codec import Codec
-from barnabas.specs.codec.variant import names
+from barnabas.specs.codec.variant import names, variant_writer
 from barnabas.specs.declaration import (
     Array,
     Bool,
@@ -104,6 +104,37 @@ NESTED = ("a" / Struct("b" / Array("c" / Bool, "d" / Float64), "e" / Int32), "f"
 def test_values_of_any_size(fields: tuple[Field, ...], body: dict[str, Any]) -> None:
     layout = codec_of(0, fields).layout
     assert written(layout, body) == finite(body)
+
+
+def test_numbers_counts_and_offsets_take_as_few_bytes_as_they_need() -> None:
+    def sizes(
+        fields: tuple[Field, ...], bodies: list[dict[str, Any]], flexible: int = 0
+    ) -> list[int]:
+        layout = codec_of(flexible, fields).layout
+        write = variant_writer(layout, "it", sorted(names(layout)))
+        return [len(write(body, {}, [])) for body in bodies]
+
+    numbers = (7, -100, -129, 5_000, 1 << 15, 1 << 20, 1 << 31)
+    around = 5  # kind, number of fields, name, two offsets
+    assert sizes(("x" / Int64,), [{"x": one} for one in numbers]) == [
+        around + 1 + size for size in (1, 1, 2, 2, 4, 4, 8)
+    ]
+    lists = [{"x": ["t"] * count} for count in (0, 1, 127, 128, 256)]
+    assert sizes(TEXTS, lists) == [
+        around + 2 + 1,  # kind, number of elements, offsets
+        around + 2 + 2 + 2,
+        around + 2 + 2 + 128 + 127 * 2,
+        around + 2 + 2 + 129 * 2 + 128 * 2,
+        around + 2 + 5 + 257 * 2 + 256 * 2,
+    ]
+    tags = [{"_tags": dict.fromkeys(range(1000, 1000 + count), b"")} for count in (1, 2)]
+    assert sizes((), tags, 1) == [around + 5 + 1, around + 5 + 4]
+
+
+def test_names_whose_numbers_take_two_bytes() -> None:
+    one, other = (Struct(*(f"{name}{n}" / Int32 for n in range(200))) for name in "fg")
+    body = {each: {f"{name}{n}": n for n in range(200)} for each, name in (("a", "f"), ("b", "g"))}
+    assert written(codec_of(0, ("a" / one, "b" / other)).layout, body) == body
 
 
 @pytest.mark.parametrize("fields", [(), TEXT])

@@ -15,7 +15,7 @@ from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
 from tests.golden.definitions import versions
 from tests.places import GOLDEN
 from tests.specs.test_declarations import from_declaration, from_definition
-from tests.specs.test_variants import MESSAGES, ours, reads, theirs
+from tests.specs.test_variants import MESSAGES
 
 with gzip.open(GOLDEN / "definitions-inside.json.gz") as file:
     ENTRIES = json.load(file)
@@ -55,20 +55,6 @@ def test_every_field_is_as_kafka_defines_it(name: str) -> None:
     fields = from_declaration(message.fields, valid)
     assert fields == theirs
     assert list(fields) == list(theirs)  # wire order matters as much
-
-
-@pytest.mark.parametrize("name", [name for name in DEFINED if name in MESSAGES])
-def test_every_release_has_these_bytes(name: str) -> None:
-    for entry in MESSAGES[name]["defs"]:
-        definition = entry["def"]
-        commons = {c["name"]: c["fields"] for c in definition.get("commonStructs") or []}
-        valid = versions(definition["validVersions"])
-        assert valid is not None
-        for version in range(valid[0], valid[1] + 1):
-            for release in (entry["from"], entry["to"]):
-                layout = embedded.message(name).layout(version, release)
-                wire = theirs(definition["fields"], commons, version)
-                assert reads(ours(layout), wire), (version, release)
 
 
 @pytest.mark.parametrize(

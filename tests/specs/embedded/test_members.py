@@ -158,59 +158,37 @@ def test_java_wrote_every_version_of_them() -> None:
 
 
 PREVIOUS = {"previous_assignment": [{"topic": "orders", "partitions": [0, 2]}]}
+NINE = {"generation": 9}
 V0 = "00000001 0006 6f7264657273 00000002 00000000 00000002"
+V1 = f"{V0} 00000009"
+IN_FRONT = Oddity("", 0, "a version in front")
 
 
 @pytest.mark.parametrize("part", ["subscription", "assignment"])
 @pytest.mark.parametrize(
-    ("assignor", "hexed", "expected"),
+    ("assignor", "hexed", "name", "version", "values", "oddities"),
     [
-        ("sticky", V0, embedded.EmbeddedMessage("StickyAssignorUserData", 0, PREVIOUS)),
-        (
-            "sticky",
-            V0 + "00000009",
-            embedded.EmbeddedMessage("StickyAssignorUserData", 1, PREVIOUS | {"generation": 9}),
-        ),
-        (
-            "cooperative-sticky",
-            V0 + "00000009",
-            embedded.EmbeddedMessage("StickyAssignorUserData", 1, PREVIOUS | {"generation": 9}),
-        ),
-        (
-            "cooperative-sticky",
-            "00000009",
-            embedded.EmbeddedMessage("CooperativeStickyAssignorUserData", 0, {"generation": 9}),
-        ),
-        (
-            "sticky",
-            "0001" + V0 + "00000009",
-            embedded.EmbeddedMessage(
-                "StickyAssignorUserData",
-                1,
-                PREVIOUS | {"generation": 9},
-                (Oddity("", 0, "a version in front"),),
-            ),
-        ),
+        ("sticky", V0, "StickyAssignorUserData", 0, PREVIOUS, ()),
+        ("sticky", V1, "StickyAssignorUserData", 1, PREVIOUS | NINE, ()),
+        ("cooperative-sticky", V1, "StickyAssignorUserData", 1, PREVIOUS | NINE, ()),
+        ("cooperative-sticky", "00000009", "CooperativeStickyAssignorUserData", 0, NINE, ()),
+        ("sticky", f"0001 {V1}", "StickyAssignorUserData", 1, PREVIOUS | NINE, (IN_FRONT,)),
     ],
 )
 def test_what_sticky_assignors_keep(
-    part: embedded.Part, assignor: str, hexed: str, expected: embedded.EmbeddedMessage
+    part: embedded.Part,
+    assignor: str,
+    hexed: str,
+    name: str,
+    version: int,
+    values: dict[str, Any],
+    oddities: tuple[Oddity, ...],
 ) -> None:
-    assert embedded.read_user_data(assignor, part, bytes.fromhex(hexed)) == expected
-
-
-@pytest.mark.parametrize(
-    ("message", "assignor"),
-    [
-        ("StickyAssignorUserData", "sticky"),
-        ("CooperativeStickyAssignorUserData", "cooperative-sticky"),
-    ],
-)
-def test_java_writes_the_sticky_assignors_user_data_like_that(message: str, assignor: str) -> None:
-    (line,) = (line for line in MESSAGES if line["message"] == message)
-    found = embedded.read_user_data(assignor, "subscription", bytes.fromhex(line["hex"]))
-    assert (found.name, found.version, found.values["generation"]) == (message, line["version"], 9)
-    assert found.values | PREVIOUS == PREVIOUS | {"generation": 9}
+    found = embedded.read_user_data(assignor, part, bytes.fromhex(hexed))
+    assert found == embedded.EmbeddedMessage(name, version, values, oddities)
+    java = {line["message"]: bytes.fromhex(line["hex"]) for line in MESSAGES}
+    if (name, version) in (("StickyAssignorUserData", 1), ("CooperativeStickyAssignorUserData", 0)):
+        assert java[name] == bytes.fromhex(hexed.removeprefix("0001 "))
 
 
 def test_a_version_to_come_is_read_as_the_newest_known() -> None:

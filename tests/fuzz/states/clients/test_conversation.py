@@ -38,11 +38,6 @@ def learned(it: ClientConversation) -> Machine:
     return learn(it.name, it, Random(1), doubted=doubted, walks=3, length=4)
 
 
-def wrong(mode: str, alphabet: ClientAlphabet) -> list[Wrong]:
-    with living(mode, alphabet) as it:
-        return list(judged(alphabet, learned(it)))
-
-
 def test_a_member_is_followed_through_a_rebalance_and_the_loss_of_its_id() -> None:
     with living("", MEMBER) as it:
         it.anew()
@@ -73,30 +68,31 @@ def test_who_has_ended_stays_so_until_the_next_session() -> None:
         it.close()
 
 
-def test_nothing_is_wrong_with_a_member_that_has_no_bug() -> None:
-    with living("", MEMBER) as it:
+@pytest.mark.parametrize("alphabet", [MEMBER, PRODUCER])
+def test_nothing_is_wrong_with_who_has_no_bug(alphabet: ClientAlphabet) -> None:
+    with living("", alphabet) as it:
         machine = learned(it)
-    assert list(judged(MEMBER, machine)) == []
+    assert list(judged(alphabet, machine)) == []
     assert len(machine.access) > 2
 
 
-def test_an_id_that_was_lost_is_found() -> None:
-    found = wrong("keeping", MEMBER)
-    assert (
-        Wrong(
-            "own keeping: JoinGroup with an id that it lost behind UNKNOWN_MEMBER_ID to SyncGroup: "
-            "it is over",
-            ("NONE", "UNKNOWN_MEMBER_ID"),
-        )
-        in found
-    )
+LOST = "JoinGroup with an id that it lost behind UNKNOWN_MEMBER_ID to SyncGroup: it is over"
 
 
-def test_a_heartbeat_of_the_generation_before_is_found() -> None:
-    found = wrong("late", MEMBER)
-    assert any(
-        "Heartbeat of an old generation behind NONE to JoinGroup" in one.about for one in found
-    )
+@pytest.mark.parametrize(
+    ("mode", "alphabet", "about"),
+    [
+        ("keeping", MEMBER, LOST),
+        ("late", MEMBER, "Heartbeat of an old generation behind NONE to JoinGroup"),
+        ("unfenced", PRODUCER, "behind PRODUCER_FENCED to Produce: nothing may follow"),
+    ],
+)
+def test_a_planted_bug_is_found(mode: str, alphabet: ClientAlphabet, about: str) -> None:
+    with living(mode, alphabet) as it:
+        found = list(judged(alphabet, learned(it)))
+    assert any(about in one.about for one in found)
+    if about == LOST:
+        assert Wrong(f"own keeping: {LOST}", ("NONE", "UNKNOWN_MEMBER_ID")) in found
 
 
 def test_who_gives_up_where_it_could_go_on_is_found_and_differs_from_who_goes_on() -> None:
@@ -109,17 +105,6 @@ def test_who_gives_up_where_it_could_go_on_is_found_and_differs_from_who_goes_on
         differences = [*compared(machines[0], machines[1], word)]
         assert differences
         assert all(shown(one, [hasty, right], word) for one in differences)
-
-
-def test_a_fenced_producer_that_goes_on_is_found() -> None:
-    found = wrong("unfenced", PRODUCER)
-    assert any(
-        "behind PRODUCER_FENCED to Produce: nothing may follow" in one.about for one in found
-    )
-
-
-def test_nothing_is_wrong_with_a_producer_that_has_no_bug() -> None:
-    assert wrong("", PRODUCER) == []
 
 
 def test_who_asks_for_nothing_has_no_machine() -> None:
