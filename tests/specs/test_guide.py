@@ -21,12 +21,6 @@ from barnabas.specs.guide import (
 )
 from barnabas.specs.layout import Layout
 
-METADATA_0 = """
-Metadata Request (Version: 0) => [topics]
-  topics => name
-    name => STRING
-"""
-
 FETCH_11 = """
 Fetch Request (Version: 11) => replica_id max_wait_ms min_bytes max_bytes isolation_level session_id \
 session_epoch [topics] [forgotten_topics_data] rack_id
@@ -74,7 +68,7 @@ zk_migration_ready<tag: 3> _tagged_fields
 """
 
 
-@pytest.mark.parametrize("text", [METADATA_0, FETCH_11, API_VERSIONS_3])
+@pytest.mark.parametrize("text", [FETCH_11, API_VERSIONS_3])
 def test_the_notation_of_the_protocol_guide(text: str) -> None:
     head = re.match(r"\n(\w+) (Request|Response) \(Version: (\d+)\)", text)
     assert head

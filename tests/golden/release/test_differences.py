@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,12 +16,11 @@ from barnabas.specs.declaration import (
     Int32,
     NullableString,
     String,
-    Type,
 )
 from barnabas.specs.message import Message
 from barnabas.specs.releases import RELEASES, offered
 from tests.golden.definitions import DEFINITIONS
-from tests.golden.release.differences import Difference, compare, differences
+from tests.golden.release.differences import compare, differences
 from tests.golden.release.kafka import Release, read
 
 NEWEST = DEFINITIONS["releases"][-1]
@@ -106,37 +104,6 @@ def test_of_a_release_before_the_newest_what_was_renamed_differs(release: Releas
         "'generation_id_or_member_epoch'" in told
     )
     assert all("name is" in one or "is declared as" in one for one in told)
-
-
-def planted(kind: Type) -> Message:
-    """Fetch's request with another type of its second field in the topics' partitions."""
-    request = api("Fetch").request
-
-    def changed(fields: tuple[Field, ...], path: list[str]) -> tuple[Field, ...]:
-        return tuple(one if one.name != path[0] else of(one, path[1:]) for one in fields)
-
-    def of(one: Field, path: list[str]) -> Field:
-        if not path:
-            return one.name / kind
-        element = one.type.element
-        assert element is not None
-        inner = replace(element, fields=changed(element.fields, path))
-        return one.name / replace(one.type, element=inner)
-
-    fields = changed(request.fields, ["topics", "partitions", "log_start_offset"])
-    return Message(*fields).of(request.name, request.versions, request.flexible)
-
-
-@pytest.mark.needs_apache("4.3.1")
-def test_a_planted_difference_in_a_declaration_is_found(release: Release) -> None:
-    schemas = release.schemas["FetchRequest"]
-    where = "FetchRequest topics.partitions.log_start_offset"
-    before = compare("FetchRequest", schemas, api("Fetch").request, "4.3.1")
-    found = compare("FetchRequest", schemas, planted(Int32.since(6).default(-1)), "4.3.1")
-    assert [one for one in found if one not in before] == [
-        Difference(where, "5", "is not declared (int64, default -1)"),
-        Difference(where, "6-18", "kind is 'int64', declared 'int32'"),
-    ]
 
 
 @pytest.mark.needs_apache("4.3.1")

@@ -14,7 +14,7 @@ from barnabas.specs import embedded
 from barnabas.specs.codec import Malformed, has_path
 from barnabas.specs.codec.careful_encoder import encode_carefully
 from barnabas.specs.codec.decoder import IRREGULAR
-from tests.golden.frames import codec_of, decoded, golden_frames
+from tests.golden.frames import codec_of, golden_frames
 from tests.specs.codec import every_kind
 from tests.specs.codec.every_kind import filled, paths_of, picked
 from tests.specs.strategies import mutated
@@ -98,17 +98,6 @@ def test_where_addresses_stand_in_a_tag_whose_size_changes_with_them() -> None:
         assert places == [(1, host, 7, 19 + size - 1, end)]
         assert boxes == [(13, 13 + size, len(body))]
         assert body[boxes[0][1] : boxes[0][2]][:5] == b"\2\0\0\0\1"
-
-
-@pytest.mark.slow("a long property")
-def test_any_projection_agrees_with_the_whole() -> None:
-    choose = random.Random(4)
-    for frame in FRAMES:
-        if frame["case"] in ("full", "random-0", "nulls-all"):
-            codec, whole = codec_of(frame), decoded(frame)
-            for path in choose.choices(paths_of(codec.layout), k=1 if codec.layout.slots else 0):
-                found = codec.project(path)(bytes.fromhex(frame["hex"]))
-                assert found == picked(whole, path.split(".")), (frame["api"], path)
 
 
 def test_a_lead_reads_from_the_first_bytes_what_a_projection_reads_from_all() -> None:
