@@ -9,7 +9,7 @@ import pytest
 from barnabas import specs
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.generators.messages import kept, message
-from barnabas.fuzz.generators.values import SHAPES
+from barnabas.fuzz.generators.values import SHAPES, Shape
 from barnabas.specs.frames import Direction, decode_frame, encode_frame, frame_body
 from barnabas.specs.records import read
 
@@ -76,7 +76,7 @@ def test_what_may_be_null_is_null_now_and_then() -> None:
 def test_messages_come_in_shapes() -> None:
     """One of each and nothing null, several, and null wherever it may be."""
 
-    def body(shape: str, number: int) -> dict[str, Any]:
+    def body(shape: Shape, number: int) -> dict[str, Any]:
         seed = message(3, 12, "response", SeededRandom("h", number), "", shape)
         return decode_frame(seed.frame, "response", key=3, version=12).body
 

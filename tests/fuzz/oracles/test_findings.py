@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,7 @@ Traceback (most recent call last):
 ValueError: 17 is no size"""
 
 
-def grown(by: int, sent: bytes = ASK, **seen: object) -> Observation:
+def grown(by: int, sent: bytes = ASK, **seen: Any) -> Observation:
     """Return what was seen of a process that took so many bytes more."""
     return of_broker(sent, rss=(100 * MIB, 100 * MIB + by), **seen)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
 
 from barnabas.specs.codec import Codec, Malformed, TooLarge
+from barnabas.specs.codec.budget import BUDGET
 from barnabas.specs.codec.careful_encoder import encode_carefully
 from barnabas.specs.codec.decoder import IRREGULAR
 from barnabas.specs.codec.spans import spans
-from barnabas.specs.declaration import Bytes
+from barnabas.specs.declaration import Array, Bytes, Int8, Int16, Int32, String, Struct, Type, Uuid
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.reference import reference
 from tests.specs.codec.every_kind import VERSIONS, codec_of, filled, paths_of, picked, without
@@ -42,6 +44,51 @@ def test_what_is_written_is_read_by_each(version: int, size: Any) -> None:
         assert first == {slot.name: values[slot.name]}
         assert codec.project_prefix(slot.name)(body[:length]) == (first, length)
         assert codec.project_prefix(slot.name)(body[: length - 1]) is None
+
+
+@each_version
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        *((String, "t" * size) for size in (127, 128, 16_383, 16_384, 32_766, 32_767)),
+        *((Bytes, b"r" * size) for size in (16_384, 32_768, 40_000)),
+        *((Array(Int32), [7] * size) for size in (0, 3, 31, 32, 126, 127, 128, 16_384)),
+        (Array(Uuid), [uuid.UUID(int=7)] * 3),
+        (Struct("a" / Int8).nullable(), None),
+        (Struct("a" / Int8, "b" / Array(Int16)), {"a": 1, "b": [2, 3, 4, 5]}),
+        (Int32.tag(1), 5),
+    ],
+)  # fmt: skip
+def test_a_kind_alone_is_read_by_the_fast_ones(version: int, kind: Type, value: Any) -> None:
+    if kind.tag_number is not None and version == 0:
+        kind = Int32
+    codec = codec_of(version, ("x" / kind, "after" / Int8))
+    values = {"x": value, "after": 9}
+    body = codec._encode(values)
+    assert body == encode_carefully(codec.layout, values)
+    assert codec._decode(body) == codec._charged(body) == values
+
+
+def test_some_of_a_structure_is_without_its_unknown_tags() -> None:
+    codec = codec_of(1, ("one" / Struct("id" / Int8, "name" / String), "after" / Int8))
+    body = codec.encode({"one": {"id": 1, "name": "n", "_tags": {7: b"x"}}, "after": 2})
+    assert codec.project("one.id", "after")(body) == {"one": {"id": 1}, "after": 2}
+
+
+@each_version
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (Bytes, bytes(BUDGET + 1)),
+        (Array("y" / Array(Int32)), [{"y": [1] * 31}] * (BUDGET // (31 * 48 + 16 + 16 + 184 + 72) + 1)),
+        (Array(String), [""] * (BUDGET // 80 + 1)),
+    ],
+    ids=["bytes", "few numbers", "texts"],
+)  # fmt: skip
+def test_what_is_charged_too_much_is_refused(version: int, kind: Type, value: Any) -> None:
+    codec = codec_of(version, ("x" / kind,))
+    with pytest.raises(TooLarge):
+        codec._charged(codec._encode({"x": value}))
 
 
 @each_version

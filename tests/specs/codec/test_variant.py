@@ -114,7 +114,7 @@ def test_numbers_counts_and_offsets_take_as_few_bytes_as_they_need() -> None:
         write = variant_writer(layout, "it", sorted(names(layout)))
         return [len(write(body, {}, [])) for body in bodies]
 
-    numbers = (7, -100, -129, 5_000, 1 << 15, 1 << 20, 1 << 31)
+    numbers = (7, -100, -129, 5_000, 1 << 15, -(1 << 20), 1 << 31)
     around = 5  # kind, number of fields, name, two offsets
     assert sizes(("x" / Int64,), [{"x": one} for one in numbers]) == [
         around + 1 + size for size in (1, 1, 2, 2, 4, 4, 8)
@@ -140,10 +140,12 @@ def test_names_whose_numbers_take_two_bytes() -> None:
 @pytest.mark.parametrize("fields", [(), TEXT])
 @pytest.mark.parametrize("count", [1, 2, 253, 254, 255, 256, 70_000])
 def test_any_number_of_tags_that_nobody_knows(fields: tuple[Field, ...], count: int) -> None:
-    body = dict.fromkeys((name for name in ("x",) if fields), "t")
-    body |= {"_tags": {1000 + number: b"" for number in range(count)}}
-    expected = body | {"_tags": {str(number): "" for number in body["_tags"]}}
-    assert written(codec_of(1, fields).layout, body) == expected
+    body: dict[str, Any] = {"x": "t"} if fields else {}
+    tags = range(1000, 1000 + count)
+    expected = body | {"_tags": {str(number): "" for number in tags}}
+    assert (
+        written(codec_of(1, fields).layout, body | {"_tags": dict.fromkeys(tags, b"")}) == expected
+    )
 
 
 @pytest.mark.parametrize("blob", BLOBS.values(), ids=BLOBS)
@@ -162,7 +164,7 @@ def test_secrets_are_told_by_their_size_alone() -> None:
         "text": "<redacted>",
         "list": ["<redacted>"],
     }
-    nothing = {"raw": b"", "text": None, "list": []}
+    nothing: dict[str, Any] = {"raw": b"", "text": None, "list": []}
     assert written(layout, nothing, secrets=secrets) == nothing | {"raw": "<redacted 0 bytes>"}
 
 
