@@ -167,16 +167,19 @@ def test_names_to_filter_by(tmp_path: Path) -> None:
     def packets(expression: str) -> list[str]:
         return tshark(path, "-Y", expression, "-T", "fields", "-e", "frame.number").stdout.split()
 
-    asked, answered, beat, beaten = packets("bkafka")
+    asked, answered, heartbeat, heartbeat_response = packets("bkafka")
     assert packets('bkafka.topic == "orders"') == [asked, answered]
-    assert packets('bkafka.group == "g"') == [beat]
+    assert packets('bkafka.group == "g"') == [heartbeat]
     assert packets("bkafka.error == 3") == [answered]
-    assert packets("bkafka.heartbeat_response") == [beaten]
+    assert packets("bkafka.heartbeat_response") == [heartbeat_response]
     assert packets('bkafka.metadata_request.topics.name == "orders"') == [asked]
     assert packets("bkafka.metadata_response.topics.error_code == 3") == [answered]
-    assert packets(f"bkafka.{ASKED} == {beat}") == [beaten]
+    assert packets(f"bkafka.{ASKED} == {heartbeat}") == [heartbeat_response]
     assert packets("bkafka.malformed || bkafka.odd") == []
-    assert all(int(one) < int(other) for one, other in pairwise((asked, answered, beat, beaten)))
+    assert all(
+        int(one) < int(other)
+        for one, other in pairwise((asked, answered, heartbeat, heartbeat_response))
+    )
 
 
 def test_wireshark_takes_every_filter_of_the_document(tmp_path: Path) -> None:

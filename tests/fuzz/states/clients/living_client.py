@@ -44,7 +44,7 @@ class GaveUpError(Exception):
     """The session ends by this."""
 
 
-def ask(sock: socket.socket, key: int, **values: Any) -> dict[str, Any]:
+def answer_to(sock: socket.socket, key: int, **values: Any) -> dict[str, Any]:
     """A request's answer. Raises GaveUpError if there is none."""
     ahead = frame(2, METADATA, topics=[]) if MODE == "ahead" else b""
     sock.sendall(frame(1, key, **values) + ahead)
@@ -81,18 +81,18 @@ def member(sock: socket.socket) -> None:
     while not over.is_set():
         protocols = [{"name": "range", "metadata": b""}]
         joins = {"protocol_type": "consumer", "protocols": protocols}
-        answer = ask(sock, JOIN_GROUP, **group, **joins, member_id=who["member_id"])
+        answer = answer_to(sock, JOIN_GROUP, **group, **joins, member_id=who["member_id"])
         before = dict(who)
         if answer["error_code"]:
             forget(who, answer["error_code"])
             continue
         who = {name: answer[name] for name in ("member_id", "generation_id")}
         if MODE == "late" and before["generation_id"] > 0:
-            ask(sock, HEARTBEAT, **group, **before)
-        answer = ask(sock, SYNC_GROUP, **group, **who)
+            answer_to(sock, HEARTBEAT, **group, **before)
+        answer = answer_to(sock, SYNC_GROUP, **group, **who)
         while not answer["error_code"] and not over.is_set():
             over.wait(0.01)
-            answer = ask(sock, HEARTBEAT, **group, **who)
+            answer = answer_to(sock, HEARTBEAT, **group, **who)
         forget(who, answer["error_code"])
 
 
@@ -111,21 +111,21 @@ def producer(sock: socket.socket) -> None:
     who: dict[str, Any] = {}
     while not over.is_set():
         if not who:
-            answer = ask(sock, INIT_PRODUCER_ID, transactional_id="t")
+            answer = answer_to(sock, INIT_PRODUCER_ID, transactional_id="t")
             if fails(answer["error_code"]):
                 continue
             who = {name: answer[name] for name in ("producer_id", "producer_epoch")}
         topics = [{"name": "bench", "partitions": [0]}]
         enters = {f"v3_and_below_{name}": value for name, value in who.items()}
-        answer = ask(sock, ADD_PARTITIONS_TO_TXN, **enters, v3_and_below_topics=topics)
+        answer = answer_to(sock, ADD_PARTITIONS_TO_TXN, **enters, v3_and_below_topics=topics)
         (topic,) = answer["results_by_topic_v3_and_below"]
         if fails(topic["results_by_partition"][0]["partition_error_code"]):
             continue
         batch = build([Record(0, 0, None, b"v")], **who, base_sequence=0, is_transactional=True)
         data = [{"name": "bench", "partition_data": [{"index": 0, "records": batch}]}]
-        answer = ask(sock, PRODUCE, transactional_id="t", acks=-1, topic_data=data)
+        answer = answer_to(sock, PRODUCE, transactional_id="t", acks=-1, topic_data=data)
         failed = fails(answer["responses"][0]["partition_responses"][0]["error_code"])
-        while fails(ask(sock, END_TXN, **who, committed=not failed)["error_code"]):
+        while fails(answer_to(sock, END_TXN, **who, committed=not failed)["error_code"]):
             pass
 
 

@@ -143,16 +143,16 @@ def test_one_heartbeat_that_was_due_passes_behind_an_error_and_none_behind_what_
 def test_what_a_member_of_a_consumer_group_carries(error: str, epoch: int, said: str) -> None:
     it = steered(CONSUMER)
 
-    def beat(member: str, epoch: int) -> None:
+    def send_heartbeat(member: str, epoch: int) -> None:
         asked = {"group_id": "g", "member_id": member, "member_epoch": epoch}
         it.answer(request(CONSUMER_GROUP_HEARTBEAT, **asked))
 
-    beat("", 0)
+    send_heartbeat("", 0)
     own = told(it, CONSUMER_GROUP_HEARTBEAT, OK)
     assert (own["member_epoch"], own["heartbeat_interval_ms"]) == (1, 200)
-    beat(own["member_id"], 1)
+    send_heartbeat(own["member_id"], 1)
     told(it, CONSUMER_GROUP_HEARTBEAT, error)
-    beat(own["member_id"], epoch)
+    send_heartbeat(own["member_id"], epoch)
     assert it.asked == f"ConsumerGroupHeartbeat{said}"
     assert CONSUMER.event(it.asked) == {0: "join", 1: "heartbeat", -1: "leave"}[epoch]
 
