@@ -107,6 +107,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"last_offset": 2**31}, "last_offset: 2147483648 is no int32"),
     ({"max_timestamp": -(2**63) - 1}, "max_timestamp: "),
     ({"delete_horizon": 2**63}, "base_timestamp: "),
+    (
+        {"max_timestamp": 2**63, "magic": 1, "compression": "gzip"},
+        "max_timestamp: 9223372036854775808 is no int64",
+    ),
     ({"partition_leader_epoch": 2**31}, "partition_leader_epoch: 2147483648 is no int32"),
     ({"producer_id": 2**63}, "producer_id: "),
     ({"producer_epoch": 2**15}, "producer_epoch: 32768 is no int16"),

@@ -68,8 +68,9 @@ del _zeros
 @pytest.mark.parametrize(("codec", "data"), TEXTS)
 def test_output_up_to_the_limit(codec: str, data: bytes) -> None:
     assert decompress(codec, memoryview(data), limit=len(_text)) == _text
-    with pytest.raises(Malformed, match="output"):
+    with pytest.raises(Malformed, match="output") as caught:
         decompress(codec, data, limit=len(_text) - 1)
+    assert codec != "zstd" or caught.value.offset == 0
 
 
 @pytest.mark.parametrize(("codec", "data"), BOMBS)

@@ -31,6 +31,15 @@ def test_a_length_behind_the_end_of_its_message() -> None:
         batch.records()
 
 
+def test_a_message_inside_a_wrapper_that_is_too_small() -> None:
+    value = zlib.compress(struct.pack(">qi", 0, 13) + bytes(13), wbits=31)
+    (batch,) = records.read(_message(b"\0\1" + struct.pack(">ii", -1, len(value)) + value))
+    with pytest.raises(
+        Malformed, match=r"gzip\.records\[0\]\.size at byte 8: at least 14, not 13$"
+    ):
+        batch.records()
+
+
 @pytest.mark.parametrize("magic", [0, 1])
 def test_inner_offsets_are_absolute_in_magic_0_and_relative_in_magic_1(magic: int) -> None:
     inner = b"".join(_message(b"\0\0" + struct.pack(">ii", -1, -1), offset) for offset in (0, 3))

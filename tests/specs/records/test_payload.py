@@ -39,6 +39,13 @@ def test_key_and_value_of_a_message(magic: int) -> None:
     assert pieces(only(data)) == [b"value"]
 
 
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_message_whose_sizes_miss_its_end_is_one_piece(more: int) -> None:
+    data = bytearray(build([Record(0, -1, b"key", b"value")], magic=0))
+    struct.pack_into(">i", data, 25, len(b"value") + more)
+    assert pieces(only(bytes(data))) == [bytes(data[18:])]
+
+
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_what_is_compressed_is_one_piece(magic: int) -> None:
     records = [Record(n, 5 if magic else -1, b"key", b"value" * 10) for n in range(3)]

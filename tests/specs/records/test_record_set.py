@@ -35,6 +35,14 @@ def test_an_empty_set() -> None:
     assert records.summary(b"") == records.Summary(0, 0, 0, (), 0, None)
 
 
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_a_summary_has_the_last_offset(magic: int, codec: str) -> None:
+    made = [records.Record(offset, 5 if magic else -1, None, b"v") for offset in (700, 705)]
+    data = records.build(made, magic=magic, compression=codec)
+    assert records.summary(data).last_offset == 705
+
+
 def test_headers_are_read_without_looking_at_the_records() -> None:
     data = bytearray(SETS["magic2-gzip-CreateTime-plain"])
     data[61:] = bytes(len(data) - 61)
