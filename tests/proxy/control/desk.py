@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +53,8 @@ class Desk:
     ) -> Answer:
         """Send a request with these header lines."""
         reader, writer = await asyncio.open_connection(*self.serving.address)
-        head = "\r\n".join(
-            (
-                f"{method} {path} HTTP/1.1",
-                *lines,
-                f"Content-Length: {len(body)}",
-                "Connection: close",
-            )
-        )
+        more = (f"Content-Length: {len(body)}", "Connection: close")
+        head = "\r\n".join((f"{method} {path} HTTP/1.1", *lines, *more))
         writer.write(head.encode() + b"\r\n\r\n" + body)
         answer = await answered(reader)
         writer.close()
@@ -124,16 +119,9 @@ async def desk(
     options = {"observed": False, "drain": 0.2, **options}
     async with running(broker, scenario, capture, shown=shown, **options) as it:
         token, drained = new_token(), list[bool]()
-        app = application(
-            routes(
-                LocalTarget(it.proxy),
-                history,
-                it.proxy.shared.topics,
-                lambda: drained.append(True),
-                lambda _: 7,
-            )
-        )
-        serving = await serve(app, ("127.0.0.1", 0), token)
+        drain = partial(drained.append, True)
+        every = routes(LocalTarget(it.proxy), history, it.proxy.shared.topics, drain, lambda _: 7)
+        serving = await serve(application(every), ("127.0.0.1", 0), token)
         found = Desk(it, history, serving, token, drained)
         try:
             yield found

@@ -34,16 +34,10 @@ async def test_status_says_what_the_proxy_is_and_counts(tmp_path: Path) -> None:
         host, port = it.it.proxy.address
         assert found["listen"] == f"{host}:{port}"
         assert found["bootstrap"] == [f"127.0.0.1:{it.it.proxy.options.bootstrap[0][1]}"]
-        assert found["draining"] is False
-        assert found["rules"] == 1
-        assert found["capture"]["path"] == str(capture)
-        assert found["capture"]["lost_packets"] == 0
-        assert found["exchanges"] == {
-            "observed": False,
-            "seen": 0,
-            "followers": 0,
-            "lost_to_followers": 0,
-        }
+        assert (found["draining"], found["rules"]) == (False, 1)
+        assert (found["capture"]["path"], found["capture"]["lost_packets"]) == (str(capture), 0)
+        none = {"seen": 0, "followers": 0, "lost_to_followers": 0}
+        assert found["exchanges"] == {"observed": False, **none}
 
 
 async def test_status_lists_brokers_with_their_listeners_and_apis() -> None:
@@ -71,13 +65,9 @@ async def test_connections_are_listed_while_they_are_open() -> None:
             assert (found["connection"], found["client_id"], found["broker"]) == (1, "me", None)
             size = len(request("Metadata", 1))
             assert found["request"] == {
-                "received_bytes": 2 * size,
-                "frames": 2,
-                "queued": 2,
-                "held": 0,
-                "queued_bytes": 2 * (size + 1024),
-                "lost": False,
-            }
+                "received_bytes": 2 * size, "frames": 2, "queued": 2, "held": 0,
+                "queued_bytes": 2 * (size + 1024), "lost": False,
+            }  # fmt: skip
             assert found["response"]["frames"] == 0
             assert found["waiting_requests"] == 0
             closed = await it.ask("POST", "/connections/1/close")
@@ -171,13 +161,8 @@ async def test_how_far_the_log_is_and_what_a_selection_of_it_means() -> None:
         await it.exchange()
         condition = quote("latency_ms > 5")
         found = await it.get(f"/log?api=fetch&error=&filter={condition}")
-        assert found == {
-            "over": 1,
-            "lost": 7,
-            "api": "Fetch",
-            "error": "",
-            "filter": "latency_ms > `5`",
-        }
+        selected = {"api": "Fetch", "error": "", "filter": "latency_ms > `5`"}
+        assert found == {"over": 1, "lost": 7, **selected}
         assert (await it.get("/log?api=3&error="))["api"] == "Metadata"
 
 

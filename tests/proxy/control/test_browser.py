@@ -80,13 +80,7 @@ async def test_a_page_can_neither_read_nor_do_anything_even_if_it_knew_the_token
         assert own.startswith("basic 200"), "the page itself can ask"
         blind = [found.pop("blind drain"), found.pop("blind status")]
         assert blind == ["opaque 0 0"] * 2, "sent, but nothing can be read, and nothing was done"
-        assert found == {
-            "plain": "TypeError",
-            "token": "TypeError",
-            "drain": "TypeError",
-            "with credentials": "TypeError",
-            "script": "refused",
-            "events": "refused",
-        }
+        failed = dict.fromkeys(("plain", "token", "drain", "with credentials"), "TypeError")
+        assert found == failed | {"script": "refused", "events": "refused"}
         assert it.drained == []
         assert it.history.followers == 0
