@@ -207,6 +207,11 @@ def test_a_mistake_has_one_reason(text: str, problem: str) -> None:
     assert caught.value.problems == (f"scenario:{problem}",)
 
 
+def test_a_problem_without_words_of_ours_has_its_line_too() -> None:
+    with pytest.raises(ScenarioError, match=r"^scenario:4: versions: ."):
+        loads(done("{clamp: {versions: 3}}"))
+
+
 def test_a_long_word_is_told_by_its_ends() -> None:
     with pytest.raises(ScenarioError) as caught:
         loads(matching(f'{{partition: "0-{LONG}"}}'))
