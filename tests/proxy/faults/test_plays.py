@@ -42,15 +42,12 @@ def frames(tokens: str, direction: Direction) -> bytes:
         name, number = parts[1] or "Heartbeat", int(parts[2])
         if parts[5]:
             out += request(name, number, client=parts[5])
-        elif name == "Heartbeat":
-            error = int(parts[4] or 0)
-            out += (
-                heartbeat_request(number)
-                if direction == "request"
-                else heartbeat_response(number, error)
-            )
+        elif direction == "response" and name == "Heartbeat":
+            out += heartbeat_response(number, int(parts[4] or 0))
         elif direction == "response":
             out += response(name, number, version=VERSIONS[name])
+        elif name == "Heartbeat":
+            out += heartbeat_request(number)
         elif name == "Produce":
             out += produce(number, int(parts[3] or 1))
         else:
@@ -128,8 +125,6 @@ def done(actor: Noted, verb: str, arguments: str, chunks: Chunks) -> tuple[Any, 
             return bytes(actor.sent["response"]), frames(arguments, "response")
         case "at":
             return [at for at, _ in actor.times["request"]], numbers
-        case "back":
-            return [at for at, _ in actor.times["response"]], numbers
         case "order":
             back = "<" in arguments
             return [left for left in actor.order if left.startswith("<") is back], arguments.split()
