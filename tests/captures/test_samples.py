@@ -18,7 +18,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli.app import app
 from tests import places
-from tests.captures.checks.given import named
+from tests.captures.checks.given import checks_named
 from tests.captures.traffic import kafka_seen, marks, tshark
 from tests.samples.recipes import PASSWORD, SAMPLES
 
@@ -26,7 +26,7 @@ FOLDER = places.SAMPLES
 
 NAMES = tuple(name for name, _ in SAMPLES)
 
-LOOKED_AT = named(
+LOOKED_AT = checks_named(
     *("responses", "correlation_ids", "versions", "backoff", "fetch_loops", "leaders"),
     *("sequences", "order", "corrupt_records", "heartbeats", "joins", "rebalances"),
     *("commits", "group_states", "member_epochs"),

@@ -76,13 +76,13 @@ def found(name: str, *exchanges: Exchange, **settings: float) -> list[Finding]:
         mine = [one for one in copies if one.connection == connection and one.key != STRAY]
         for ordinal, one in enumerate(sorted(mine, key=lambda one: one.ts)):
             one.ordinal = ordinal
-    (check,) = named(name)
+    (check,) = checks_named(name)
     if settings:
         check = check._replace(settings=dataclasses.replace(check.settings, **settings))
     return [finding for _, finding in run(copies, (check,))]
 
 
-def named(*names: str) -> tuple[Check, ...]:
+def checks_named(*names: str) -> tuple[Check, ...]:
     """The checks of these names: what others find is not the matter of a test that names some."""
     return tuple(check for check in CHECKS if check.name in names)
 

@@ -10,10 +10,10 @@ import pytest
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
-from tests.captures.checks.given import named
+from tests.captures.checks.given import checks_named
 
 DATA = Path(__file__).parent / "data"
-OF_PRODUCERS = named(
+OF_PRODUCERS = checks_named(
     "responses", "correlation_ids", "backoff", "sequences", "order", "corrupt_records"
 )
 

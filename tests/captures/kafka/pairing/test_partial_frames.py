@@ -19,7 +19,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.loop import run
 from barnabas.specs.frames import Direction
-from tests.captures.checks.given import named
+from tests.captures.checks.given import checks_named
 from tests.captures.conversion.given import converted, rows
 from tests.captures.kafka.pairing.test_conversation import request, response
 from tests.captures.traffic import produce
@@ -57,7 +57,7 @@ def test_a_capture_of_others() -> None:
 
 def test_nobody_is_blamed() -> None:
     found = open_capture(CASE).exchanges(strays=True)
-    checks = named("responses", "correlation_ids", "sequences", "order", "corrupt_records")
+    checks = checks_named("responses", "correlation_ids", "sequences", "order", "corrupt_records")
     assert list(run_checks(found, checks)) == []
 
 
