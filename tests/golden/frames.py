@@ -42,7 +42,7 @@ for _frame in golden_frames("request", "response", "header"):
     BY_API.setdefault(_frame["api"], []).append(_frame)
 
 
-def message_of(frame: Line) -> Message:
+def golden_message(frame: Line) -> Message:
     """Return the message that a golden line has a frame of."""
     if frame["api"] in HEADERS:
         return HEADERS[frame["api"]]
@@ -51,14 +51,14 @@ def message_of(frame: Line) -> Message:
     return specs.api(frame["api"]).message(frame["direction"])
 
 
-def codec_of(frame: Line) -> Codec:
+def golden_codec(frame: Line) -> Codec:
     """Return the codec of a golden line's message in its version."""
-    return message_of(frame).codec(frame["version"])
+    return golden_message(frame).codec(frame["version"])
 
 
-def decoded(frame: Line) -> dict[str, Any]:
+def golden_values(frame: Line) -> dict[str, Any]:
     """Return the values of a golden frame."""
-    return codec_of(frame).decode(bytes.fromhex(frame["hex"]))
+    return golden_codec(frame).decode(bytes.fromhex(frame["hex"]))
 
 
 def snake(name: str) -> str:

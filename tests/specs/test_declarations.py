@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -11,12 +10,9 @@ from barnabas import specs
 from barnabas.specs.declaration import FOREVER, UNSET, Field, Type
 from barnabas.specs.message import Api, Message
 from tests.golden.definitions import ANEW, DEFINITIONS, newest, versions
+from tests.golden.frames import snake
 
 ALWAYS = (0, FOREVER)
-
-
-def snake(name: str) -> str:
-    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
 
 
 def both(one: tuple[int, int] | None, other: tuple[int, int]) -> tuple[int, int] | None:

@@ -15,14 +15,14 @@ from barnabas.specs.json_forms import form_of, json_form
 from barnabas.specs.jsonform import MOST, base64_text, elided, to_json
 from barnabas.specs.registry import REGISTRY, api
 from barnabas.specs.secrets import SECRETS, redact
-from tests.golden.frames import decoded, golden_frames
+from tests.golden.frames import golden_frames, golden_values
 from tests.specs.strategies import values
 
 
 def golden() -> list[tuple[int, int, Direction, dict[str, Any]]]:
     """(key, version, direction, body) of every frame."""
     return [
-        (frame["key"], frame["version"], frame["direction"], decoded(frame))
+        (frame["key"], frame["version"], frame["direction"], golden_values(frame))
         for frame in golden_frames()
     ]
 

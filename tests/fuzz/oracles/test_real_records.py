@@ -34,7 +34,7 @@ BROKEN: Final = {
 }
 
 
-def judged(release: str, version: int) -> dict[str, set[str]]:
+def faults_of(release: str, version: int) -> dict[str, set[str]]:
     """The records that a broker of a version is found fault with for, and what is said of each."""
     oracles = oracles_for("broker")
     found: dict[str, set[str]] = {}
@@ -50,12 +50,12 @@ def judged(release: str, version: int) -> dict[str, set[str]]:
 
 @pytest.mark.needs_apache("4.3.1")
 def test_who_refuses_each_with_an_error_code_is_found_fault_with_for_nothing() -> None:
-    assert judged("4.3.1", 9) == {}
+    assert faults_of("4.3.1", 9) == {}
 
 
 @pytest.mark.needs_apache("0.11.0.1")
 def test_who_closes_on_what_are_no_records_may_and_who_takes_wrong_offsets_is_told() -> None:
     wrong = "silent: it announced another number of offsets"
-    found = judged("0.11.0.1", 3)
+    found = faults_of("0.11.0.1", 3)
     assert found.keys() == {"offset delta 0", "offset delta 5"}
     assert all(wrong in said for said in found.values())

@@ -16,7 +16,7 @@ from barnabas.specs.declaration import Array, Bytes, Int8, Int16, Int32, String,
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.reference import reference
 from tests.specs.codec.every_kind import VERSIONS, codec_of, filled, paths_of, picked, without
-from tests.specs.codec.variants import written
+from tests.specs.codec.variants import as_variant
 
 SIZES = (0, 1, 2, 3, 4, 31, 32, 33, 126, 127, 128, 300)
 
@@ -36,7 +36,7 @@ def test_what_is_written_is_read_by_each(version: int, size: Any) -> None:
     assert codec.inspect(body) == (values, [])
     assert codec.regular(body) == values
     assert codec.regular(body + b"\0") is None
-    assert written(layout, values) == to_json(values)
+    assert as_variant(layout, values) == to_json(values)
     for path in paths_of(layout):
         assert codec.project(path)(body) == picked(values, path.split(".")), path
     for slot in layout.slots:
@@ -192,7 +192,9 @@ def test_tags_that_nobody_knows_are_kept_and_written_again() -> None:
         assert codec._decode(body) == codec._charged(body) == values | {"_tags": tags}
         assert codec.inspect(body) == (values | {"_tags": tags}, [])
         assert codec.project("one.id")(body) == {"one": {"id": 1}}
-        assert written(codec.layout, values | {"_tags": tags}) == to_json(values | {"_tags": tags})
+        assert as_variant(codec.layout, values | {"_tags": tags}) == to_json(
+            values | {"_tags": tags}
+        )
         with_more = values | {"one": values["one"] | {"_tags": tags}, "_tags": tags}
         again = codec.encode(with_more)
         assert codec.project("one.id")(again) == {"one": {"id": 1}}

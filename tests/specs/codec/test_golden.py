@@ -7,7 +7,7 @@ import pytest
 from barnabas import specs
 from barnabas.specs.codec.careful_encoder import encode_carefully
 from tests.golden.definitions import ANEW
-from tests.golden.frames import BY_API, codec_of, from_kafka_json, golden_frames, message_of
+from tests.golden.frames import BY_API, from_kafka_json, golden_codec, golden_frames, golden_message
 
 
 def test_the_frames_cover_every_api_and_version() -> None:
@@ -24,8 +24,8 @@ def test_the_frames_cover_every_api_and_version() -> None:
 @pytest.mark.parametrize("api", BY_API)
 def test_reference_codec_careful_reader_and_json_agree(api: str) -> None:
     for frame in BY_API[api]:
-        body, codec = bytes.fromhex(frame["hex"]), codec_of(frame)
-        reference = message_of(frame).at(frame["version"])
+        body, codec = bytes.fromhex(frame["hex"]), golden_codec(frame)
+        reference = golden_message(frame).at(frame["version"])
         expected = from_kafka_json(codec.layout, frame["json"])
         where = f"{api} {frame['direction']} v{frame['version']} {frame['case']}"
         # repr tells -0.0 from 0.0 and 1 from True; each way of reading by itself

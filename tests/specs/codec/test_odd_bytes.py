@@ -21,7 +21,7 @@ from barnabas.specs.declaration import (
     Struct,
     Type,
 )
-from tests.golden.frames import codec_of, golden_lines
+from tests.golden.frames import golden_codec, golden_lines
 from tests.specs.codec import every_kind
 
 TYPES = {
@@ -216,7 +216,7 @@ CASES = {case["case"]: case for case in golden_lines("malformed") if case["kind"
 @pytest.mark.parametrize("name", CASES.keys() - OF_VERSIONS)
 def test_accepted_or_refused_as_kafka_does(name: str) -> None:
     case = CASES[name]
-    body, codec = bytes.fromhex(case["hex"]), codec_of(case)
+    body, codec = bytes.fromhex(case["hex"]), golden_codec(case)
     if case["4.4.0"]["accepted"]:
         values, oddities = codec.inspect(body)
         assert repr(codec.decode(body)) == repr(values)

@@ -14,7 +14,7 @@ from barnabas.specs import embedded
 from barnabas.specs.codec import Malformed, has_path
 from barnabas.specs.codec.careful_encoder import encode_carefully
 from barnabas.specs.codec.decoder import IRREGULAR
-from tests.golden.frames import codec_of, golden_frames
+from tests.golden.frames import golden_codec, golden_frames
 from tests.specs.codec import every_kind
 from tests.specs.codec.every_kind import filled, paths_of, picked
 from tests.specs.strategies import mutated
@@ -104,7 +104,7 @@ def test_a_lead_reads_from_the_first_bytes_what_a_projection_reads_from_all() ->
     choose = random.Random(5)
     read = 0
     for frame in choose.sample(FRAMES, 300):
-        codec, body = codec_of(frame), bytes.fromhex(frame["hex"])
+        codec, body = golden_codec(frame), bytes.fromhex(frame["hex"])
         name = choose.choice([slot.name for slot in codec.layout.slots] or ["no_such_field"])
         lead = codec.project_prefix(name)
         found = lead(body)
@@ -125,7 +125,7 @@ def test_a_mutated_body_is_read_or_refused_and_never_anything_else(
     frame: dict[str, Any], data: st.DataObject
 ) -> None:
     body = data.draw(mutated(bytes.fromhex(frame["hex"])))
-    codec = codec_of(frame)
+    codec = golden_codec(frame)
     try:
         values = codec.decode(body)
     except Malformed:

@@ -29,7 +29,7 @@ from barnabas.specs.jsonform import BLOBS, MOST, Blob, to_json
 from barnabas.specs.registry import REGISTRY, api
 from barnabas.specs.secrets import by_field, redact, secret_paths
 from tests.specs.codec.every_kind import codec_of
-from tests.specs.codec.variants import finite, written
+from tests.specs.codec.variants import as_variant, finite
 from tests.specs.strategies import values
 
 
@@ -48,7 +48,7 @@ def test_it_is_the_dumped_json_form_without_secrets(key: int, data: st.DataObjec
     body = drawn(data, codec)
     secrets = by_field(secret_paths(key, direction))
     expected = finite(to_json(redact(key, direction, body)))
-    assert written(codec.layout, body, secrets=secrets) == expected
+    assert as_variant(codec.layout, body, secrets=secrets) == expected
 
 
 @pytest.mark.parametrize(("key", "direction"), [(1, "request"), (1, "response"), (8, "request")])
@@ -63,7 +63,7 @@ def test_names_stand_behind_the_fields_of_their_structures(
     body = drawn(data, codec)
     named = [(one.path, one.id, one.name or "") for one in gaps(key, version, direction)]
     assert named
-    found = written(codec.layout, body, known, named=named)
+    found = as_variant(codec.layout, body, known, named=named)
     complete(body, key, version, direction, known)
     assert found == finite(to_json(body))
 
@@ -75,7 +75,7 @@ def test_a_value_that_its_structure_calls_sensitive_is_withheld() -> None:
         for name, secret in (("hunter2", True), ("plain", False))
     ]
     body = codec.decode(codec.encode({"results": [{"configs": entries}]}))
-    found = written(codec.layout, body, secrets=by_field(secret_paths(32, "response")))
+    found = as_variant(codec.layout, body, secrets=by_field(secret_paths(32, "response")))
     assert found == to_json(redact(32, "response", body))
     configs = found["results"][0]["configs"]
     assert [one["synonyms"][0]["value"] for one in configs] == ["<redacted>", "plain"]
@@ -103,7 +103,7 @@ NESTED = ("a" / Struct("b" / Array("c" / Bool, "d" / Float64), "e" / Int32), "f"
 )  # fmt: skip
 def test_values_of_any_size(fields: tuple[Field, ...], body: dict[str, Any]) -> None:
     layout = codec_of(0, fields).layout
-    assert written(layout, body) == finite(body)
+    assert as_variant(layout, body) == finite(body)
 
 
 def test_numbers_counts_and_offsets_take_as_few_bytes_as_they_need() -> None:
@@ -134,7 +134,7 @@ def test_numbers_counts_and_offsets_take_as_few_bytes_as_they_need() -> None:
 def test_names_whose_numbers_take_two_bytes() -> None:
     one, other = (Struct(*(f"{name}{n}" / Int32 for n in range(200))) for name in "fg")
     body = {each: {f"{name}{n}": n for n in range(200)} for each, name in (("a", "f"), ("b", "g"))}
-    assert written(codec_of(0, ("a" / one, "b" / other)).layout, body) == body
+    assert as_variant(codec_of(0, ("a" / one, "b" / other)).layout, body) == body
 
 
 @pytest.mark.parametrize("fields", [(), TEXT])
@@ -144,7 +144,8 @@ def test_any_number_of_tags_that_nobody_knows(fields: tuple[Field, ...], count: 
     tags = range(1000, 1000 + count)
     expected = body | {"_tags": {str(number): "" for number in tags}}
     assert (
-        written(codec_of(1, fields).layout, body | {"_tags": dict.fromkeys(tags, b"")}) == expected
+        as_variant(codec_of(1, fields).layout, body | {"_tags": dict.fromkeys(tags, b"")})
+        == expected
     )
 
 
@@ -153,19 +154,21 @@ def test_any_number_of_tags_that_nobody_knows(fields: tuple[Field, ...], count: 
 def test_bytes_are_written_as_json_has_them(size: int, blob: Blob) -> None:
     body = {"raw": b"a" * size, "list": [b"b" * size], "_tags": {7: b"t" * size}}
     layout = codec_of(1, ("raw" / Bytes, "list" / Array(Bytes))).layout
-    assert written(layout, body, blob=blob) == to_json(body, blob)
+    assert as_variant(layout, body, blob=blob) == to_json(body, blob)
 
 
 def test_secrets_are_told_by_their_size_alone() -> None:
     layout = codec_of(0, ("raw" / Bytes, "text" / NullableString, "list" / Array(String))).layout
     secrets = {"raw": "", "text": "", "list": ""}
-    assert written(layout, {"raw": b"abc", "text": "hunter2", "list": ["a"]}, secrets=secrets) == {
+    assert as_variant(
+        layout, {"raw": b"abc", "text": "hunter2", "list": ["a"]}, secrets=secrets
+    ) == {
         "raw": "<redacted 3 bytes>",
         "text": "<redacted>",
         "list": ["<redacted>"],
     }
     nothing: dict[str, Any] = {"raw": b"", "text": None, "list": []}
-    assert written(layout, nothing, secrets=secrets) == nothing | {"raw": "<redacted 0 bytes>"}
+    assert as_variant(layout, nothing, secrets=secrets) == nothing | {"raw": "<redacted 0 bytes>"}
 
 
 def test_names_are_those_of_all_fields_and_of_what_may_stand_for_bytes() -> None:

@@ -15,7 +15,7 @@ from barnabas.specs.jsonform import Blob, base64_text
 from barnabas.specs.layout import Layout
 
 
-def written(
+def as_variant(
     layout: Layout,
     body: dict[str, Any],
     known: dict[uuid.UUID, str] | None = None,

@@ -69,7 +69,7 @@ def run(*arguments: str | Path, code: int = 0) -> str:
     return done.stdout
 
 
-def written(path: Path, scenario: str) -> Path:
+def written_capture(path: Path, scenario: str) -> Path:
     """Write a capture of a clerk who enrolls, and of a transfer that is refused."""
     with CaptureWriter(path, limit=None, meta={"scenario": scenario}) as writer:
         flow = writer.open(1, ("10.0.0.1", 5000), ("10.0.0.2", 9092), START, {})
@@ -83,7 +83,7 @@ def written(path: Path, scenario: str) -> Path:
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return written(tmp_path_factory.mktemp("capture") / "f.pcapng", SCENARIO)
+    return written_capture(tmp_path_factory.mktemp("capture") / "f.pcapng", SCENARIO)
 
 
 def test_spec_lists_and_shows_it() -> None:

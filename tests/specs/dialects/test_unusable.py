@@ -21,7 +21,7 @@ from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.places import SAMPLES
 from tests.proxy.playbook import Stage
 from tests.specs.dialects.installed import ENTRY_POINTS, LEDGER, installed
-from tests.specs.dialects.test_ledger import run, transfer, transferred, written
+from tests.specs.dialects.test_ledger import run, transfer, transferred, written_capture
 
 USE = ("spec", "show", "Transfer", "--dialect", "ledger")
 SCENARIO = "version: 1\ndialect: ledger\nrules: []\n"
@@ -139,7 +139,7 @@ def test_broken_entry_points_are_a_line(tmp_path: Path) -> None:
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    return written(tmp_path / "f.pcapng", SCENARIO)
+    return written_capture(tmp_path / "f.pcapng", SCENARIO)
 
 
 NOWHERE = "dialect ledger: can't import nowhere_at_all"

@@ -7,7 +7,7 @@ import pytest
 from barnabas.specs import embedded
 from barnabas.specs.codec.careful_encoder import encode_carefully
 from tests.golden.definitions import DEFINITIONS
-from tests.golden.frames import Line, codec_of, from_kafka_json, golden_frames, message_of
+from tests.golden.frames import Line, from_kafka_json, golden_codec, golden_frames, golden_message
 
 FRAMES: dict[tuple[str, int], list[Line]] = {}
 for _frame in golden_frames("data"):
@@ -23,8 +23,8 @@ def test_the_frames_cover_every_version_of_every_message_in_kafka_clients() -> N
 @pytest.mark.parametrize(("name", "version"), sorted(FRAMES))
 def test_all_ways_of_reading_and_writing_agree(name: str, version: int) -> None:
     for frame in FRAMES[name, version]:
-        body, codec = bytes.fromhex(frame["hex"]), codec_of(frame)
-        reference = message_of(frame).at(version)
+        body, codec = bytes.fromhex(frame["hex"]), golden_codec(frame)
+        reference = golden_message(frame).at(version)
         expected = from_kafka_json(codec.layout, frame["json"])
         assert repr(codec.decode(body)) == repr(expected), frame["case"]
         assert reference.parse(body) == expected, frame["case"]

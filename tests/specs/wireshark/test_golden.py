@@ -12,7 +12,7 @@ from barnabas.specs.embedded import PLACES
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.registry import REGISTRY
 from tests.captures.traffic import Said
-from tests.golden.frames import Line, decoded, golden_frames
+from tests.golden.frames import Line, golden_frames, golden_values
 from tests.specs.wireshark.dissected import alike, capture_of, dissected, expected
 
 pytestmark = pytest.mark.needs_tshark
@@ -31,7 +31,7 @@ def said(golden: list[Line]) -> list[Said]:
         asked = Frame("request", frame["key"], frame["version"], head, {})
         if frame["direction"] == "response":
             found.append(("request", encode_frame(asked)))
-        whole = replace(asked, direction=frame["direction"], body=decoded(frame))
+        whole = replace(asked, direction=frame["direction"], body=golden_values(frame))
         found.append((frame["direction"], encode_frame(whole)))
     return found
 
@@ -50,7 +50,7 @@ def test_tshark_shows_every_field_of_every_version(tmp_path: Path) -> None:
         prefix = f"{MODULES[frame['key']]}_{frame['direction']}"
         where = f"{frame['api']} v{frame['version']} {frame['direction']}"
         assert found.title == f"Kafka {frame['direction']}: {where}, correlation id {number}"
-        differences = alike(found.body(prefix), expected(layout, decoded(frame), prefix))
+        differences = alike(found.body(prefix), expected(layout, golden_values(frame), prefix))
         if message.name not in HIDING:
             differences += found.problems
         wrong += [f"{where} {frame['case']}: {each}" for each in differences[:3]]
