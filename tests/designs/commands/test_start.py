@@ -137,9 +137,15 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
     pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
     news: queue.Queue[None] = queue.Queue()
 
+    notes: list[str] = []
+    said = [notes]
+
     def until(condition: Callable[[], bool]) -> None:
         while not condition():
-            news.get(timeout=LIMIT)
+            try:
+                news.get(timeout=LIMIT)
+            except queue.Empty:
+                pytest.fail("\n".join(line for lines in said for line in lines))
 
     with running("start", design, "--nodes", "3", "--topic", "t:6") as brokers:
         assert brokers.stdout is not None
@@ -147,12 +153,12 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
         bootstrap, pids = ready["bootstrap"], {one["node"]: one["pid"] for one in ready["brokers"]}
         addresses = [one["address"] for one in ready["brokers"]]
         assert addresses == bootstrap.split(",")
-        notes: list[str] = []
         Reader(brokers.stderr, notes.append, news)
         until(lambda: coordinator(notes) is not None)
         assert closes(addresses[0], b"GET / HTTP/1.1\r\n\r\n")
         with consuming(design, bootstrap, news) as one, consuming(design, bootstrap, news) as other:
             both = (one, other)
+            said += (each.said for each in both)
 
             def got() -> set[int]:
                 return {int(row["value"]) for each in both for row in each.records}
