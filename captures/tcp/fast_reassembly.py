@@ -88,8 +88,6 @@ def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterat
             yield index
             continue
         flow.count += 1
-        if not acked:
-            other.acked = other.position
         if start < end:
             payload = half.gather(data[start:end], ts_ns, number + index)
             if payload:

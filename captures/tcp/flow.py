@@ -77,8 +77,6 @@ class Flow:
         if (seq - half.first - half.position) % MODULUS or (self.patience and 0 < acked < OLD):
             return None
         self.count += 1
-        if not acked:
-            other.acked = other.position
         payload = half.gather(data[start:end], ts_ns, packet) if start < end else b""
         return (Data(self.number, half.direction, ts_ns, payload, (), packet),) if payload else ()
 

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from random import Random
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import Run
 from barnabas.captures.tcp.fast_headers import fast_tcp_segment
+from barnabas.captures.tcp.flow import GRACE
 from barnabas.captures.tcp.half import Data
 from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, TcpSegment, parse
 from barnabas.captures.tcp.reassembly import Event, Reassembler
@@ -131,3 +133,18 @@ def test_of_what_is_unusual_nothing_takes_it(fast: Any) -> None:
     assert fast(packets, 1, Reassembler())[1] == 0
     packets = packets_of(segments(TALK), "vlan", False, 0)
     assert fast(packets, 1, Reassembler())[1] == 0
+
+
+@pytest.mark.parametrize("way", [carefully, in_a_run, one_by_one])
+def test_a_gap_is_known_though_an_older_acknowledgement_came_after_the_one_that_shows_it(
+    way: Any,
+) -> None:
+    found = segments(TALK[:4])
+    asked, answered = 105, 507
+    found += [back(answered, b"", ACK, asked + 5), back(answered, b"zz", ACK, asked)]
+    found += [there(asked + 5, b"late", ACK, answered + 2)]
+    found += [back(answered + 2, b"", ACK, asked)] * GRACE
+    flows = Reassembler()
+    with mock.patch.object(flows, "end", return_value=()):
+        events, _ = way(packets_of(found, "raw", False, 0), 101, flows)
+    assert [event.data for event in events[-2:] if isinstance(event, Data)] == [b"late"]
