@@ -53,8 +53,6 @@ class BulkReassembly:
         """Where both directions would have to begin for what follows to be known."""
         self._breaks: list[int] = []
         """The packets that are not in order then."""
-        self._even: tuple[list[int], list[int]] = [], []
-        """Those of each direction that acknowledge all of the other one."""
 
     def __len__(self) -> int:
         return len(self._segments)
@@ -86,8 +84,6 @@ class BulkReassembly:
             end = min(end, bisect_left(sums[way], most, begin + 1) - 1)
         if end > begin:
             for way in (0, 1):
-                self._acknowledge(way, begin, end, halves[1 - way])
-            for way in (0, 1):
                 self._gather(way, begin, end, halves[way], data)
             flow.count += end - begin
         return end
@@ -111,17 +107,7 @@ class BulkReassembly:
         if patience:
             good &= (acked == 0) | (acked >= OLD)
         self._breaks = (np.flatnonzero(~good) + begin).tolist()
-        even = acked == 0
-        self._even = _places(even & ~forward, begin), _places(even & forward, begin)
         self._base = base
-
-    def _acknowledge(self, way: int, begin: int, end: int, other: Half) -> None:
-        """What packets that go this way say of the other: it has not moved yet."""
-        even = self._even[way]
-        last = bisect_left(even, end) - 1
-        if last >= 0 and even[last] >= begin:
-            sums = self._sums[1 - way]
-            other.acked = other.position + sums[even[last]] - sums[begin]
 
     def _gather(self, way: int, begin: int, end: int, half: Half, data: memoryview) -> None:
         size = self._sums[way][end] - self._sums[way][begin]
@@ -148,9 +134,4 @@ class _Payloads:
 def _before(sizes: NDArray[np.int64], which: NDArray[np.bool_]) -> NDArray[np.int64]:
     found = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(np.where(which, sizes, 0), out=found[1:])
-    return found
-
-
-def _places(which: NDArray[np.bool_], begin: int) -> list[int]:
-    found: list[int] = (np.flatnonzero(which) + begin).tolist()
     return found
