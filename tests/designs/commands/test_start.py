@@ -29,7 +29,7 @@ from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.designs.brokers.logs.broker import with_broker
 from tests.designs.waiting import LIMIT
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 PEERS = [sys.executable, "-m", "barnabas", "peers"]
 
@@ -143,7 +143,7 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
     def until(condition: Callable[[], bool]) -> None:
         while not condition():
             try:
-                news.get(timeout=LIMIT)
+                news.get(timeout=2 * LIMIT)  # two processes start meanwhile
             except queue.Empty:
                 pytest.fail("\n".join(line for lines in said for line in lines))
 
