@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -20,3 +21,14 @@ def until(condition: Callable[[], T], what: str = "", seconds: float = SOON) -> 
             raise TimeoutError(f"{what or 'the condition'}: not in {seconds:g} s")
         time.sleep(0.02)
     return value
+
+
+async def eventually(
+    condition: Callable[[], object], holds: Callable[[], object] = lambda: None
+) -> None:
+    """Wait in an event loop until a condition is true; call as often what has to hold at any time."""
+    async with asyncio.timeout(SOON):
+        while not condition():
+            holds()
+            await asyncio.sleep(0.005)
+    holds()

@@ -11,7 +11,6 @@ from barnabas.captures.host_port import possible
 from barnabas.designs.consuming.dialer import Connect, Dialer
 from barnabas.designs.protocol_guide.client_0_8.client import Connection
 from barnabas.peers.replay.connection import LiveConnection
-from tests.designs.waiting import in_loop
 
 Address = tuple[str, int]
 
@@ -36,7 +35,6 @@ def test_it_is_no_other_error_than_that_of_a_broker_that_is_gone(
 
 
 @pytest.mark.parametrize("address", [("a..b", 1), ("127.0.0.1", 70000)])
-@in_loop
 async def test_a_dialer_loses_it(address: Address) -> None:
     dialer = Dialer()
     dialer.do(Connect(address))

@@ -9,7 +9,7 @@ from barnabas.designs.brokers.registry import MemoryElector
 from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
-from tests.designs.waiting import LIMIT, in_loop, until
+from tests.waiting import SOON, eventually
 
 FAILURE = OSError("its disk is full")
 
@@ -19,7 +19,6 @@ def fail(node: int, action: BrokerAction) -> None:
     raise FAILURE
 
 
-@in_loop
 async def test_why_is_known_at_once_and_the_broker_leaves() -> None:
     elector = MemoryElector()
     settings, left = BrokerSettings(slots=1), asyncio.Event()
@@ -33,10 +32,10 @@ async def test_why_is_known_at_once_and_the_broker_leaves() -> None:
     async with Cluster(
         1, topics={}, settings=settings, electors={0: elector}, watch=fail
     ) as cluster:
-        await until(lambda: bool(cluster.failures))
+        await eventually(lambda: bool(cluster.failures))
         assert cluster.failures == {1: FAILURE}
         assert not cluster.servers
-        async with asyncio.timeout(LIMIT):
+        async with asyncio.timeout(SOON):
             await left.wait()
 
 
@@ -49,14 +48,13 @@ class Slow(MemoryElector):
 
     def leave(self, candidate: int) -> None:
         self.asked.set()
-        self.over.wait(LIMIT)
+        self.over.wait(SOON)
 
 
-@in_loop
 async def test_who_has_not_left_when_the_cluster_ends_is_not_waited_for() -> None:
     elector = Slow()
     try:
-        async with asyncio.timeout(LIMIT):
+        async with asyncio.timeout(SOON):
             async with Cluster(
                 1,
                 topics={},
@@ -64,8 +62,8 @@ async def test_who_has_not_left_when_the_cluster_ends_is_not_waited_for() -> Non
                 electors={0: elector},
                 watch=fail,
             ) as cluster:
-                await until(lambda: bool(cluster.failures))
-                await asyncio.to_thread(elector.asked.wait, LIMIT)
+                await eventually(lambda: bool(cluster.failures))
+                await asyncio.to_thread(elector.asked.wait, SOON)
             assert not elector.over.is_set()
     finally:
         elector.over.set()

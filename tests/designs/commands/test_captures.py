@@ -25,7 +25,7 @@ from barnabas.proxy.scenario.file import loads
 from barnabas.specs.dialects import dialects
 from barnabas.trouble import Trouble
 from tests.designs.brokers.logs.broker import with_broker
-from tests.designs.waiting import until
+from tests.waiting import eventually
 
 SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
 
@@ -47,9 +47,9 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     for _ in range(2)
                 ]
                 clients[0].start()
-                await until(lambda: clients[0].fetching)
+                await eventually(lambda: clients[0].fetching)
                 clients[1].start()
-                await until(lambda: bool(clients[1].core.refused))
+                await eventually(lambda: bool(clients[1].core.refused))
                 for one in clients:
                     await one.stop()
             finally:

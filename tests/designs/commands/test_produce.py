@@ -18,7 +18,7 @@ from barnabas.designs.commands.produce import LINE_LIMIT, produce
 from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.trouble import COULD_NOT_RUN, FINE, MISUSE, Trouble
 from tests.designs.brokers.logs.broker import with_broker
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 
 def sent(folder: Path, lines: bytes) -> tuple[int, str, list[list[bytes | None]]]:
@@ -32,7 +32,7 @@ def sent(folder: Path, lines: bytes) -> tuple[int, str, list[list[bytes | None]]
             ],
             input=lines,
             capture_output=True,
-            timeout=LIMIT,
+            timeout=SOON,
             check=False,
         )
         with Client([address]) as client:

@@ -27,7 +27,7 @@ from barnabas.designs.brokers.start import topics_of
 from barnabas.designs.commands.consume import consume
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.designs.brokers.logs.broker import with_broker
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -94,7 +94,7 @@ class Consumer:
     def leave(self) -> None:
         """Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
-        assert self.process.wait(LIMIT) == 0
+        assert self.process.wait(SOON) == 0
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def produce(bootstrap: str, numbers: range) -> None:
         input=lines,
         capture_output=True,
         text=True,
-        timeout=LIMIT,
+        timeout=SOON,
         check=False,
     )
     assert (found.returncode, found.stderr) == (0, f"{len(numbers)} records sent\n")
@@ -126,7 +126,7 @@ def coordinator(notes: list[str]) -> int | None:
 def closes(address: str, data: bytes) -> bool:
     """Whether a broker closes a connection on which it gets this."""
     host, port = address.split(":")
-    with socket.create_connection((host, int(port)), timeout=LIMIT) as connection:
+    with socket.create_connection((host, int(port)), timeout=SOON) as connection:
         connection.sendall(data)
         return connection.recv(100) == b""
 
@@ -143,7 +143,7 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
     def until(condition: Callable[[], bool]) -> None:
         while not condition():
             try:
-                news.get(timeout=2 * LIMIT)  # two processes start meanwhile
+                news.get(timeout=2 * SOON)  # two processes start meanwhile
             except queue.Empty:
                 pytest.fail("\n".join(line for lines in said for line in lines))
 
@@ -179,7 +179,7 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
             until(lambda: got() == set(range(220)))
             one.leave()
         brokers.send_signal(signal.SIGINT)
-        assert brokers.wait(LIMIT) == 0
+        assert brokers.wait(SOON) == 0
         assert brokers.stdout.read() == ""
     # one that joins the group just then has no coordinator to lose
     assert any("is lost" in line for each in both for line in each.said)
@@ -268,7 +268,7 @@ def test_a_topic_that_is_not_there_is_said_and_waited_for(design: str, tmp_path:
             assert process.stderr is not None
             assert MISSING in iter(process.stderr.readline, "")
             process.send_signal(signal.SIGINT)
-            return process.wait(LIMIT)
+            return process.wait(SOON)
 
     assert with_broker(design, tmp_path, talk) == 0
 
@@ -280,7 +280,7 @@ def test_brokers_of_another_design_are_said_and_end_it(
     def talk(address: Address) -> tuple[str, int]:
         arguments = ("-b", endpoint_text(address), "--group", "g", "--topic", "t")
         with running("consume", other, *arguments) as process:
-            return process.communicate(timeout=LIMIT)[1], process.returncode
+            return process.communicate(timeout=SOON)[1], process.returncode
 
     said, code = with_broker(design, tmp_path, talk)
     assert code == COULD_NOT_RUN
@@ -298,7 +298,7 @@ def test_records_that_can_not_be_sent_are_said() -> None:
             input="a\n",
             capture_output=True,
             text=True,
-            timeout=LIMIT,
+            timeout=SOON,
             check=False,
         )
     assert found.returncode == COULD_NOT_RUN

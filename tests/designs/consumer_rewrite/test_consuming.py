@@ -13,7 +13,7 @@ from barnabas.designs.consumer_rewrite import consuming as rewrite
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.consuming import fetcher
 from tests.designs.brokers.logs.broker import with_broker
-from tests.designs.waiting import until
+from tests.waiting import eventually
 
 
 def test_a_leader_that_is_silent_holds_up_no_heartbeat(
@@ -33,7 +33,7 @@ def test_a_leader_that_is_silent_holds_up_no_heartbeat(
             await rewrite.consume(settings, lambda *what: None, said.append, over, [])
 
         async def hear(said: list[str], words: str) -> None:
-            await until(lambda: any(words in line for line in said))
+            await eventually(lambda: any(words in line for line in said))
 
         first, second = list[str](), list[str]()
         tasks = [asyncio.create_task(consume(first))]

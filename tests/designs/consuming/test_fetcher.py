@@ -17,7 +17,7 @@ from barnabas.designs.consuming.fetcher import PATIENCE, Fetcher
 from barnabas.designs.leaders import Address
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message
 from barnabas.specs.keys import METADATA
-from tests.designs.waiting import LIMIT, in_loop
+from tests.waiting import SOON
 
 A, B = ("t", 0), ("t", 1)
 
@@ -94,7 +94,7 @@ def produce(bootstrap: list[Address], place: tuple[str, int], *values: bytes) ->
 async def gather(fetcher: Fetcher, positions: dict[tuple[str, int], int]) -> dict[str, list[bytes]]:
     """Rounds until each partition has had something."""
     got: dict[str, list[bytes]] = {}
-    async with asyncio.timeout(LIMIT):
+    async with asyncio.timeout(SOON):
         while len(got) < len(positions):
             for place, found in (await fetcher.round(positions)).items():
                 values = [message.value or b"" for _, message in found.messages]
@@ -103,7 +103,6 @@ async def gather(fetcher: Fetcher, positions: dict[tuple[str, int], int]) -> dic
     return got
 
 
-@in_loop
 async def test_all_leaders_are_asked_and_positions_follow(tmp_path: Path) -> None:
     said: list[str] = []
     async with two(tmp_path, said) as (brokers, fetcher):
@@ -117,7 +116,6 @@ async def test_all_leaders_are_asked_and_positions_follow(tmp_path: Path) -> Non
     assert said == []
 
 
-@in_loop
 async def test_a_leader_that_is_gone_is_said_once_and_the_others_are_fetched(
     tmp_path: Path,
 ) -> None:
@@ -137,7 +135,6 @@ async def test_a_leader_that_is_gone_is_said_once_and_the_others_are_fetched(
     assert "leads t[0] and can't be asked" in said[0]
 
 
-@in_loop
 async def test_a_partition_that_nobody_leads_is_said_once_after_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +155,6 @@ async def test_a_partition_that_nobody_leads_is_said_once_after_a_while(
     ]
 
 
-@in_loop
 async def test_brokers_that_are_all_gone_are_said_once_and_in_words(tmp_path: Path) -> None:
     said: list[str] = []
     async with two(tmp_path, said) as (brokers, fetcher):
@@ -173,7 +169,6 @@ async def test_brokers_that_are_all_gone_are_said_once_and_in_words(tmp_path: Pa
     assert not any("Errno" in line for line in said)
 
 
-@in_loop
 async def test_an_offset_out_of_range_goes_on_with_the_smallest(tmp_path: Path) -> None:
     said: list[str] = []
     async with two(tmp_path, said) as (brokers, fetcher):
@@ -185,7 +180,6 @@ async def test_an_offset_out_of_range_goes_on_with_the_smallest(tmp_path: Path) 
     assert said == ["t[0] has no offset 7: fetches from 0 on"]
 
 
-@in_loop
 async def test_a_damaged_record_is_said_once_and_what_is_before_it_and_the_others_are_fetched(
     tmp_path: Path,
 ) -> None:

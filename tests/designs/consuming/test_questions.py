@@ -13,7 +13,6 @@ from barnabas.designs.central_coordination.consuming import QUESTION as CENTRAL
 from barnabas.designs.consumer_rewrite.consuming import QUESTION as REWRITE
 from barnabas.designs.consuming.questions import Question, UnableError, refuse_others
 from tests.designs.brokers.logs.broker import with_broker
-from tests.designs.waiting import in_loop
 
 QUESTIONS = {one.design: one for one in (CENTRAL, REWRITE)}
 
@@ -38,7 +37,6 @@ def test_only_who_answers_a_designs_question_is_of_it(
     "answer",
     [b"", b"\0", b"\0\0\0\0", b"\0\0\0\x08" + bytes(3), b"HTTP/1.1 400 Bad Request\r\n\r\n"],
 )
-@in_loop
 async def test_whatever_else_comes_back_is_no_design(question: Question, answer: bytes) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.closing(writer):

@@ -20,16 +20,8 @@ from confluent_kafka.admin import (
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from tests.experiments.scenarios.kafka import (
-    QUICK,
-    SOON,
-    fired,
-    made_topic,
-    numbers,
-    send,
-    through,
-    until,
-)
+from tests.experiments.scenarios.kafka import QUICK, fired, made_topic, numbers, send, through
+from tests.waiting import SOON, until
 
 PARTITIONS: Final = 6
 """Of a topic that a group shares: one, two, three members can own as many each."""

@@ -25,6 +25,7 @@ from barnabas.experiments.library import find
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import load
 from barnabas.proxy.scenario.model import Scenario
+from tests.waiting import SOON, until
 
 VERSION: Final = "4.3.1"
 
@@ -45,9 +46,6 @@ SETTINGS: Final = {
 
 PLAIN: Final = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 5}
 """Settings of a producer without idempotence."""
-
-SOON: Final = 60.0
-"""Seconds after which what was to come is given up."""
 
 QUICK: Final[dict[str, Any]] = {
     "log_level": 0,
@@ -123,15 +121,6 @@ def led(admin: AdminClient, name: str, partitions: int) -> bool:
     """
     ends = {TopicPartition(name, number): OffsetSpec.latest() for number in range(partitions)}
     return all(one.exception(SOON) is None for one in admin.list_offsets(ends).values())
-
-
-def until(condition: Callable[[], Any], what: str, seconds: float = SOON) -> None:
-    """Wait for a condition. Raises TimeoutError, saying what did not come."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{what}: not in {seconds:g} s")
-        time.sleep(0.02)
 
 
 def numbers(count: int, begin: int = 0) -> list[bytes]:

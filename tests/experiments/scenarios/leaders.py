@@ -6,7 +6,8 @@ from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.probe import ask
 from barnabas.specs.keys import ALTER_PARTITION_REASSIGNMENTS, METADATA
-from tests.experiments.scenarios.kafka import SOON, fired, until
+from tests.experiments.scenarios.kafka import fired
+from tests.waiting import SOON, until
 
 
 def move_leader(cluster: ApacheCluster, topic: str, to: int) -> None:

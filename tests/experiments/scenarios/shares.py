@@ -9,7 +9,8 @@ from typing import Final
 from confluent_kafka import KafkaException, ShareConsumer
 
 from tests.experiments.scenarios.groups import configure_group
-from tests.experiments.scenarios.kafka import QUICK, SOON, made_topic, numbers, send
+from tests.experiments.scenarios.kafka import QUICK, made_topic, numbers, send
+from tests.waiting import SOON
 
 COUNT: Final = 20
 

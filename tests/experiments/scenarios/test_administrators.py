@@ -8,7 +8,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.expectations import of_api
-from tests.experiments.scenarios.kafka import QUICK, SOON, fired, silence, through
+from tests.experiments.scenarios.kafka import QUICK, fired, silence, through
+from tests.waiting import SOON
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 

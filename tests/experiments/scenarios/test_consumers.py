@@ -27,9 +27,9 @@ from tests.experiments.scenarios.kafka import (
     send,
     spread,
     through,
-    until,
 )
 from tests.experiments.scenarios.leaders import asked, move_leader, named_an_unreachable_leader
+from tests.waiting import until
 
 apache = pytest.mark.needs_apache("4.3.1")
 

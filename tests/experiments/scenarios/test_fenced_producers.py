@@ -23,9 +23,9 @@ from tests.experiments.scenarios.kafka import (
     receive,
     send,
     through,
-    until,
 )
 from tests.experiments.scenarios.transactions import transact, transactional
+from tests.waiting import until
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 

@@ -10,16 +10,8 @@ from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.groups import CLASSIC, CONSUMER, group_behind, group_of
-from tests.experiments.scenarios.kafka import (
-    JAVA,
-    fired,
-    made_topic,
-    numbers,
-    ready,
-    send,
-    through,
-    until,
-)
+from tests.experiments.scenarios.kafka import JAVA, fired, made_topic, numbers, ready, send, through
+from tests.waiting import until
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 

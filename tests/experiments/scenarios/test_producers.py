@@ -18,7 +18,6 @@ from tests.experiments.scenarios.kafka import (
     PLAIN,
     QUICK,
     SINGLY,
-    SOON,
     Sent,
     fired,
     made_topic,
@@ -28,6 +27,7 @@ from tests.experiments.scenarios.kafka import (
     through,
 )
 from tests.experiments.scenarios.leaders import move_leader, named_an_unreachable_leader
+from tests.waiting import SOON
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 

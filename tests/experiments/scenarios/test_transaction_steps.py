@@ -15,7 +15,6 @@ from tests.experiments.scenarios.expectations import of_api
 from tests.experiments.scenarios.kafka import (
     JAVA,
     QUICK,
-    SOON,
     fired,
     made_topic,
     numbers,
@@ -24,6 +23,7 @@ from tests.experiments.scenarios.kafka import (
     through,
 )
 from tests.experiments.scenarios.transactions import transactional
+from tests.waiting import SOON
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 

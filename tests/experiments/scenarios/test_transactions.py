@@ -12,16 +12,9 @@ from confluent_kafka import KafkaException
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.expectations import asks_for_its_id_again, errors, of_api
-from tests.experiments.scenarios.kafka import (
-    JAVA,
-    fired,
-    made_topic,
-    numbers,
-    read_log,
-    through,
-    until,
-)
+from tests.experiments.scenarios.kafka import JAVA, fired, made_topic, numbers, read_log, through
 from tests.experiments.scenarios.transactions import ended, transact, transactional
+from tests.waiting import until
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from confluent_kafka import Producer
 
 from barnabas.harness import Harness
-from tests.experiments.scenarios.kafka import QUICK, SOON
+from tests.experiments.scenarios.kafka import QUICK
+from tests.waiting import SOON
 
 
 def transactional(bootstrap: str, name: str, **settings: object) -> Producer:

@@ -13,7 +13,7 @@ from barnabas.designs.brokers.listener import Address
 from barnabas.designs.brokers.processes.designs import DESIGNS
 from barnabas.designs.protocol_guide.client_0_8 import LATEST, Client, Message
 from tests.designs.brokers.logs.broker import with_broker
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 VALUES = [b"a", b"b", b"c"]
 
@@ -55,7 +55,7 @@ def test_librdkafka_as_of_0_8_2_produces(design: str, tmp_path: Path) -> None:
                 partition=number % 2,
                 callback=lambda error, _: failed.append(error) if error else None,
             )
-        left = producer.flush(LIMIT)
+        left = producer.flush(SOON)
         with Client([address]) as client:
             return left, client.fetch({("t", 0): 0, ("t", 1): 0})
 

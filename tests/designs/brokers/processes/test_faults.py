@@ -27,7 +27,7 @@ from barnabas.designs.leaders import Place
 from barnabas.designs.options import addresses
 from barnabas.designs.protocol_guide.client_0_8 import Client, Error, Message
 from barnabas.peers.apache.keeper import ZooKeeper
-from tests.designs.waiting import LIMIT, wait_until
+from tests.waiting import SOON, until
 
 pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
 
@@ -148,7 +148,7 @@ def test_a_zookeeper_that_is_silent_and_comes_back_costs_no_record_and_is_said(
     assert process is not None
 
     async def eventually(condition: Callable[[], bool]) -> None:
-        await asyncio.to_thread(wait_until, condition)
+        await asyncio.to_thread(until, condition)
 
     def zookeeper() -> list[str]:
         return ["lost" if "lost" in line else "again" for line in notes.last("has .*ZooKeeper")]
@@ -196,7 +196,7 @@ def test_a_zookeeper_that_comes_back_without_its_data_ends_all_in_a_line(
             ended.update(cluster.ended())
             return ended == {1: 1, 2: 1}
 
-        wait_until(all_ended)
+        until(all_ended)
     said = "ends: ZooKeeper is there again and has lost its data: all brokers are to start anew"
     assert notes.count(said) == 2, notes.text
 
@@ -257,7 +257,7 @@ def test_brokers_on_a_folder_of_others_say_that_its_logs_are_locked_and_have_the
     with brokers(keeper, notes, 1, "folder", "rewrite", SHORT, tmp_path) as first:
         produce(first, "folder", b"a")
         with brokers(keeper, notes, 1, "folder", "central", data=tmp_path) as second:
-            wait_until(lambda: notes.count("waits for 2 logs that another process has locked") == 1)
+            until(lambda: notes.count("waits for 2 logs that another process has locked") == 1)
             os.kill(first.brokers[1].pid, signal.SIGKILL)
             produce(second, "folder", b"b")
             assert fetched(second, ("folder", 1)) == [b"a", b"b"]
@@ -270,7 +270,7 @@ def test_a_broker_that_comes_back_and_finds_its_id_taken_ends(
         os.kill(first.brokers[1].pid, signal.SIGSTOP)
         with brokers(keeper, notes, 1, "back", expiry=SHORT) as second:
             os.kill(first.brokers[1].pid, signal.SIGCONT)
-            wait_until(lambda: first.ended() == {1: 1})
+            until(lambda: first.ended() == {1: 1})
             produce(second, "back", b"a")
             assert second.ended() == {}
     assert notes.count("another broker 1 is in ZooKeeper by now") == 1
@@ -298,7 +298,7 @@ def test_a_broker_that_is_stopped_does_not_outlive_who_started_it(keeper: ZooKee
         os.kill(broker, signal.SIGSTOP)
         holder.kill()
     try:
-        assert select.select([watched], [], [], LIMIT)[0]
+        assert select.select([watched], [], [], SOON)[0]
     finally:
         os.close(watched)
         with contextlib.suppress(ProcessLookupError):
@@ -334,7 +334,7 @@ def test_garbage_and_half_a_frame_cost_their_connection_alone(
 
         def connect() -> socket.socket:
             address = cluster.brokers[1].address
-            return stack.enter_context(socket.create_connection(address, timeout=LIMIT))
+            return stack.enter_context(socket.create_connection(address, timeout=SOON))
 
         half = connect()
         half.sendall(b"\x00\x00\x00\x20half")
@@ -356,7 +356,7 @@ def test_nothing_that_was_acknowledged_is_lost_with_a_broker_that_is_killed_in_t
     over = threading.Event()
 
     def work(cluster: ProcessCluster) -> None:
-        with Client(addresses(cluster.bootstrap), patience=LIMIT) as client:
+        with Client(addresses(cluster.bootstrap), patience=SOON) as client:
             while not over.is_set():
                 value = b"%d" % len(acknowledged)
                 client.produce({place: [Message(value, large)]})
@@ -366,10 +366,10 @@ def test_nothing_that_was_acknowledged_is_lost_with_a_broker_that_is_killed_in_t
         thread = threading.Thread(target=work, args=(cluster,))
         thread.start()
         try:
-            wait_until(lambda: len(acknowledged) >= 20)
+            until(lambda: len(acknowledged) >= 20)
             os.kill(cluster.brokers[1].pid, signal.SIGKILL)
             before = len(acknowledged)
-            wait_until(lambda: len(acknowledged) >= before + 3)
+            until(lambda: len(acknowledged) >= before + 3)
         finally:
             over.set()
             thread.join()

@@ -17,7 +17,7 @@ from barnabas.designs.brokers.registry.topics import Topics
 from barnabas.designs.brokers.registry.zookeeper import ZooKeeperRegistry
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message
 from barnabas.peers.apache.keeper import ZooKeeper
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
 
@@ -36,13 +36,13 @@ def zookeeper() -> Iterator[str]:
 
 def asked(address: Address) -> bool:
     """Whether a broker answers."""
-    with Client([address], timeout=LIMIT) as client:
+    with Client([address], timeout=SOON) as client:
         return "t" in client.refresh(["t"]).partitions
 
 
 def produced(address: Address) -> int:
     """The error of a record for t[0], when it is led."""
-    with Client([address], patience=LIMIT) as client:
+    with Client([address], patience=SOON) as client:
         return client.produce({("t", 0): [Message(None, b"a")]})["t", 0].error
 
 
@@ -54,7 +54,7 @@ def test_it_answers_others_while_it_opens_a_large_log(
 
     def slow(self: files.LogFile, *arguments: object) -> None:
         opens.set()
-        assert large.wait(LIMIT)
+        assert large.wait(SOON)
         real(self, *arguments)  # type: ignore[arg-type]  # as they came
 
     monkeypatch.setattr(files.LogFile, "__init__", slow)
@@ -63,9 +63,9 @@ def test_it_answers_others_while_it_opens_a_large_log(
         client = await asyncio.to_thread(session, zookeeper)
         Topics(ZooKeeperRegistry(client, "/opens")).grow("t", "0")
         node = Node(client, "/opens", "rewrite", 1, 1, tmp_path, lambda line: None)
-        await node.listen(("127.0.0.1", 0), LIMIT)
+        await node.listen(("127.0.0.1", 0), SOON)
         try:
-            assert await asyncio.to_thread(opens.wait, LIMIT)
+            assert await asyncio.to_thread(opens.wait, SOON)
             answers = await asyncio.to_thread(asked, node.address)
             large.set()
             return answers, await asyncio.to_thread(produced, node.address)

@@ -20,7 +20,7 @@ from barnabas.designs.central_coordination.peers import client as central_client
 from barnabas.designs.central_coordination.peers.server import Cluster as CentralCluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings as CentralConsumer
 from barnabas.peers.apache.keeper import ZooKeeper
-from tests.designs.waiting import LIMIT, in_loop, until, wait_until
+from tests.waiting import SOON, eventually, until
 
 kazoo_client = pytest.importorskip(
     "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"
@@ -43,7 +43,7 @@ def connect(address: str) -> Iterator[Connect]:
 
     def one() -> Any:
         client = kazoo_client.KazooClient(address)
-        client.start(timeout=LIMIT)
+        client.start(timeout=SOON)
         clients.append(client)
         return client
 
@@ -71,7 +71,7 @@ def test_watches_hear_of_changes(connect: Connect) -> None:
     registry.watch("/a", heard.set)
     assert not heard.is_set()
     ZooKeeperRegistry(connect(), "/watches").write("/a/b", b"", ABSENT)
-    assert heard.wait(LIMIT)
+    assert heard.wait(SOON)
 
 
 def test_topics_and_partitions_that_others_add_are_heard_of(connect: Connect) -> None:
@@ -86,7 +86,7 @@ def test_topics_and_partitions_that_others_add_are_heard_of(connect: Connect) ->
     ):
         others.grow(topic, partition)
         while listener.read() != known:
-            heard.get(timeout=LIMIT)
+            heard.get(timeout=SOON)
 
 
 def test_groups_may_be_called_anything(connect: Connect) -> None:
@@ -126,7 +126,7 @@ def test_who_has_stood_longest_leads_until_its_session_ends(connect: Connect) ->
     heard = threading.Event()
     two.watch(heard.set)
     first.stop()
-    assert heard.wait(LIMIT)
+    assert heard.wait(SOON)
     following = two.leader()
     assert following is not None
     assert following.candidate == 2
@@ -159,7 +159,7 @@ def test_who_is_suited_better_leads_from_when_it_comes(connect: Connect) -> None
 
 
 def wait_until_led(elector: ZooKeeperElector, candidate: int) -> None:
-    wait_until(lambda: (leader := elector.leader()) is not None and leader.candidate == candidate)
+    until(lambda: (leader := elector.leader()) is not None and leader.candidate == candidate)
 
 
 def test_brokers_are_known_while_their_sessions_last(connect: Connect) -> None:
@@ -167,30 +167,30 @@ def test_brokers_are_known_while_their_sessions_last(connect: Connect) -> None:
     listener = BrokerIds(connect(), "/lives", lambda: heard.put(None))
     first = connect()
     ids = BrokerIds(first, "/lives", lambda: None)
-    ids.register(1, ("127.0.0.1", 9), LIMIT)
-    BrokerIds(connect(), "/lives", lambda: None).register(2, ("::1", 8), LIMIT)
+    ids.register(1, ("127.0.0.1", 9), SOON)
+    BrokerIds(connect(), "/lives", lambda: None).register(2, ("::1", 8), SOON)
     while listener.live != {1: ("127.0.0.1", 9), 2: ("::1", 8)}:
-        heard.get(timeout=LIMIT)
+        heard.get(timeout=SOON)
     with pytest.raises(TakenError, match="a broker 1 is in ZooKeeper already"):
         BrokerIds(connect(), "/lives", lambda: None).register(1, ("127.0.0.1", 7), 0)
     first.stop()
     while listener.live != {2: ("::1", 8)}:
-        heard.get(timeout=LIMIT)
-    first.start(timeout=LIMIT)  # another session
+        heard.get(timeout=SOON)
+    first.start(timeout=SOON)  # another session
     while 1 not in listener.live:
-        heard.get(timeout=LIMIT)
+        heard.get(timeout=SOON)
 
 
 def test_a_session_behind_a_loss_of_all_data_tells_of_it(connect: Connect) -> None:
     heard: queue.Queue[None] = queue.Queue()
     client = connect()
     ids = BrokerIds(client, "/loses", lambda: heard.put(None))
-    ids.register(1, ("127.0.0.1", 9), LIMIT)
+    ids.register(1, ("127.0.0.1", 9), SOON)
     client.stop()
     connect().delete("/loses", recursive=True)
-    client.start(timeout=LIMIT)
+    client.start(timeout=SOON)
     while not ids.forgotten:
-        heard.get(timeout=LIMIT)
+        heard.get(timeout=SOON)
 
 
 def test_what_is_no_broker_in_zookeeper_is_left_out(connect: Connect) -> None:
@@ -200,7 +200,6 @@ def test_what_is_no_broker_in_zookeeper_is_left_out(connect: Connect) -> None:
     assert BrokerIds(client, "/odd", lambda: None).live == {}
 
 
-@in_loop
 async def test_a_coordinator_whose_node_is_gone_resigns_and_its_consumers_find_the_next(
     connect: Connect,
 ) -> None:
@@ -214,13 +213,13 @@ async def test_a_coordinator_whose_node_is_gone_resigns_and_its_consumers_find_t
     async with cluster:
         one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
         one.start()
-        await until(lambda: len(one.partitions) == 2)
+        await eventually(lambda: len(one.partitions) == 2)
         first = cluster.coordinator
         assert first is not None
         node, *_ = sorted(other.get_children("/resigns/coordinator"))
         other.delete(f"/resigns/coordinator/{node}")
-        await until(lambda: not first.core.coordinates)
-        await until(lambda: one.starts == 2)
+        await eventually(lambda: not first.core.coordinates)
+        await eventually(lambda: one.starts == 2)
         following = cluster.coordinator
         assert following is not None
         assert following.node != first.node

@@ -25,7 +25,7 @@ from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs.dialects import dialect
 from tests.designs.mutants import Mutant, mutated
-from tests.designs.waiting import until
+from tests.waiting import eventually
 
 SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
 SLOW_TO_STOP = """
@@ -63,7 +63,7 @@ async def fetching(proxy: Harness) -> AsyncIterator[list[Client]]:
         for one in clients:
             one.start()
         # with a bug they may share nothing, but they are started
-        await until(lambda: answered(proxy.exchanges, clients))
+        await eventually(lambda: answered(proxy.exchanges, clients))
         for one in clients:
             for at in one.partitions:
                 one.consumed(at, 42)
@@ -81,16 +81,18 @@ async def rebalanced(cluster: Cluster, proxy: Harness, *, pings: int = 0) -> Non
         known = coordinator(cluster).core.groups["g"]
         slow.pause()
         await cluster.grow("t", "0-4")
-        await until(
+        await eventually(
             lambda: (
                 quick.starts > before[0]
                 or (known.state == STOPPING and not known.consumers["a"].waits("StopFetcher"))
             )
         )
         slow.resume()
-        await until(lambda: all(one.starts > was for one, was in zip(clients, before, strict=True)))
-        await until(lambda: answered(proxy.exchanges, clients))
-        await until(lambda: sum(one.api == "Ping" for one in proxy.exchanges) >= pings)
+        await eventually(
+            lambda: all(one.starts > was for one, was in zip(clients, before, strict=True))
+        )
+        await eventually(lambda: answered(proxy.exchanges, clients))
+        await eventually(lambda: sum(one.api == "Ping" for one in proxy.exchanges) >= pings)
 
 
 async def failed_over(cluster: Cluster, proxy: Harness) -> None:
@@ -99,8 +101,8 @@ async def failed_over(cluster: Cluster, proxy: Harness) -> None:
         before = {one: one.starts for one in clients}
         await asyncio.to_thread(proxy.replace, loads(SLOW_TO_STOP))
         await cluster.stop(coordinator(cluster).node)
-        await until(lambda: all(one.starts > before[one] and one.fetching for one in clients))
-        await until(lambda: answered(proxy.exchanges, clients))
+        await eventually(lambda: all(one.starts > before[one] and one.fetching for one in clients))
+        await eventually(lambda: answered(proxy.exchanges, clients))
 
 
 def coordinator(cluster: Cluster) -> BrokerServer:

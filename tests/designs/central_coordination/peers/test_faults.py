@@ -16,7 +16,7 @@ from barnabas.designs.central_coordination.peers.client import Client
 from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import BrokerSettings, ConsumerSettings
 from tests.designs.faults import Case, between, fired, scenario, with_all_faults
-from tests.designs.waiting import until
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.slow("sockets, and sessions that must end"), pytest.mark.timeout(240)]
 
@@ -137,19 +137,19 @@ async def _run(case: Case) -> None:
         try:
             for one in clients.values():
                 one.start()
-            await until(lambda: shared(4), one_owner)
+            await eventually(lambda: shared(4), one_owner)
             for one in clients.values():
                 for at in one.partitions:
                     one.consumed(at, 42)
             losses = clients["a"].core.losses
             proxy.replace(scenario(DIALECT, case), "the test")
             await cluster.grow("t", "1-0")
-            await until(lambda: fired(proxy) and shared(5), one_owner)
+            await eventually(lambda: fired(proxy) and shared(5), one_owner)
             if case.kept:
                 positions = [at for one in clients.values() for at in one.partitions.values()]
                 assert sorted(positions) == [0, 42, 42, 42, 42]
             await cluster.grow("t", "1-1")
-            await until(lambda: shared(6), one_owner)
+            await eventually(lambda: shared(6), one_owner)
             assert case.kept in (None, clients["a"].core.losses == losses)
             assert not case.said or any(case.said in line for line in clients["a"].said)
         finally:

@@ -12,7 +12,7 @@ from barnabas.designs.central_coordination.peers.client import Client
 from barnabas.designs.central_coordination.peers.offsets import path_of as path_of_offsets
 from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
-from tests.designs.waiting import LIMIT, in_loop, until
+from tests.waiting import SOON, eventually
 
 
 def client(cluster: Cluster, group: str, topic_count: str) -> Client:
@@ -26,7 +26,6 @@ def topics_of(one: Client) -> list[str]:
     return sorted(topic for topic, _ in one.partitions)
 
 
-@in_loop
 async def test_what_the_registry_has_starts_the_rebalances_that_it_concerns() -> None:
     registry = MemoryRegistry()
     async with Cluster(2, topics={"logs-a": ("0-0",)}, registry=registry) as cluster:
@@ -34,23 +33,22 @@ async def test_what_the_registry_has_starts_the_rebalances_that_it_concerns() ->
         named = client(cluster, "named", '{"logs-a": 1}')
         early = client(cluster, "early", '{"logs-b": 1}')
         try:
-            await until(lambda: topics_of(wild) == topics_of(named) == ["logs-a"])
+            await eventually(lambda: topics_of(wild) == topics_of(named) == ["logs-a"])
             assert not early.starts
             brokers = Topics(registry)  # not through the cluster: who coordinates must hear of it
             brokers.grow("logs-b", "0-0")
-            await until(lambda: topics_of(wild) == ["logs-a", "logs-b"])
-            await until(lambda: topics_of(early) == ["logs-b"])
+            await eventually(lambda: topics_of(wild) == ["logs-a", "logs-b"])
+            await eventually(lambda: topics_of(early) == ["logs-b"])
             assert named.starts == 1
             brokers.grow("logs-b", "0-1")
-            await until(lambda: topics_of(wild) == ["logs-a", "logs-b", "logs-b"])
-            await until(lambda: topics_of(early) == ["logs-b", "logs-b"])
+            await eventually(lambda: topics_of(wild) == ["logs-a", "logs-b", "logs-b"])
+            await eventually(lambda: topics_of(early) == ["logs-b", "logs-b"])
             assert named.starts == 1
         finally:
             for one in (wild, named, early):
                 await one.stop()
 
 
-@in_loop
 async def test_topics_that_nobody_can_read_are_said_and_read_again() -> None:
     registry = MemoryRegistry()
     registry.write(path_of("t"), b"no partitions", ABSENT)
@@ -58,10 +56,12 @@ async def test_topics_that_nobody_can_read_are_said_and_read_again() -> None:
         problem = "ERROR topics in the registry: no partitions"
         one = client(cluster, "g", '{"t": 1}')
         try:
-            await until(lambda: any(line.startswith(problem) for line in cluster.servers[1].said))
+            await eventually(
+                lambda: any(line.startswith(problem) for line in cluster.servers[1].said)
+            )
             assert cluster.coordinator is None
             registry.write(path_of("t"), b'["0-0"]', 0)
-            await until(lambda: topics_of(one) == ["t"])
+            await eventually(lambda: topics_of(one) == ["t"])
         finally:
             await one.stop()
 
@@ -78,44 +78,42 @@ class Deaf(MemoryRegistry):
     def read(self, path: str) -> Entry | None:
         if path.startswith(self._about):
             self.asked.set()
-            self.hears.wait(LIMIT)
+            self.hears.wait(SOON)
         return super().read(path)
 
 
-@in_loop
 async def test_who_resigns_closes_its_connections_though_the_registry_does_not_answer() -> None:
     registry, elector = Deaf(), MemoryElector()
     async with Cluster(1, topics={"t": ("0-0",)}, registry=registry, elector=elector) as cluster:
         one = client(cluster, "g", '{"t": 1}')
         try:
-            await until(registry.asked.is_set)
+            await eventually(registry.asked.is_set)
             elector.leave(1)
-            await until(lambda: one.core.losses > 0)
+            await eventually(lambda: one.core.losses > 0)
             assert "the connection is closed" in one.said[-1]  # it did not wait for pings
             assert not registry.hears.is_set()
             assert not cluster.servers[1].core.coordinates
             registry.hears.set()
             elector.enter(1)
-            await until(lambda: topics_of(one) == ["t"])
+            await eventually(lambda: topics_of(one) == ["t"])
         finally:
             registry.hears.set()
             await one.stop()
 
 
-@in_loop
 async def test_a_registry_that_does_not_answer_for_one_group_holds_up_no_other() -> None:
     registry = Deaf(path_of_offsets("slow"))
     async with Cluster(1, topics={"t": ("0-0",)}, registry=registry) as cluster:
         slow = client(cluster, "slow", '{"t": 1}')
         other = None
         try:
-            await until(registry.asked.is_set)
+            await eventually(registry.asked.is_set)
             other = client(cluster, "other", '{"t": 1}')
-            await until(lambda: other is not None and topics_of(other) == ["t"])
+            await eventually(lambda: other is not None and topics_of(other) == ["t"])
             assert not registry.hears.is_set()
             assert not slow.starts
             registry.hears.set()
-            await until(lambda: topics_of(slow) == ["t"])
+            await eventually(lambda: topics_of(slow) == ["t"])
             assert slow.core.losses == 0
         finally:
             registry.hears.set()
@@ -123,7 +121,6 @@ async def test_a_registry_that_does_not_answer_for_one_group_holds_up_no_other()
                 await one.stop()
 
 
-@in_loop
 async def test_a_fault_while_the_registry_is_asked_ends_the_broker() -> None:
     def watch(node: int, action: BrokerAction) -> None:
         if isinstance(action, ReadOffsets):
@@ -132,7 +129,7 @@ async def test_a_fault_while_the_registry_is_asked_ends_the_broker() -> None:
     async with Cluster(1, topics={"t": ("0-0",)}, watch=watch) as cluster:
         one = client(cluster, "g", '{"t": 1}')
         try:
-            await until(lambda: len(cluster.failures) == 1)
+            await eventually(lambda: len(cluster.failures) == 1)
             assert not cluster.servers
         finally:
             await one.stop()

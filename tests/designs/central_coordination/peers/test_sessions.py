@@ -16,7 +16,7 @@ from barnabas.designs.central_coordination.peers.coordinator import Broker
 from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
 from barnabas.peers.apache.keeper import ZooKeeper
-from tests.designs.waiting import LIMIT, in_loop, until
+from tests.waiting import SOON, eventually
 
 kazoo_client = pytest.importorskip(
     "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"
@@ -80,7 +80,7 @@ class Road:
 @contextlib.asynccontextmanager
 async def session(address: str, path: str) -> AsyncIterator[Session]:
     client = kazoo_client.KazooClient(address, timeout=4.0)  # ZooKeeper may say more
-    await asyncio.to_thread(client.start, LIMIT)
+    await asyncio.to_thread(client.start, SOON)
     try:
         elector = await asyncio.to_thread(ZooKeeperElector, client, f"{path}/coordinator")
         yield Session(ZooKeeperRegistry(client, path), {0: elector})
@@ -115,7 +115,6 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> list[set[int]]:
     return begun
 
 
-@in_loop
 async def test_who_is_cut_off_from_zookeeper_resigns_before_the_next_one_begins(
     keeper: ZooKeeper, beside: list[set[int]]
 ) -> None:
@@ -130,17 +129,17 @@ async def test_who_is_cut_off_from_zookeeper_resigns_before_the_next_one_begins(
         consumer(cluster) as one,
     ):
         cut, other = cluster.servers[1].core, cluster.servers[2].core
-        await until(lambda: len(one.partitions) == 2)
+        await eventually(lambda: len(one.partitions) == 2)
         assert cut.coordinates
         road.block()
-        await until(lambda: not cut.coordinates)
+        await eventually(lambda: not cut.coordinates)
         assert not other.coordinates
-        await until(lambda: one.core.coordinator_id == 2 and len(one.partitions) == 2)
+        await eventually(lambda: one.core.coordinator_id == 2 and len(one.partitions) == 2)
         await cluster.grow("t", "1-0")
-        await until(lambda: len(one.partitions) == 3)
+        await eventually(lambda: len(one.partitions) == 3)
         road.open()  # its session is over: it is told so, and stands again, behind the other
         await cluster.stop(2)
-        await until(lambda: one.core.coordinator_id == 1 and len(one.partitions) == 3)
+        await eventually(lambda: one.core.coordinator_id == 1 and len(one.partitions) == 3)
         await cluster.grow("t", "1-1")
-        await until(lambda: len(one.partitions) == 4)
+        await eventually(lambda: len(one.partitions) == 4)
     assert beside == [set(), set(), {2}]  # the last time it was dead

@@ -18,7 +18,7 @@ from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
-from tests.designs.waiting import in_loop, until
+from tests.waiting import eventually
 
 TOPICS = {"t": ("0-0", "0-1", "0-2", "0-3")}
 
@@ -47,18 +47,17 @@ def shared(clients: list[Client], count: int = 4) -> bool:
     return len(owned) == len(set(owned)) == count and all(one.partitions for one in clients)
 
 
-@in_loop
 async def test_a_group_over_sockets_survives_its_coordinator() -> None:
     async with (
         Cluster(2, topics=TOPICS) as cluster,
         consumers(cluster.bootstrap, "a", "b") as clients,
     ):
-        await until(lambda: shared(clients))
+        await eventually(lambda: shared(clients))
         for one in clients:
             for at in one.partitions:
                 one.consumed(at, 42)
         await cluster.grow("t", "0-4")
-        await until(lambda: shared(clients, 5))
+        await eventually(lambda: shared(clients, 5))
         assert sorted(o for one in clients for o in one.partitions.values()) == [0] + [42] * 4
         for one in clients:
             for at in one.partitions:
@@ -66,12 +65,11 @@ async def test_a_group_over_sockets_survives_its_coordinator() -> None:
         first = cluster.coordinator
         assert first is not None
         await cluster.stop(first.node)
-        await until(lambda: not any(one.fetching for one in clients))
-        await until(lambda: shared(clients, 5))
+        await eventually(lambda: not any(one.fetching for one in clients))
+        await eventually(lambda: shared(clients, 5))
         assert [o for one in clients for o in one.partitions.values()] == [57] * 5
 
 
-@in_loop
 async def test_a_pause_longer_than_the_session() -> None:
     async with (
         Cluster(1, topics=TOPICS) as cluster,
@@ -79,16 +77,15 @@ async def test_a_pause_longer_than_the_session() -> None:
         consumers(cluster.bootstrap, "b") as long,
     ):
         clients = [*short, *long]
-        await until(lambda: shared(clients))
+        await eventually(lambda: shared(clients))
         clients[0].pause()
-        await until(lambda: shared(clients[1:]))
+        await eventually(lambda: shared(clients[1:]))
         assert clients[0].fetching  # nobody could tell it
         clients[0].resume()
-        await until(lambda: shared(clients))
+        await eventually(lambda: shared(clients))
         assert clients[0].core.losses >= 1
 
 
-@in_loop
 async def test_offsets_that_can_not_be_read_hold_up_their_group_and_no_other() -> None:
     registry = MemoryRegistry()
     registry.write(path_of("g"), b"no offsets", ABSENT)
@@ -96,23 +93,22 @@ async def test_offsets_that_can_not_be_read_hold_up_their_group_and_no_other() -
         Cluster(1, topics=TOPICS, registry=registry) as cluster,
         consumers(cluster.bootstrap, "a") as clients,
     ):
-        await until(lambda: clients[0].core.losses > 0)
+        await eventually(lambda: clients[0].core.losses > 0)
         other = Client(ConsumerSettings("h", "b", cluster.bootstrap))
         other.start()
         try:
-            await until(lambda: shared([other]))
+            await eventually(lambda: shared([other]))
         finally:
             await other.stop()
         assert not clients[0].partitions
         assert any("offsets of g in the registry" in one for one in cluster.servers[1].said)
         registry.write(path_of("g"), b"[]", 0)
-        await until(lambda: shared(clients))
+        await eventually(lambda: shared(clients))
 
 
 @pytest.mark.parametrize(
     ("reset", "begun"), [("smallest", [5, 5, 5, 7]), ("largest", [7, 9, 9, 9])]
 )
-@in_loop
 async def test_an_offset_that_is_out_of_range_is_reset(reset: str, begun: list[int]) -> None:
     registry = MemoryRegistry()
     known = {("t", "0-0"): 4, ("t", "0-1"): 7, ("t", "0-2"): 10}  # of 0-3 none is known
@@ -122,13 +118,12 @@ async def test_an_offset_that_is_out_of_range_is_reset(reset: str, begun: list[i
         one = Client(settings, ends=lambda at: (5, 9))
         one.start()
         try:
-            await until(lambda: shared([one]))
+            await eventually(lambda: shared([one]))
             assert sorted(one.partitions.values()) == begun
         finally:
             await one.stop()
 
 
-@in_loop
 async def test_through_the_proxy() -> None:
     """A scenario tells the proxy what is spoken: the broker asks, and a request of its own is no stray."""
 
@@ -136,9 +131,9 @@ async def test_through_the_proxy() -> None:
         host, _, port = proxy.bootstrap.rpartition(":")
         address = (host, int(port))
         async with consumers((address,), "a", "b") as clients:
-            await until(lambda: shared(clients))
+            await eventually(lambda: shared(clients))
             await cluster.grow("t", "0-4")
-            await until(lambda: shared(clients, 5))
+            await eventually(lambda: shared(clients, 5))
 
     async with Cluster(1, topics=TOPICS) as cluster:
         host, port = cluster.bootstrap[0]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 
 import pytest
@@ -29,20 +28,17 @@ def test_only_the_slots_of_who_goes_have_another_leader() -> None:
     assert moved == [slot for slot in range(SLOTS) if before[slot] == 3]
 
 
-def test_a_broker_that_comes_back_leads_again_what_it_led() -> None:
-    async def main() -> None:
-        groups = [f"g{number}" for number in range(100)]
-        settings = BrokerSettings(slots=SLOTS)
+async def test_a_broker_that_comes_back_leads_again_what_it_led() -> None:
+    groups = [f"g{number}" for number in range(100)]
+    settings = BrokerSettings(slots=SLOTS)
 
-        def led() -> list[int | None]:
-            return [cluster.coordinator(group) for group in groups]
+    def led() -> list[int | None]:
+        return [cluster.coordinator(group) for group in groups]
 
-        async with Cluster(3, topics={"t": 1}, settings=settings) as cluster:
-            before = led()
-            assert set(before) == {1, 2, 3}
-            await cluster.stop(2)
-            assert set(led()) == {1, 3}
-            await cluster.start(2)
-            assert led() == before
-
-    asyncio.run(main())
+    async with Cluster(3, topics={"t": 1}, settings=settings) as cluster:
+        before = led()
+        assert set(before) == {1, 2, 3}
+        await cluster.stop(2)
+        assert set(led()) == {1, 3}
+        await cluster.start(2)
+        assert led() == before

@@ -17,7 +17,7 @@ from barnabas.designs.consumer_rewrite.peers.group_entry import decode, path_of
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from tests.designs.faults import Case, between, fired, scenario, with_all_faults
-from tests.designs.waiting import until
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.slow("sockets, and sessions that must end"), pytest.mark.timeout(240)]
 
@@ -130,19 +130,19 @@ async def _run(case: Case) -> None:
         try:
             begin("a")
             begin("b")
-            await until(shared, one_owner)
+            await eventually(shared, one_owner)
             for one in living.values():
                 for at in one.partitions:
                     one.consumed(at, 42)
                 one.commit()
-            await until(lambda: _committed(cluster.registry) == [42] * 4, one_owner)
+            await eventually(lambda: _committed(cluster.registry) == [42] * 4, one_owner)
             losses = living["a"].core.losses
             proxy.replace(scenario(DIALECT, case), "the test")
             begin("c")
-            await until(lambda: fired(proxy) and shared(), one_owner)
+            await eventually(lambda: fired(proxy) and shared(), one_owner)
             tasks["c"].cancel()
             await living.pop("c").stop()
-            await until(shared, one_owner)
+            await eventually(shared, one_owner)
             positions = [offset for one in living.values() for offset in one.partitions.values()]
             assert positions == [42] * 4
             assert case.kept in (None, living["a"].core.losses == losses)

@@ -16,7 +16,7 @@ from barnabas.designs.consumer_rewrite.peers.server import BrokerServer
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
 from barnabas.designs.consumer_rewrite.peers.wire import CODES, read_response, request
 from barnabas.designs.consumer_rewrite.states import NOT_COMPLETE, READY
-from tests.designs.waiting import in_loop, until
+from tests.waiting import eventually
 
 SETTINGS = BrokerSettings(slots=2)
 MINE, OTHERS = sorted(("g", "h"), key=lambda name: slot_of(name, 2))
@@ -31,17 +31,16 @@ def partitions(server: BrokerServer) -> dict[str, int]:
     return {one["name"]: len(one["partitions"]) for one in body["topics"]}
 
 
-@in_loop
 async def test_a_write_that_fails_leaves_no_other_slot_half_loaded() -> None:
     assert slot_of(MINE, 2) != slot_of(OTHERS, 2)
     server = BrokerServer(1, SETTINGS, MemoryRegistry())
     await server.start()
     try:
         server.listener.do(server.core.elected(slot_of(MINE, 2)))
-        await until(lambda: server.core.state(MINE) == READY)
+        await eventually(lambda: server.core.state(MINE) == READY)
         stale = Write(MINE, b"", 7, 1)
         server.listener.do([stale, *server.core.elected(slot_of(OTHERS, 2))])
-        await until(lambda: server.core.state(OTHERS) == READY)
+        await eventually(lambda: server.core.state(OTHERS) == READY)
         assert server.core.state(MINE) == READY
         said = f"INFO {MINE}: another broker coordinates it: closes all connections"
         assert server.said == [said]
@@ -49,22 +48,20 @@ async def test_a_write_that_fails_leaves_no_other_slot_half_loaded() -> None:
         await server.listener.stop()
 
 
-@in_loop
 async def test_a_write_that_fails_loses_no_news_of_topics() -> None:
     registry = MemoryRegistry()
     server = BrokerServer(1, SETTINGS, registry)
     await server.start()
     try:
         server.listener.do(server.core.elected(slot_of(MINE, 2)))
-        await until(lambda: server.core.state(MINE) == READY)
+        await eventually(lambda: server.core.state(MINE) == READY)
         Topics(registry).grow("t", "0", "1")
         server.listener.do([Write(MINE, b"", 7, 1)])  # before what the watch wants done
-        await until(lambda: partitions(server) == {"t": 2})
+        await eventually(lambda: partitions(server) == {"t": 2})
     finally:
         await server.listener.stop()
 
 
-@in_loop
 async def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> None:
     other = next(name for name in map(str, range(99)) if slot_of(name, 2) == slot_of(MINE, 2))
     registry = MemoryRegistry()
@@ -73,8 +70,8 @@ async def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> N
     await server.start()
     try:
         server.listener.do(server.core.elected(slot_of(MINE, 2)))
-        await until(lambda: server.core.state(other) == READY)
-        await until(lambda: len(server.said) == 1)
+        await eventually(lambda: server.core.state(other) == READY)
+        await eventually(lambda: len(server.said) == 1)
         assert server.said[0].startswith(f"ERROR {MINE}: no group's entry")
         body = {"group_id": MINE, "group_generation_id": 1, "consumer_id": "x"}
         server.core.connected(0)
@@ -88,12 +85,11 @@ async def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> N
         server.core.resigned(slot_of(MINE, 2), 0)
         assert registry.write(path_of(MINE), GroupEntry().encode(), entry.version)
         server.listener.do(server.core.elected(slot_of(MINE, 2)))
-        await until(lambda: server.core.state(MINE) == READY)
+        await eventually(lambda: server.core.state(MINE) == READY)
     finally:
         await server.listener.stop()
 
 
-@in_loop
 async def test_topics_that_nobody_can_read_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("barnabas.designs.brokers.server.AGAIN", 0.01)
     registry = MemoryRegistry()
@@ -101,11 +97,11 @@ async def test_topics_that_nobody_can_read_are_read_again(monkeypatch: pytest.Mo
     server = BrokerServer(1, SETTINGS, registry)
     await server.start()
     try:
-        await until(lambda: bool(server.said))
+        await eventually(lambda: bool(server.said))
         assert "no partitions" in server.said[0]
         entry = registry.read(topic_path("t"))
         assert entry is not None
         assert registry.write(topic_path("t"), b'["0"]', entry.version)
-        await until(lambda: partitions(server) == {"t": 1})
+        await eventually(lambda: partitions(server) == {"t": 1})
     finally:
         await server.listener.stop()

@@ -23,7 +23,7 @@ from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.consumer_rewrite.states import PART_OF_GROUP
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
-from tests.designs.waiting import LIMIT, in_loop, until
+from tests.waiting import SOON, eventually
 
 
 @contextlib.asynccontextmanager
@@ -77,43 +77,40 @@ def hosts(cluster: Cluster) -> list[str]:
     return [] if entry is None else [one.host for one in decode(entry.data).consumers]
 
 
-@in_loop
 async def test_a_group_over_sockets_survives_its_coordinator() -> None:
     async with Cluster(2, topics={"t": 4}) as cluster:
         clients = [client(cluster.bootstrap) for _ in range(2)]
         async with polling(clients):
-            await until(lambda: shared(clients, 4))
+            await eventually(lambda: shared(clients, 4))
             generation = clients[0].generation
             clients[0].consumed(next(iter(clients[0].partitions)), 42)
             clients[0].commit()
-            await until(lambda: 42 in committed(cluster))
+            await eventually(lambda: 42 in committed(cluster))
             assert hosts(cluster) == ["127.0.0.1", "127.0.0.1"]
             first = cluster.coordinator("g")
             assert first is not None
             await cluster.stop(first)
             await cluster.partitions("t", 5)
-            await until(lambda: shared(clients, 5))
+            await eventually(lambda: shared(clients, 5))
             assert clients[0].generation > generation
             positions = [offset for one in clients for offset in one.partitions.values()]
             assert sorted(positions) == [0, 0, 0, 0, 42]
 
 
-@in_loop
 async def test_noise_closes_its_connection_and_no_other() -> None:
     async with Cluster(1, topics={"t": 1}) as cluster:
         one = client(cluster.bootstrap)
         async with polling([one]):
-            await until(lambda: shared([one], 1))
+            await eventually(lambda: shared([one], 1))
             reader, writer = await asyncio.open_connection(*cluster.bootstrap[0])
             writer.write(struct.pack(">i", 5) + b"noise")
-            assert await asyncio.wait_for(reader.read(), LIMIT) == b""
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
             writer.close()
             assert shared([one], 1)
             assert one.generation == 1
         assert len(cluster.servers[1].said) == 1
 
 
-@in_loop
 async def test_a_broker_that_ends_itself_leaves_its_groups_to_others() -> None:
     def watch(node: int, action: BrokerAction) -> None:
         if broken and node == broken[0] and isinstance(action, Send):
@@ -123,20 +120,19 @@ async def test_a_broker_that_ends_itself_leaves_its_groups_to_others() -> None:
     async with Cluster(2, topics={"t": 4}, watch=watch) as cluster:
         one = client(cluster.bootstrap)
         async with polling([one]):
-            await until(lambda: shared([one], 4))
+            await eventually(lambda: shared([one], 4))
             first = cluster.coordinator("g")
             assert first is not None
             broken.append(first)
-            await until(lambda: cluster.coordinator("g") == 3 - first)
+            await eventually(lambda: cluster.coordinator("g") == 3 - first)
             assert list(cluster.servers) == [3 - first]
             assert str(cluster.failures[first]) == "its disk is full"
             one.consumed(("t", 0), 42)
             one.commit()
-            await until(lambda: 42 in committed(cluster))  # of the other broker
+            await eventually(lambda: 42 in committed(cluster))  # of the other broker
             assert shared([one], 4)
 
 
-@in_loop
 async def test_new_partitions_in_the_registry_concern_the_groups_that_subscribe() -> None:
     async with Cluster(2, topics={"t": 1, "u": 1}) as cluster:
         of_t, of_u = (
@@ -145,14 +141,14 @@ async def test_new_partitions_in_the_registry_concern_the_groups_that_subscribe(
         )
         waiting = client(cluster.bootstrap, group_id="i", topics=("later",))
         async with polling([of_t, of_u, waiting]):
-            await until(lambda: shared([of_t], 1) and list(of_u.partitions) == [("u", 0)])
-            await until(lambda: waiting.core.state == PART_OF_GROUP)
+            await eventually(lambda: shared([of_t], 1) and list(of_u.partitions) == [("u", 0)])
+            await eventually(lambda: waiting.core.state == PART_OF_GROUP)
             # as anybody does who creates topics: nobody tells the brokers
             topics = Topics(cluster.registry)
             topics.grow("t", "1")
-            await until(lambda: shared([of_t], 2))
+            await eventually(lambda: shared([of_t], 2))
             topics.grow("later", "0")
-            await until(lambda: list(waiting.partitions) == [("later", 0)])
+            await eventually(lambda: list(waiting.partitions) == [("later", 0)])
             assert of_u.generation == 1
             assert cluster.failures == {}
 
@@ -167,7 +163,6 @@ rules:
 """
 
 
-@in_loop
 async def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coordinator_again(
     tmp_path: Path,
 ) -> None:
@@ -180,10 +175,10 @@ async def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coor
         slow = client(address, client_id="slow", session_timeout_ms=1_500, heartbeat_frequency=5)
         clients = [slow, client(address, client_id="quick")]
         async with polling(clients):
-            await until(lambda: shared(clients, 4))
+            await eventually(lambda: shared(clients, 4))
             before = clients[0].core.losses
-            await until(lambda: clients[0].core.losses > before)
-            await until(lambda: shared(clients, 4))
+            await eventually(lambda: clients[0].core.losses > before)
+            await eventually(lambda: shared(clients, 4))
 
     async with Cluster(1, topics={"t": 4}) as cluster:
         host, port = cluster.bootstrap[0]

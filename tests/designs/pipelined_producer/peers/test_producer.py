@@ -25,8 +25,8 @@ from barnabas.harness import Harness
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.scenario.file import loads
 from tests.designs.scripted import ScriptedBroker
-from tests.designs.waiting import LIMIT
 from tests.experiments.scenarios.kafka import read_log
+from tests.waiting import SOON
 
 pytest.importorskip("confluent_kafka")
 
@@ -75,7 +75,7 @@ rules:
     ):
         for number in range(50):
             producer.send("cut", b"%d" % number, partition=0, told=told.append)
-        assert producer.flush(LIMIT) == 0
+        assert producer.flush(SOON) == 0
     assert Counter(one.problem for one in told) == {None: 50}
     assert {int(value) for value in read_log(cluster.bootstrap, "cut")[0]} == set(range(50))
 
@@ -119,7 +119,7 @@ def test_a_full_queue_is_said_at_once_or_waited_for(cluster: EmbeddedCluster) ->
         producer.close(0)
     with PipelinedProducer([cluster.brokers[1]], Settings(queue_messages=3)) as producer:
         for _ in range(50):
-            producer.send("room", b"v", wait=LIMIT)
+            producer.send("room", b"v", wait=SOON)
 
 
 def test_the_end_reports_what_was_not_sent_and_takes_nothing_more() -> None:
@@ -144,15 +144,15 @@ def test_what_is_being_told_is_not_flushed_yet() -> None:
 
     def told(outcome: Outcome) -> None:
         heard.set()
-        assert go_on.wait(LIMIT)
+        assert go_on.wait(SOON)
 
     with ScriptedBroker(lambda _: b"") as silent:
         producer = PipelinedProducer([silent.address], Settings(expiry_ms=1))
         producer.send("t", b"v", told=told)
-        assert heard.wait(LIMIT)
+        assert heard.wait(SOON)
         left = producer.flush(0)
         go_on.set()
-        assert (left, producer.flush(LIMIT)) == (1, 0)
+        assert (left, producer.flush(SOON)) == (1, 0)
         producer.close()
     assert producer.problems == []
 
@@ -161,7 +161,7 @@ def test_the_send_thread_does_not_wait_for_itself() -> None:
     with ScriptedBroker(lambda _: b"") as silent:
         producer = PipelinedProducer([silent.address], Settings(expiry_ms=1))
         producer.send("t", b"v", told=lambda _: producer.close())
-        assert producer.flush(LIMIT) == 0
+        assert producer.flush(SOON) == 0
         producer.close()
     assert [str(one) for one in producer.problems] == ["the send thread would wait for itself"]
 
@@ -176,9 +176,9 @@ def test_an_application_s_fault_does_not_end_the_send_thread(cluster: EmbeddedCl
 
     with PipelinedProducer([cluster.brokers[1]]) as producer:
         producer.send("faults", b"bad", told=told)
-        producer.flush(LIMIT)
+        producer.flush(SOON)
         producer.send("faults", b"good", told=told)
-        producer.flush(LIMIT)
+        producer.flush(SOON)
     assert done.is_set()
     assert [str(problem) for problem in producer.problems] == ["mine"]
 
@@ -195,13 +195,13 @@ def test_what_gets_too_old_in_the_middle_of_a_round_is_not_forgotten(
 
     def lookup(host: str, port: int) -> list[Endpoint]:
         """Nothing but the message's age ends the wait."""
-        go_on.wait(LIMIT)
+        go_on.wait(SOON)
         return []
 
     settings = Settings(expiry_ms=expiry_ms)
     with PipelinedProducer([("slow", 9)], settings, lookup=lookup) as producer:
         producer.send("t", b"v", told=lambda _: heard.set())
-        assert heard.wait(LIMIT)
+        assert heard.wait(SOON)
         go_on.set()
 
 
@@ -213,7 +213,7 @@ def test_what_is_larger_than_a_batch_may_be_is_refused_at_once() -> None:
         producer.send("t", bytes(139 - 34))
         with pytest.raises(TooLarge, match=r"a record of 140 bytes, .*: at most 139 fit"):
             producer.send("t", bytes(140 - 34))
-        assert producer.flush(LIMIT) == 0
+        assert producer.flush(SOON) == 0
 
 
 def test_no_such_host_is_an_address_that_does_not_answer(cluster: EmbeddedCluster) -> None:
@@ -222,5 +222,5 @@ def test_no_such_host_is_an_address_that_does_not_answer(cluster: EmbeddedCluste
     addresses = [("127.0.0.1", 99999), *((host, 9) for host in hosts), cluster.brokers[1]]
     with PipelinedProducer(addresses) as producer:
         producer.send("hosts", b"v", told=told.append)
-        assert producer.flush(LIMIT) == 0
+        assert producer.flush(SOON) == 0
     assert [one.problem for one in told] == [None]

@@ -18,7 +18,7 @@ from barnabas.designs.pipelined_producer.peers import (
 from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 VERSIONS = {
     "0.8.2.2": 0,
@@ -68,14 +68,14 @@ def test_every_version_is_spoken_to_in_its_own(version: str) -> None:
         with PipelinedProducer([cluster.brokers[1]], replace(pipelined, retries=100)) as first:
             for number in range(3):
                 first.send(TOPIC, b"%d" % (number - 3), partition=number, told=told.append)
-            assert first.flush(LIMIT) == 0
+            assert first.flush(SOON) == 0
         blocking = replace(BLOCKING_0_8, produce_version=VERSIONS[version], batch_messages=10)
         for begin, settings in ((0, pipelined), (COUNT, blocking)):
             with PipelinedProducer([proxy.proxy.address], settings) as producer:
                 for number in range(begin, begin + COUNT):
                     key = b"k%d" % (number % 11)
                     producer.send(TOPIC, b"%d" % number, key=key, told=told.append, wait=30)
-                assert producer.flush(LIMIT) == 0
+                assert producer.flush(SOON) == 0
         assert Counter(one.problem for one in told) == {None: 2 * COUNT + 3}
         logs = stored(cluster.brokers[1], cluster.bootstrap, version, 3)
     assert sorted(int(value) for log in logs for value in log) == list(range(-3, 2 * COUNT))
@@ -96,12 +96,12 @@ def test_acknowledged_by_all_outlives_the_leader() -> None:
             for number in range(600):
                 producer.send(TOPIC, b"%d" % number, told=told.append, wait=30)
                 if number == 200:
-                    assert producer.flush(LIMIT) == 0
+                    assert producer.flush(SOON) == 0
                     with Client(addresses) as client:
                         cluster.kill(client.refresh([TOPIC]).leaders[TOPIC, 0])
                 if number > 200:
                     time.sleep(0.002)  # over the time that the election takes
-            assert producer.flush(LIMIT) == 0
+            assert producer.flush(SOON) == 0
         left = next(i for i, broker in cluster.nodes.items() if broker.pid is not None)
         (log,) = stored(cluster.brokers[left], cluster.bootstrap, "0.8.2.2", 1)
     assert Counter(one.problem for one in told) == {None: 600}

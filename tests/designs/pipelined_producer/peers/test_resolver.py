@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from barnabas.designs.pipelined_producer.peers.sockets import Endpoint, Resolver, literal, look_up
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 HERE = Endpoint(socket.AF_INET, ("127.0.0.1", 9))
 
@@ -40,22 +40,22 @@ def test_a_slow_name_holds_up_no_other_and_is_looked_up_once() -> None:
     def lookup(host: str, port: int) -> list[Endpoint]:
         asked.append(host)
         if host == "slow":
-            assert go_on.wait(LIMIT)
+            assert go_on.wait(SOON)
         return [HERE]
 
     resolver = Resolver(lookup, rung.release)
     resolver.ask(slow)
     resolver.ask(slow)
     resolver.ask(("quick", 9))
-    assert rung.acquire(timeout=LIMIT)
+    assert rung.acquire(timeout=SOON)
     assert list(resolver.answers()) == [(("quick", 9), [HERE])]
     assert list(resolver.answers()) == []
     go_on.set()
-    assert rung.acquire(timeout=LIMIT)
+    assert rung.acquire(timeout=SOON)
     assert list(resolver.answers()) == [(slow, [HERE])]
     assert sorted(asked) == ["quick", "slow"]
     resolver.ask(slow)  # it is over: now it is asked again
-    assert rung.acquire(timeout=LIMIT)
+    assert rung.acquire(timeout=SOON)
     assert list(resolver.answers()) == [(slow, [HERE])]
 
 
@@ -67,5 +67,5 @@ def test_whatever_a_lookup_raises_there_is_no_such_host() -> None:
 
     resolver = Resolver(lookup, rung.release)
     resolver.ask(("h", 9))
-    assert rung.acquire(timeout=LIMIT)
+    assert rung.acquire(timeout=SOON)
     assert list(resolver.answers()) == [(("h", 9), [])]

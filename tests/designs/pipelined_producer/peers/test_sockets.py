@@ -10,7 +10,7 @@ import pytest
 
 from barnabas.designs.pipelined_producer.peers.actions import Heard, Takes
 from barnabas.designs.pipelined_producer.peers.sockets import Endpoint, Lookup, Sockets
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 
 def has(host: str) -> bool:
@@ -58,7 +58,7 @@ def connect(sockets: Sockets, *nodes: int) -> None:
     """Select in turns until these are connected, and find nothing else."""
     found: set[int] = set()
     while found != set(nodes):
-        assert sockets.readable((), LIMIT) == Heard({}, set())
+        assert sockets.readable((), SOON) == Heard({}, set())
         takes = sockets.writable(())
         assert takes.writable == set()
         found.update(takes.connected)
@@ -79,14 +79,14 @@ def test_an_address_is_connected_to_written_to_and_read(
     connect(sockets, 1)
     there, _ = listener.accept()
     with there:
-        sockets.readable({1}, LIMIT)
+        sockets.readable({1}, SOON)
         assert sockets.writable({1}) == Takes({1}, [])
         assert sockets.writable(()) == Takes(set(), [])
         assert sockets.write(1, memoryview(b"question")) == 8
         assert there.recv(100) == b"question"
         there.sendall(b"answer")
-        assert sockets.readable((), LIMIT) == Heard({1: b"answer"}, set())
-    assert sockets.readable((), LIMIT).lost == {1}
+        assert sockets.readable((), SOON) == Heard({1: b"answer"}, set())
+    assert sockets.readable((), SOON).lost == {1}
 
 
 def test_who_refuses_is_lost(made: Callable[[Lookup], Sockets]) -> None:
@@ -95,7 +95,7 @@ def test_who_refuses_is_lost(made: Callable[[Lookup], Sockets]) -> None:
     sockets.connect(2, ("127.0.0.1", 99999))
     lost: set[int] = set()
     while lost != {1, 2}:
-        lost |= set(sockets.readable((), LIMIT).lost)
+        lost |= set(sockets.readable((), SOON).lost)
         assert sockets.writable(()) == Takes(set(), [])
 
 
@@ -106,7 +106,7 @@ def test_a_slow_name_holds_up_no_other(
     family, address = listener.family, listener.getsockname()
 
     def lookup(host: str, port: int) -> list[Endpoint]:
-        assert host == "quick" or go_on.wait(LIMIT)
+        assert host == "quick" or go_on.wait(SOON)
         return [Endpoint(family, address)]
 
     sockets = made(lookup)
@@ -136,7 +136,7 @@ def test_all_that_a_name_stands_for_is_tried(
 def test_a_name_that_stands_for_nothing_is_lost(made: Callable[[Lookup], Sockets]) -> None:
     sockets = made(lambda host, port: [])
     sockets.connect(1, ("name", 9))
-    assert sockets.readable((), LIMIT).lost == {1}
+    assert sockets.readable((), SOON).lost == {1}
 
 
 def test_the_next_attempt_goes_on_behind_one_that_was_given_up(
@@ -158,7 +158,7 @@ def test_the_next_attempt_goes_on_behind_one_that_was_given_up(
             one.connect_ex(full.getsockname())
         sockets.connect(1, ("name", 9))
         while not names or 1 not in sockets._connecting:
-            assert sockets.readable((), LIMIT) == Heard({}, set())
+            assert sockets.readable((), SOON) == Heard({}, set())
         assert sockets.writable(()).connected == []
         sockets.close(1)
         sockets.connect(1, ("name", 9))
@@ -173,14 +173,14 @@ def test_a_lookup_that_ends_too_late_connects_nobody(made: Callable[[Lookup], So
     go_on = threading.Event()
 
     def lookup(host: str, port: int) -> list[Endpoint]:
-        assert go_on.wait(LIMIT)
+        assert go_on.wait(SOON)
         return [Endpoint(socket.AF_INET, nobody())]
 
     sockets = made(lookup)
     sockets.connect(1, ("slow", 9))
     sockets.close(1)
     go_on.set()
-    assert sockets.readable((), LIMIT) == Heard({}, set())
+    assert sockets.readable((), SOON) == Heard({}, set())
     assert sockets._open == {}
 
 
@@ -188,4 +188,4 @@ def test_the_bell_ends_a_select(made: Callable[[Lookup], Sockets]) -> None:
     sockets = made(unasked)
     for _ in range(100_000):  # more than it holds
         sockets.ring()
-    assert sockets.readable((), LIMIT) == Heard({}, set())
+    assert sockets.readable((), SOON) == Heard({}, set())

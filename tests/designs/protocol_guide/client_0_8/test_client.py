@@ -13,7 +13,7 @@ from barnabas.specs import Frame, encode_frame
 from barnabas.specs.frames import request_head
 from barnabas.specs.keys import METADATA, PRODUCE
 from tests.designs.scripted import ScriptedBroker
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 pytest.importorskip("confluent_kafka")
 
@@ -99,7 +99,7 @@ def answering(*answers: int | bytes | None, metadata: int = 0) -> Iterator[Scrip
 def test_a_set_is_sent_again_where_that_may_help(
     answers: list[int | bytes | None], error: int, asked: str
 ) -> None:
-    with answering(*answers) as broker, Client([broker.address], patience=LIMIT) as client:
+    with answering(*answers) as broker, Client([broker.address], patience=SOON) as client:
         found = client.produce({("a", 0): [Message(None, b"v")]})
     assert found == {("a", 0): Produced(error, -1 if error else 4)}
     keys = [request_head(one, 0, len(one)).key for one in broker.requests]

@@ -31,7 +31,7 @@ from barnabas.proxy.scenario.file import loads
 from barnabas.specs.keys import CONTROLLED_SHUTDOWN, METADATA, PRODUCE
 from barnabas.specs.records import Record, build
 from tests.designs.protocol_guide.client_0_8.conftest import LARGEST
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 pytestmark = pytest.mark.needs_apache("0.8.2.2", "0.9.0.1")
 
@@ -132,7 +132,7 @@ def metadata_without_the_follower(bench: Bench) -> int:
     bench.kafka.kill(node)
     try:
         error = 0
-        until = time.monotonic() + LIMIT
+        until = time.monotonic() + SOON
         while not error and time.monotonic() < until:
             body = metadata([bench.place[0]])
             answer = bench.client.ask(bench.kafka.brokers[bench.leader], METADATA, body)
@@ -174,7 +174,7 @@ def bench(kafka: ApacheCluster, topic: str = "errors") -> Iterator[Bench]:
     """A topic whose partition both brokers have and follow."""
     with Client(kafka.brokers.values(), patience=0) as client:
         place = topic, 0
-        until = time.monotonic() + LIMIT
+        until = time.monotonic() + SOON
         while True:
             found = client.refresh([topic])
             if place in found.leaders and not found.errors:

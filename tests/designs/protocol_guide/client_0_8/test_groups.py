@@ -18,7 +18,7 @@ from barnabas.designs.protocol_guide.client_0_8 import (
 )
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs.error_codes import ERROR_CODES
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 NONE, PLACE = Error.NONE, ("kept", 0)
 
@@ -30,7 +30,7 @@ def test_codes_have_the_names_that_kafka_has_for_them() -> None:
 
 @pytest.fixture
 def client(kafka_0_8: ApacheCluster) -> Iterator[Client]:
-    with Client(kafka_0_8.brokers.values(), patience=LIMIT) as made:
+    with Client(kafka_0_8.brokers.values(), patience=SOON) as made:
         made.produce({PLACE: [Message(None, b"makes the topic")]}, acks=-1)
         yield made
 

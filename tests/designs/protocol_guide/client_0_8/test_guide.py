@@ -14,7 +14,7 @@ from barnabas.designs.protocol_guide.client_0_8 import EARLIEST, LATEST, Client,
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs.keys import FETCH
 from tests.designs.protocol_guide.client_0_8.conftest import LARGEST
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 pytestmark = pytest.mark.needs_apache("0.8.2.2")
 
@@ -24,7 +24,7 @@ HOUR = 3_600
 
 @pytest.fixture
 def client(kafka_0_8: ApacheCluster) -> Iterator[Client]:
-    with Client(kafka_0_8.brokers.values(), patience=LIMIT) as made:
+    with Client(kafka_0_8.brokers.values(), patience=SOON) as made:
         yield made
 
 

@@ -19,7 +19,7 @@ from barnabas.designs.protocol_guide.client_0_8 import (
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs.keys import API_VERSIONS, FETCH, LIST_OFFSETS, METADATA, PRODUCE
-from tests.designs.waiting import LIMIT
+from tests.waiting import SOON
 
 FEW = [Message(b"k", b"%d" % number) for number in range(5)]
 UNSUPPORTED = "Received request for api with key {}"
@@ -77,7 +77,7 @@ def test_a_long_poll_ends_with_enough_bytes_or_when_time_is_over(kafka_0_8: Apac
             other.produce({place: [Message(None, b"new")]}, acks=-1)
             thread.join()
             assert got == [b"new"]
-        assert time.monotonic() - begun < LIMIT
+        assert time.monotonic() - begun < SOON
 
 
 @pytest.mark.needs_apache("0.8.2.2")
@@ -92,7 +92,7 @@ def test_a_message_beyond_the_limit_is_said(kafka_0_8: ApacheCluster) -> None:
 @pytest.mark.needs_apache("0.8.2.2")
 def test_the_next_leader_is_found(kafka_0_8: ApacheCluster) -> None:
     place = "moved", 0
-    with Client(kafka_0_8.brokers.values(), patience=LIMIT) as client:
+    with Client(kafka_0_8.brokers.values(), patience=SOON) as client:
         client.produce({place: FEW}, acks=-1)
         leader = client.cluster.leaders[place]
         kafka_0_8.kill(leader)
@@ -128,7 +128,7 @@ def test_newer_brokers_take_it_also_through_the_proxy(version: str) -> None:
             ("proxied", [proxy.proxy.address]),
         ):
             place = topic, 0
-            with Client(addresses, patience=LIMIT) as client:
+            with Client(addresses, patience=SOON) as client:
                 assert client.produce({place: FEW}, acks=-1, compression="gzip")[place].error == 0
                 assert client.produce({place: FEW}, acks=0) == {}
                 assert client.produce({place: FEW}, acks=1) == {place: Produced(0, 10)}
@@ -159,7 +159,7 @@ def test_4_3_1_answers_metadata_and_hangs_up_on_all_else_also_through_the_proxy(
         log = cluster.nodes[1].log
         for address in (*cluster.brokers.values(), proxy.proxy.address):
             with Client([address]) as client:
-                until = time.monotonic() + LIMIT
+                until = time.monotonic() + SOON
                 while ("orders", 0) not in client.refresh(["orders"]).leaders:  # it makes the topic
                     assert time.monotonic() < until, client.cluster
                     time.sleep(0.1)
