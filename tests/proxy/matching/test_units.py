@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -15,27 +16,17 @@ from barnabas.proxy.matching.units import (
 )
 
 
-@pytest.mark.parametrize(("text", "ns"), [
-    ("200ms", 200_000_000),
-    ("5s", 5_000_000_000),
-    ("1m", 60_000_000_000),
-    ("250us", 250_000),
-    ("250µs", 250_000),
-    ("7 ns", 7),
-    ("1.5s", 1_500_000_000),
-    ("24h", LONGEST),
-    ("0s", 0),
+@pytest.mark.parametrize(("parse", "text", "amount"), [
+    *((parse_duration, text, ns) for text, ns in (
+        ("200ms", 200_000_000), ("5s", 5_000_000_000), ("1m", 60_000_000_000), ("250us", 250_000),
+        ("250µs", 250_000), ("7 ns", 7), ("1.5s", 1_500_000_000), ("24h", LONGEST), ("0s", 0),
+    )),
+    *((parse_size, text, size) for text, size in (
+        ("1GiB", 2**30), ("64KiB", 2**16), ("100MB", 10**8), ("512B", 512), ("1.5 kB", 1500),
+    )),
 ])  # fmt: skip
-def test_durations(text: str, ns: int) -> None:
-    assert parse_duration(text) == ns
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("1GiB", 2**30), ("64KiB", 2**16), ("100MB", 10**8), ("512B", 512), ("1.5 kB", 1500)],
-)
-def test_sizes(text: str, size: int) -> None:
-    assert parse_size(text) == size
+def test_durations_and_sizes(parse: Callable[[str], int], text: str, amount: int) -> None:
+    assert parse(text) == amount
 
 
 @pytest.mark.parametrize(("text", "problem"), [
