@@ -68,10 +68,7 @@ NEWS = (metadata(0, 1, epoch=6), metadata(1, 2, epoch=5, broker=3))
 MOVES = [
     one
     for n in range(5)
-    for one in (
-        metadata(n * S, 2 + n % 2, epoch=n),
-        produce(n * S + 500, ["a"], error=NOT_LEADER),
-    )
+    for one in (metadata(n * S, 2 + n % 2, epoch=n), produce(n * S + 500, ["a"], error=NOT_LEADER))
 ]
 
 CASES = {

@@ -42,7 +42,7 @@ def test_a_new_epoch_begins_another_run() -> None:
     seen = [beats(at, "a", *one) for at, one in enumerate(epochs)]
     (lane,) = shown(Lanes(), Context(), *seen).rows()
     assert [(one["generation"], one["count"]) for one in lane["events"]] == [
-        *((1, 1), (1, 2), (2, 1), (-1, 1)),
+        *((1, 1), (1, 2), (2, 1), (-1, 1))
     ]
 
 

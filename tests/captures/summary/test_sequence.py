@@ -22,12 +22,13 @@ Seen = dict[tuple[str, int], tuple[Any, Any]]
 Run = Callable[..., Recorded]
 
 ASKED = "request"
+REQUESTS = "{api: Heartbeat, direction: request}"
 TOLD = "response"
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    def make(do: str, match: str = "{api: Heartbeat, direction: request}") -> Recorded:
+    def make(do: str, match: str = REQUESTS) -> Recorded:
         text = f"version: 1\nrules:\n- {{name: r, match: {match}, when: {{times: 1}}, do: {do}}}\n"
         return Recorded(Stage(text), tmp_path / "run.pcapng", Masking())
 
@@ -58,107 +59,84 @@ def seen(actor: Recorded) -> Seen:
     }
 
 
-def test_what_passes_leaves_when_it_arrives_and_so_do_pipelined_requests(run: Run) -> None:
+def played(actor: Recorded, steps: str) -> Seen:
+    """What is seen of steps: messages by their numbers, and ms that pass."""
+    for step in steps.split(", "):
+        what, _, said = step.partition(" ")
+        if what == "wait":
+            actor.stage.wait(int(said))
+        elif what == "ask":
+            actor.ask(b"".join(ask(int(number)) for number in said.split("+")))
+        else:
+            actor.answer(b"".join(beat(int(number)) for number in said.split("+")))
+    return seen(actor)
+
+
+PIPELINED = "ask 1, wait 10, ask 2, wait 10, answer 1, wait 10, answer 2, wait 10"
+LATE = "ask 1, wait 40, answer 1, wait 40"
+CUT = "response not forwarded: a rule closed the connection"
+PLAYS: dict[str, tuple[str, str, str, Seen]] = {
+    "what passes, before the first one is answered": (
+        *("close", "{api: Metadata}", PIPELINED),
+        {(ASKED, 1): (0, 0), (ASKED, 2): (10, 10), (TOLD, 1): (20, 20), (TOLD, 2): (30, 30)},
+    ),
+    "a request that is delayed": (
+        *("{delay: 30ms}", "{api: Heartbeat, direction: request}", LATE),
+        {(ASKED, 1): (0, 30), (TOLD, 1): (40, 40)},
+    ),
+    "a response that is delayed": (
+        *("{delay: 30ms}", "{api: Heartbeat, direction: response}", LATE),
+        {(ASKED, 1): (0, 0), (TOLD, 1): (40, 70)},
+    ),
+    "a held message that others overtake": (
+        *("{hold: {messages: 1}}", REQUESTS, "ask 1, wait 5, ask 2, answer 2+1"),
+        {(ASKED, 1): (0, 5), (ASKED, 2): (5, 5), (TOLD, 1): (5, 5), (TOLD, 2): (5, 5)},
+    ),
+    "responses that are put back into order": (
+        *("{reorder: {swap: 1}}", REQUESTS),
+        "ask 1, wait 1, ask 2, wait 1, answer 2, wait 1, answer 1, wait 1",
+        {(ASKED, 1): (0, 1), (ASKED, 2): (1, 1), (TOLD, 2): (2, 3), (TOLD, 1): (3, 3)},
+    ),
+    "a message still held at the end did not leave": (
+        *("{hold: {time: 1s}}", REQUESTS, "ask 1, wait 5"),
+        {(ASKED, 1): (0, "request not forwarded: connection closed")},
+    ),
+    "what is dropped arrives only": (
+        *("{drop: {selective: true}}", REQUESTS, "ask 1+2, answer 2"),
+        {(ASKED, 1): (0, "request dropped by a rule"), (ASKED, 2): (0, 0), (TOLD, 2): (0, 0)},
+    ),
+    "a lost reply comes from the broker and ends there": (
+        *("lose_reply", REQUESTS, "ask 1+2, wait 7, answer 1"),
+        {(ASKED, 1): (0, 0), (ASKED, 2): (0, 0), (TOLD, 1): (7, CUT)},
+    ),
+    "an answer of the proxy has no arrival": (
+        *("{respond: {error: NOT_COORDINATOR}}", REQUESTS, "ask 1"),
+        {(ASKED, 1): (0, "answered by the proxy"), (TOLD, 1): (MADE, 0)},
+    ),
+}
+
+
+@pytest.mark.parametrize(("do", "match", "steps", "times"), PLAYS.values(), ids=PLAYS)
+def test_when_messages_arrive_and_leave(
+    run: Run, do: str, match: str, steps: str, times: Seen
+) -> None:
+    assert played(run(do, match), steps) == times
+
+
+def test_a_row_says_who_spoke_and_which_rules_and_errors_there_were(run: Run) -> None:
     actor = run("close", "{api: Metadata}")
-    for number in (1, 2):
-        actor.ask(ask(number))
-        actor.stage.wait(10)
-    for number in (1, 2):
-        actor.answer(beat(number))
-        actor.stage.wait(10)
-    assert seen(actor) == {
-        (ASKED, 1): (0, 0),
-        (ASKED, 2): (10, 10),  # before the first one is answered
-        (TOLD, 1): (20, 20),
-        (TOLD, 2): (30, 30),
-    }
+    played(actor, PIPELINED)
     rows = shown(actor.done)
     assert [(one["number"], one["direction"]) for one in rows] == [
         *((0, ASKED), (1, ASKED), (0, TOLD), (1, TOLD)),
     ]
-    assert {(one["client"], one["broker"], one["connection"]) for one in rows} == {
-        ("me", "broker 1", 1)
-    }
-
-
-@pytest.mark.parametrize("direction", [ASKED, TOLD])
-def test_a_delay(run: Run, direction: str) -> None:
-    actor = run("{delay: 30ms}", f"{{api: Heartbeat, direction: {direction}}}")
-    actor.ask(ask(1))
-    actor.stage.wait(40)
-    actor.answer(beat(1))
-    actor.stage.wait(40)
-    late = direction == ASKED
-    assert seen(actor) == {
-        (ASKED, 1): (0, 30 if late else 0),
-        (TOLD, 1): (40, 40 if late else 70),
-    }
+    who = {(one["client"], one["broker"], one["connection"]) for one in rows}
+    assert who == {("me", "broker 1", 1)}
+    actor = run("{delay: 30ms}")
+    played(actor, LATE)
     assert [one["rules"] for one in shown(actor.done)] == [["r"], ["r"]]
-
-
-def test_a_held_message_that_others_overtake(run: Run) -> None:
-    actor = run("{hold: {messages: 1}}")
-    actor.ask(ask(1))
-    actor.stage.wait(5)
-    actor.ask(ask(2))
-    found = {1: (0, 5), 2: (5, 5)}
-    actor.answer(beat(2) + beat(1))
-    assert seen(actor) == {
-        **{(ASKED, number): times for number, times in found.items()},
-        **{(TOLD, number): (5, 5) for number in (1, 2)},
-    }
-
-
-def test_responses_that_are_put_back_into_order(run: Run) -> None:
-    actor = run("{reorder: {swap: 1}}")
-    for number in (1, 2):
-        actor.ask(ask(number))
-        actor.stage.wait(1)
-    for number in (2, 1):
-        actor.answer(beat(number))
-        actor.stage.wait(1)
-    assert seen(actor) == {
-        (ASKED, 1): (0, 1),
-        (ASKED, 2): (1, 1),
-        (TOLD, 2): (2, 3),
-        (TOLD, 1): (3, 3),
-    }
-
-
-def test_a_message_still_held_at_the_end_did_not_leave(run: Run) -> None:
-    actor = run("{hold: {time: 1s}}")
-    actor.ask(ask(1))
-    actor.stage.wait(5)
-    assert seen(actor) == {(ASKED, 1): (0, "request not forwarded: connection closed")}
-
-
-def test_what_is_dropped_arrives_only(run: Run) -> None:
-    actor = run("{drop: {selective: true}}")
-    actor.ask(ask(1) + ask(2))
-    actor.answer(beat(2))
-    assert seen(actor) == {
-        (ASKED, 1): (0, "request dropped by a rule"),
-        (ASKED, 2): (0, 0),
-        (TOLD, 2): (0, 0),
-    }
-
-
-def test_a_lost_reply_comes_from_the_broker_and_ends_there(run: Run) -> None:
-    actor = run("lose_reply")
-    actor.ask(ask(1) + ask(2))
-    actor.stage.wait(7)
-    actor.answer(beat(1))
-    assert seen(actor) == {
-        (ASKED, 1): (0, 0),
-        (ASKED, 2): (0, 0),
-        (TOLD, 1): (7, "response not forwarded: a rule closed the connection"),
-    }
-
-
-def test_an_answer_of_the_proxy_has_no_arrival(run: Run) -> None:
     actor = run("{respond: {error: NOT_COORDINATOR}}")
-    actor.ask(ask(1))
-    assert seen(actor) == {(ASKED, 1): (0, "answered by the proxy"), (TOLD, 1): (MADE, 0)}
+    played(actor, "ask 1")
     assert [one["error"] for one in shown(actor.done)] == [None, "NOT_COORDINATOR"]
 
 
@@ -187,7 +165,7 @@ def test_a_window_has_what_was_at_the_proxy_in_it(run: Run) -> None:
         return [one["direction"] for one in found]
 
     assert [within(10, 20), within(30, 40), within(31, 40), within(31, 41), within(41, 50)] == [
-        *([ASKED], [ASKED], [], [TOLD], []),
+        *([ASKED], [ASKED], [], [TOLD], [])
     ]
     assert within(0, 41) == [ASKED, TOLD]
 

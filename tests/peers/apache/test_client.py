@@ -145,10 +145,7 @@ def test_what_java_does_not_like_is_said_and_the_client_goes_on(pair: JavaClient
 
 @pytest.mark.needs_apache("0.8.2.2")
 def test_what_an_old_version_has_not_is_an_error() -> None:
-    with (
-        ApacheCluster("0.8.2.2") as running,
-        client_of("0.8.2.2", running.bootstrap) as java,
-    ):
+    with ApacheCluster("0.8.2.2") as running, client_of("0.8.2.2", running.bootstrap) as java:
         assert java.produce("old", VALUES) == [(0, 0), (0, 1), (0, 2)]
         with pytest.raises(JavaError, match="initTransactions"):
             java.produce("old", [b""], outcome="commit")

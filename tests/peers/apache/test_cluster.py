@@ -165,10 +165,7 @@ def test_a_broker_that_can_not_start_says_why_and_leaves_nothing(
     version: str, settings: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directories = watched(monkeypatch)
-    with (
-        pytest.raises(BootError, match=f"(?s){said}"),
-        ApacheCluster(version, settings=settings),
-    ):
+    with pytest.raises(BootError, match=f"(?s){said}"), ApacheCluster(version, settings=settings):
         pass
     assert len(directories) == 1
     assert not directories[0].exists()
