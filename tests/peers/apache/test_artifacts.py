@@ -56,26 +56,16 @@ def central(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A repository with `one`, which needs `two` to run and `three` for its tests; what was asked."""
     http = pytest.importorskip("jgo.util.http")
     jar = a_jar(tmp_path / "a.jar")
-    files = {
-        "one/1.0/one-1.0.pom": POM.format(
-            name="one",
-            needs="".join(
-                NEEDS.format(*need)
-                for need in (("two", "runtime"), ("three", "test"), ("five", "provided"))
-            ),
-        ).encode(),
-        "two/1.0/two-1.0.pom": POM.format(name="two", needs="").encode(),
-        "five/1.0/five-1.0.pom": POM.format(name="five", needs="").encode(),
-        "six/1.0/six-1.0.pom": POM.format(name="six", needs="").encode(),
-        "six/1.0/six-1.0.jar": jar,
-        "seven/1.0/seven-1.0.pom": POM.format(
-            name="seven", needs=NEEDS.format("four", "runtime")
-        ).encode(),
-        "one/maven-metadata.xml": METADATA.encode(),
-        "three/1.0/three-1.0.pom": POM.format(name="three", needs="").encode(),
-        "one/1.0/one-1.0.jar": jar,
-        "two/1.0/two-1.0.jar": jar,
+    needs = {
+        "one": (("two", "runtime"), ("three", "test"), ("five", "provided")),
+        "seven": (("four", "runtime"),),
+        **dict.fromkeys(("two", "three", "five", "six"), ()),
     }
+    files = {f"{name}/1.0/{name}-1.0.jar": jar for name in ("one", "two", "six")}
+    for name, several in needs.items():
+        text = POM.format(name=name, needs="".join(NEEDS.format(*need) for need in several))
+        files[f"{name}/1.0/{name}-1.0.pom"] = text.encode()
+    files["one/maven-metadata.xml"] = METADATA.encode()
     asked: list[str] = []
 
     def get(url: str, **options: object) -> Answer:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,15 +49,9 @@ def test_children_and_directory_go_with_their_process(then: str, tmp_path: Path)
     directory = tmp_path / "files"
     (directory / "data").mkdir(parents=True)
     (directory / "data" / "log").touch()
-    holder = subprocess.run(
-        [sys.executable, "-c", HOLDER.format(then=then), str(directory)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        timeout=20,
-        check=False,
-        cwd=ROOT,
-    )
+    line = [sys.executable, "-c", HOLDER.format(then=then), str(directory)]
+    how: Any = {"capture_output": True, "text": True, "timeout": 60, "check": False, "cwd": ROOT}
+    holder = subprocess.run(line, **how)
     guard, *children = [int(pid) for pid in holder.stdout.split()]
     assert gone(guard)
     assert len(children) == 2

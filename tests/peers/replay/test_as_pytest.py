@@ -45,11 +45,9 @@ def outcome(text: str, folder: Path, bootstrap: str) -> tuple[int, str]:
     """Of the file, run by pytest."""
     path = folder / "test_it.py"
     path.write_text(text)
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path))
-    option = ("--kafka-bootstrap-server", bootstrap)
-    found = subprocess.run(
-        (*command, *option), cwd=folder, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
+    command += ["--kafka-bootstrap-server", bootstrap]
+    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return found.returncode, found.stdout
 
 
@@ -101,21 +99,15 @@ def test_what_strangers_say_is_text() -> None:
     evil = '\'); import os #\n"""{MOST}\\'
     seen = [replace(each, client_id=evil) for each in exchanges("embedded.pcapng", "Metadata")]
     tree = ast.parse(as_pytest(seen, '"""', evil))
-    ids = [
-        word.value.value
-        for word in ast.walk(tree)
-        if isinstance(word, ast.keyword) and isinstance(word.value, ast.Constant)
-        if word.arg == "client_id"
-    ]
+    words = [one for one in ast.walk(tree) if isinstance(one, ast.keyword)]
+    ids = [ast.literal_eval(word.value) for word in words if word.arg == "client_id"]
     assert ids == [evil] * len(seen)
     imported = [each for each in ast.walk(tree) if isinstance(each, ast.Import)]
     assert [each.names[0].name for each in imported] == ["pytest"]
-    scenario = next(
-        each.value
-        for each in tree.body
-        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "SCENARIO"
-    )
-    assert ast.literal_eval(scenario) == evil
+    named = {
+        ast.unparse(one.targets[0]): one.value for one in tree.body if isinstance(one, ast.Assign)
+    }
+    assert ast.literal_eval(named["SCENARIO"]) == evil
 
 
 def test_of_nothing_or_too_much_there_is_no_test() -> None:

@@ -48,16 +48,23 @@ def test_other_records_are_a_difference() -> None:
     assert found[0].startswith("responses[t].partitions[0].records[0].value")
 
 
-def test_a_partition_that_only_one_has_counts_if_it_has_an_error() -> None:
-    empty: dict[str, Any] = {"error_code": 0, "responses": []}
-    assert differ(1, fetched(0, 5), empty) == []
-    assert differ(1, empty, fetched(0, 5)) == []
-    assert len(differ(1, empty, fetched(0, 0, error=3))) == 1
+EMPTY: dict[str, Any] = {"error_code": 0, "responses": []}
+REFUSED = fetched(0, 2, error=6)
+BY_ID = fetched(0, 2, topic_id=ID)
+COUNTS = {
+    "only recorded": (fetched(0, 5), EMPTY, (11, 11), 0),
+    "only live": (EMPTY, fetched(0, 5), (11, 11), 0),
+    "only live with an error": (EMPTY, fetched(0, 0, error=3), (11, 11), 1),
+    "topics by id against topics by name": (BY_ID, fetched(0, 2), (13, 12), 0),
+    "topics by id against topics by name with an error": (BY_ID, REFUSED, (13, 12), 1),
+}
 
 
-def test_topics_by_id_against_topics_by_name() -> None:
-    assert differ(1, fetched(0, 2, topic_id=ID), fetched(0, 2), (13, 12)) == []
-    assert len(differ(1, fetched(0, 2, topic_id=ID), fetched(0, 2, error=6), (13, 12))) == 1
+@pytest.mark.parametrize(("recorded", "live", "versions", "count"), COUNTS.values(), ids=COUNTS)
+def test_partitions_are_compared_by_topic(
+    recorded: dict[str, Any], live: dict[str, Any], versions: tuple[int, int], count: int
+) -> None:
+    assert len(differ(1, recorded, live, versions)) == count
 
 
 def test_fields_that_one_version_lacks_are_not_compared() -> None:
