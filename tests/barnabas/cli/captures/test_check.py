@@ -121,11 +121,10 @@ TEXT = {"type": "object", "required": ["text"], "properties": {"text": {**STRING
 URI = {"type": "string", "pattern": r"^[A-Za-z0-9._~/%-]+$"}
 
 
-def closed(optional: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+def closed(**properties: Any) -> dict[str, Any]:
     """An object with these properties and no others."""
-    required = [name for name in properties if name not in optional]
     more = {"properties": properties, "additionalProperties": False}
-    return {"type": "object", "required": required, **more}
+    return {"type": "object", "required": list(properties), **more}
 
 
 def several(items: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -45,8 +45,13 @@ def test_programs_get_a_row_for_each_that_can_be_started() -> None:
     rows = run("peers", "list", "--json").rows
     own = ["embedded", *(f"apache:{one.version}" for one in RELEASES)]
     assert [row["start"] for row in rows][: len(own)] == own
-    kind = {"kind": "embedded", "start": "embedded", "version": None, "modes": []}
-    assert rows[0] == {**kind, "needs": "pip install 'barnabas[peers]'"}
+    assert rows[0] == {
+        "kind": "embedded",
+        "start": "embedded",
+        "version": None,
+        "modes": [],
+        "needs": "pip install 'barnabas[peers]'",
+    }
     by_version = {row["version"]: row for row in rows}
     assert by_version["3.9.1"]["modes"] == ["kraft", "zookeeper"]
     assert by_version["0.8.2.2"]["modes"] == ["zookeeper"]

@@ -14,7 +14,7 @@ import pytest
 
 from barnabas.captures.reader import CaptureReader
 from barnabas.peers.embedded import EmbeddedCluster
-from tests.barnabas.cli.command import run
+from tests.barnabas.cli.command import Ran, run
 from tests.barnabas.cli.test_app import started
 from tests.barnabas.testing.test_process import until
 from tests.captures.traffic import exchanges, gist, tshark
@@ -81,11 +81,9 @@ def consume(bootstrap: str, count: int) -> None:
     consumer.close()
 
 
-def lines(result: subprocess.CompletedProcess[str]) -> list[str]:
+def lines(result: Ran) -> list[str]:
     assert result.returncode == 0, result.stderr
-    return sorted(
-        json.dumps(json.loads(line), sort_keys=True) for line in result.stdout.splitlines()
-    )
+    return sorted(json.dumps(row, sort_keys=True) for row in result.rows)
 
 
 def test_segments_are_what_the_log_showed(rotated: Run) -> None:
