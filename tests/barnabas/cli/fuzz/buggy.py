@@ -100,6 +100,8 @@ class Fragile:
 
 
 def make(text: str, own: bool) -> DecoderTarget:
+    if text == "early":
+        raise KeyboardInterrupt
     if text == "missing":
         raise CannotRun("buggy:missing needs what is not here")
     kinds: dict[str, Callable[[Case], Mapping[str, Any]]] = {

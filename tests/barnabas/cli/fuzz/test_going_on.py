@@ -17,6 +17,7 @@ from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.engine.running import Batch, run_range
 from barnabas.fuzz.shrinking.search import Shrunk
 from barnabas.fuzz.targets.decoder import DecoderTarget
+from barnabas.trouble import INTERRUPTED
 from tests.barnabas.cli.command import Ran
 from tests.barnabas.cli.fuzz.buggy import CAMPAIGN, finding_of, fuzz, make, over
 from tests.proxy.servers import SOON
@@ -83,6 +84,8 @@ def test_ctrl_c_keeps_what_is_done(campaign: Path) -> None:
     assert over(stopped)["done"] == 50
     assert "interrupted: run the same command to continue" in stopped.stderr
     assert fuzz("report").stdout.count("- cases: 50 ") == 1
+    before = fuzz("run", campaign, "--target", "buggy:early")
+    assert (before.returncode, before.stderr.splitlines()[-1]) == (INTERRUPTED, "interrupted")
 
 
 def test_what_is_as_small_as_it_was_is_not_shrunk_whenever_the_campaign_goes_on(
