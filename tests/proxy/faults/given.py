@@ -21,7 +21,9 @@ from tests.proxy.playbook import (
     heartbeat_request,
     heartbeat_response,
     request,
-    slicings,  # noqa: F401 - tests elsewhere have it from here
+)
+from tests.proxy.playbook import (
+    slicings as slicings,  # tests elsewhere have it from here
 )
 
 

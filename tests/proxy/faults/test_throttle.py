@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import tracemalloc
 from typing import Any
 
@@ -92,6 +93,20 @@ def test_each_line_is_busy_by_itself_and_idle_time_is_not_saved_up(
         now += later
         busy[line] = max(busy[line], now) + ns
         assert limiter.pace(line, ns, now) == busy[line]
+
+
+def test_of_too_many_lines_the_idle_ones_go_and_then_the_one_used_least_lately(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.modules["barnabas.proxy.faults.throttle"], "MOST", 2)
+    limiter = RateLimiter()
+    for line, ns in (("a", 100), ("b", 10), ("c", 50)):
+        limiter.pace(line, ns, 0)
+    assert len(limiter) == 2
+    assert limiter.pace("c", 1, 0) == 51, "a was used least lately"
+    assert limiter.pace("b", 1, 0) == 11
+    assert limiter.pace("a", 100, 11) == 111, "b is idle and goes, c stays"
+    assert limiter.pace("c", 1, 11) == 52
 
 
 def test_lines_that_are_idle_again_are_forgotten() -> None:
