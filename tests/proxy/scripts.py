@@ -48,6 +48,7 @@ def play(
     - `broker 1 2`, `client 1 2`: the correlation ids of all that has reached the one or the other so far.
     - `replace hold late`: the scenario has these `rules`, by their names, from now on; without any,
       nothing waits.
+    - `release hold`: what a rule holds is let go.
     - `idle`: nothing waits, and all could be read.
     """
     for step in script.split("; "):
@@ -69,6 +70,8 @@ def play(
                     queues = actor.connection.state.queues.values()
                     assert all(queue.idle and not queue.bytes for queue in queues), step
                     assert actor.connection.wake is None, step
+            case "release":
+                actor.stage.release(words[0])
             case "idle":
                 assert actor.connection.idle, script
                 assert not actor.stage.totals.undecoded, script

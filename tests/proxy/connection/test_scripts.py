@@ -35,6 +35,9 @@ RULES: Final = {
     "swap_2": f"{HEARTBEATS}, when: {{times: 1}}, do: {{reorder: {{swap: 2}}}}",
     "unrestored": f"{HEARTBEATS}, when: {{times: 1}}, do: {{reorder: {{swap: 1, restore: false}}}}",
     "swap_3": f"{HEARTBEATS}, do: {{reorder: {{swap: 3}}}}",
+    "halt": f"{HEARTBEATS}, do: breakpoint",
+    "halt_commit": f"{COMMITS}, do: breakpoint",
+    "reverse_3": f"{HEARTBEATS}, do: {{reorder: {{reverse: 3}}}}",
     "reverse": f"{HEARTBEATS}, do: {{reorder: {{reverse: 2}}}}",
     "reverse_commits": f"{COMMITS}, do: {{reorder: {{reverse: 2}}}}",
     "drop_request": f"{HEARTBEATS}, {DROP_ONE}",
@@ -107,6 +110,23 @@ CASES: Final[dict[str, tuple[str, str]]] = {
     "an exchange is taken out by its response": (
         "drop_response",
         "ask H1 H2; answer H1 H2; client 2; idle",
+    ),
+    # rules let go what they hold
+    "what waits at a breakpoint is let go with its rule": (
+        "halt halt_commit",
+        "ask H1 C2 H3; release halt_commit; broker; release halt; broker 1 2 3",
+    ),
+    "only what waits at its own breakpoint is let go": (
+        "halt halt_commit",
+        "ask H1 C2; release halt; broker 1; release halt_commit; broker 1 2",
+    ),
+    "a window is opened as far as it is full": (
+        "reverse_3",
+        "ask H1 H2; broker; release other; broker; release reverse_3; broker 2 1",
+    ),
+    "only what its own rule holds is let go": (
+        "hold hold_commit",
+        "ask H1 C2; release hold; broker 1; release hold_commit; broker 1 2",
     ),
     # rules are replaced
     "what was held leaves before what follows": (
