@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.captures.convert import Wanted, convert
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.terminal import Terminal
+from tests.captures.traffic import BROKER, CLIENT, NOW, Said, ip_packet, segments, write_pcap
 
 
 def quiet() -> Output:
@@ -47,3 +50,23 @@ def rows(path: Path, only: str | None = None) -> list[dict[str, Any]]:
         if passes is None or passes(exchange):
             found.append(json.loads(output.row(exchange)) | {"note": exchange.note})
     return found
+
+
+def ours(path: Path, said: list[Said], lost: tuple[int, ...] = (), **meta: object) -> Path:
+    """A connection of ours, a frame a packet, a millisecond between two; of some the packet is lost."""
+    with CaptureWriter(path, limit=None, meta=meta) as writer:
+        flow = writer.open(3, CLIENT, BROKER, NOW, {"client": "10.9.9.9:1", "broker": 7})
+        numbers = {"request": 0, "response": 0}
+        for at, (way, data) in enumerate(said):
+            comment = {"frame": numbers[way], "rules": [f"rule {numbers[way]}"]}
+            numbers[way] += 1
+            if at in lost:
+                flow.missing("arrived", way, len(data), NOW)
+            else:
+                flow.arrived(way, data, NOW + at * 1_000_000, [(len(data), comment)])
+        flow.close(NOW + len(said) * 1_000_000)
+    return path
+
+
+def others(path: Path, said: list[Said], size: int = 1 << 20) -> Path:
+    return write_pcap(path, map(ip_packet, segments(said, itertools.repeat(size))))

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from barnabas.captures.conversion.hiding import Hiding
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.writing.masking import UNSOLICITED, Masking
-from tests.captures.traffic import request, response
+from barnabas.captures.writing.writer import CaptureWriter
+from tests.captures.conversion.given import again, converted, others, part, rows
+from tests.captures.traffic import (
+    BROKER,
+    CLIENT,
+    NOW,
+    Said,
+    ip_packet,
+    produce,
+    request,
+    response,
+    segments,
+    talk,
+    write_pcap,
+)
 
 FOREIGN, CLEAN = Hiding(Masking()), Hiding(Masking(), clean=True)
-TOKEN = request(1, 36, 2, auth_bytes=b"hunter2")
+AUTHENTICATE = request(1, 36, 2, auth_bytes=b"hunter2")
+TOKEN = b"\0alice\0hunter2"
 
 
 def test_a_request_of_no_exchange_says_what_it_is() -> None:
     for hiding in (FOREIGN, CLEAN):
-        assert b"hunter2" not in hiding.nobodys(TOKEN, "request").data
+        assert b"hunter2" not in hiding.nobodys(AUTHENTICATE, "request").data
         ask = request(1, 12, 0, group_id="g")
         assert hiding.nobodys(ask, "request").data == ask
 
@@ -27,7 +48,7 @@ def test_a_response_that_no_request_explains() -> None:
     assert CLEAN.nobodys(answer, "response").data == answer
 
 
-@pytest.mark.parametrize("frame", [b"", b"\0\0\0\2ab", bytes(4), TOKEN[:13]])
+@pytest.mark.parametrize("frame", [b"", b"\0\0\0\2ab", bytes(4), AUTHENTICATE[:13]])
 def test_what_is_no_frame(frame: bytes) -> None:
     hidden = FOREIGN.nobodys(frame, "request").data
     assert hidden == frame[:8] + b"*" * (len(frame) - 8)
@@ -44,3 +65,103 @@ def test_comments_do_not_tell_what_payload_was() -> None:
         "undecodable": "records at byte 16",
         "what": ["skew could not be done: records at byte 16"],
     }
+
+
+def authenticated(mechanism: str, token: Said, answer: Said, *rest: Said) -> list[Said]:
+    version = 0 if mechanism == "raw" else 1
+    return [
+        ("request", request(1, 17, version, mechanism="PLAIN")),
+        ("response", response(1, 17, version, mechanisms=["PLAIN"])),
+        *(token, answer, *rest),
+    ]
+
+
+def secret(number: int) -> Said:
+    return "request", request(number, 36, 2, auth_bytes=TOKEN)
+
+
+@pytest.mark.parametrize("size", [3, 1 << 20])
+def test_secrets_of_others_are_overwritten(tmp_path: Path, size: int) -> None:
+    granted: Said = ("response", response(1, 36, 2, auth_bytes=b"granted"))
+    said = [secret(1), granted, *talk(2, 1)]
+    assert b"hunter2" in others(tmp_path / "whole", said).read_bytes()
+    path = others(tmp_path / "f", said, size)
+    out = part(path)
+    data = b"".join(event.data for event in CaptureReader(out) if isinstance(event, Chunk))
+    assert not any(each in data for each in (b"hunter2", b"granted"))
+    assert b"*" * len(TOKEN) in data
+    assert rows(out) == rows(path)
+
+
+def hides(path: Path, only: str) -> list[dict[str, Any]]:
+    """What passes a filter; the whole and the slice say the same and have no secret."""
+    whole, expected = converted(path, path.with_name("whole.pcapng")), rows(path, only)
+    assert rows(whole) == rows(path)
+    assert rows(part(whole, only)) == rows(part(path, only)) == expected != []
+    for out in (whole, path.with_name("part.pcapng")):
+        assert b"hunter2" not in out.read_bytes()
+    return expected
+
+
+def test_who_was_authenticated_stays_known(tmp_path: Path) -> None:
+    """Where the token that says it is hidden, and where it is left out."""
+    said = authenticated("PLAIN", secret(2), ("response", response(2, 36, 2)), *talk(3, 1))
+    hides(others(tmp_path / "f", said), "user == 'alice'")
+
+
+@pytest.mark.parametrize("size", [14, 12_000])
+def test_raw_tokens_are_overwritten_and_stay_tokens(tmp_path: Path, size: int) -> None:
+    """So many asterisks would read as the header of a request."""
+    token = (TOKEN * 1000)[:size]
+    raw: Said = ("request", len(token).to_bytes(4) + token)
+    said = authenticated("raw", raw, ("response", bytes(4)), *talk(2, 1))
+    hides(others(tmp_path / "f", said), "api == 'SASL token'")
+
+
+def test_a_request_without_a_header_stays_one(tmp_path: Path) -> None:
+    frame = bytes.fromhex("00240002 00000009 7d00") + TOKEN * 1000  # of a client id of 32,000 bytes
+    said = [*talk(), ("request", len(frame).to_bytes(4) + frame), ("response", response(9, 12, 0))]
+    found = hides(others(tmp_path / "f", said), "api == 'unreadable'")
+    assert found[-1]["api"] == "unreadable"
+
+
+def test_what_can_not_be_read_is_overwritten(tmp_path: Path) -> None:
+    """A frame that is cut off by a gap, and one by the end."""
+    ask = request(9, 36, 2, auth_bytes=TOKEN * 4)
+    whole = segments([*talk(), ("request", ask), ("request", ask)], itertools.repeat(60))
+    holds = [at for at, segment in enumerate(whole) if b"hunter2" in segment.payload]
+    for gone in (set(holds[1:2]), set(range(holds[-1], len(whole)))):
+        kept = [segment for at, segment in enumerate(whole) if at not in gone]
+        path = write_pcap(tmp_path / "f", map(ip_packet, kept))
+        out = converted(path, tmp_path / "out.pcapng")
+        assert b"hunter2" in path.read_bytes()
+        assert b"hunter2" not in out.read_bytes()
+        assert rows(out) == rows(path)
+
+
+def test_what_comes_behind_a_gap_is_no_size(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    ask = request(9, 36, 2, auth_bytes=TOKEN)
+    with CaptureWriter(path, limit=None, meta={}) as writer:
+        flow = writer.open(1, CLIENT, BROKER, NOW, {})
+        flow.arrived("request", ask, NOW)
+        flow.missing("arrived", "request", 25, NOW)
+        flow.arrived("request", ask[25:], NOW)
+    out = converted(path, tmp_path / "out.pcapng")
+    last = list(CaptureReader(out))[-1]
+    assert isinstance(last, Chunk)
+    assert last.data == b"*" * len(ask[25:])
+
+
+def test_payload_is_taken_out_where_asked(tmp_path: Path) -> None:
+    records = bytes(range(33, 73))
+    said: list[Said] = [("request", produce(1, records)), ("response", response(1, 0, 7))]
+    path = others(tmp_path / "f", said)
+    assert records in again(path)
+    out = part(path, masking=Masking.of_payload())
+    assert records not in out.read_bytes()
+    (row,) = rows(out)
+    assert list(row["payload"]["request"]) == ["topic_data[0].partition_data[0].records"]
+    assert row["request_size"] == rows(path)[0]["request_size"]
+    assert CaptureReader(out).meta["masked"] == ["secrets", "payload"]
+    assert again(out) == out.read_bytes(), "it stays out, and the capture goes on saying so"
