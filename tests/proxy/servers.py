@@ -23,7 +23,7 @@ from tests.proxy.playbook import request, response
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
-SOON = 10.0
+SOON = 60.0
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes:

@@ -153,6 +153,3 @@ def group_heartbeat(
         "heartbeat_interval_ms": 5000,
     }
     return exchange(name, 0, request | {"member_epoch": epoch}, answer, at=at, **more)
-
-
-beat = heartbeat

@@ -14,8 +14,16 @@ from barnabas.captures.summary.sequence import MADE, ONE_SIDE, messages, numbere
 from barnabas.captures.writing.masking import Masking
 from barnabas.proxy.edits.version_ranges import Offer
 from tests.captures.summary.views import sample
-from tests.proxy.faults.given import ask, beat, produce
-from tests.proxy.playbook import MS, START, Stage, request, response
+from tests.proxy.faults.given import produce
+from tests.proxy.playbook import (
+    MS,
+    START,
+    Stage,
+    heartbeat_request,
+    heartbeat_response,
+    request,
+    response,
+)
 from tests.proxy.test_masked_capture import Recorded
 
 Seen = dict[tuple[str, int], tuple[Any, Any]]
@@ -66,9 +74,9 @@ def played(actor: Recorded, steps: str) -> Seen:
         if what == "wait":
             actor.stage.wait(int(said))
         elif what == "ask":
-            actor.ask(b"".join(ask(int(number)) for number in said.split("+")))
+            actor.ask(b"".join(heartbeat_request(int(number)) for number in said.split("+")))
         else:
-            actor.answer(b"".join(beat(int(number)) for number in said.split("+")))
+            actor.answer(b"".join(heartbeat_response(int(number)) for number in said.split("+")))
     return seen(actor)
 
 
@@ -156,9 +164,9 @@ def test_acks_0_that_asks_for_an_answer_leaves(run: Run) -> None:
 
 def test_a_window_has_what_was_at_the_proxy_in_it(run: Run) -> None:
     actor = run("{delay: 30ms}")
-    actor.ask(ask(1))
+    actor.ask(heartbeat_request(1))
     actor.stage.wait(40)
-    actor.answer(beat(1))
+    actor.answer(heartbeat_response(1))
 
     def within(begin: int, end: int) -> list[str]:
         found = shown(actor.done, begin=START + begin * MS, end=START + end * MS)

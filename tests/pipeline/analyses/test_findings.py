@@ -11,7 +11,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.analyses.expressions import CLIENT_KEY
 from barnabas.pipeline.analyses.findings import SCOPES, findings, in_one_pass
 from tests.captures.checks.given import exchange, produce
-from tests.captures.checks.groups import beat, join, sync
+from tests.captures.checks.groups import heartbeat, join, sync
 from tests.captures.checks.test_commits import committed
 from tests.captures.checks.test_corrupt_records import BROKEN, SOUND, fetch
 from tests.captures.checks.test_corrupt_records import produce as produced
@@ -65,8 +65,8 @@ MADE: dict[str, list[Exchange]] = {
         produce(1, ["b"], sequence=1, producer=7, epoch=0, offset=0, took=5),
         produce(10, ["a"], sequence=0, producer=7, epoch=0, offset=1),
     ],
-    "silent": [join(0), sync(10), beat(9500), beat(30_000)],
-    "late": [join(0), sync(10), *(beat(at) for at in (4000, 8000, 12_000))],
+    "silent": [join(0), sync(10), heartbeat(9500), heartbeat(30_000)],
+    "late": [join(0), sync(10), *(heartbeat(at) for at in (4000, 8000, 12_000))],
     "waited": [
         join(0, "a", 2, took=9000, leader="b"),
         join(8990, "b", 2, took=10, leader="b", members=("a", "b")),

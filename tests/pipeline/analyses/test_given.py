@@ -12,7 +12,7 @@ from barnabas.pipeline.analyses.analysis import Analysis
 from barnabas.pipeline.analyses.given import in_files, in_memory
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.rows.columns import BODY_JSON
-from tests.captures.checks.groups import beat, join
+from tests.captures.checks.groups import heartbeat, join
 from tests.pipeline.analyses.made import metadata
 from tests.pipeline.analyses.tables import rows, table
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def exchanges(spark: SparkSession) -> DataFrame:
-    made = table(spark, rows([metadata(0), join(1), beat(2)]))
+    made = table(spark, rows([metadata(0), join(1), heartbeat(2)]))
     return made.selectExpr("*", f"'{{}}' as {BODY_JSON.name}")
 
 

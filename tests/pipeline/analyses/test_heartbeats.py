@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from barnabas.pipeline.analyses.heartbeats import heartbeats
-from tests.captures.checks.groups import beat, commit, join, sync
+from tests.captures.checks.groups import commit, heartbeat, join, sync
 from tests.pipeline.analyses.made import group_beat
 from tests.pipeline.analyses.tables import rows, table
 
@@ -17,21 +17,21 @@ def test_classic_members(spark: SparkSession) -> None:
     exchanges = [
         join(0, took=10),
         sync(20, took=10),  # silent from 30 on
-        beat(3030),
+        heartbeat(3030),
         commit(4030),
-        beat(8530),  # 4500 of 9000
+        heartbeat(8530),  # 4500 of 9000
         join(0, "late", took=10),
-        beat(10_000, "late"),
+        heartbeat(10_000, "late"),
         join(0, "out", took=10),
-        beat(100, "out"),
-        beat(200, "out", error=25),
+        heartbeat(100, "out"),
+        heartbeat(200, "out", error=25),
         join(0, "torn", took=10, losses=0),
-        beat(8000, "torn", losses=1),
+        heartbeat(8000, "torn", losses=1),
         join(0, "waits", took=10),
-        beat(3000, "waits", took=4000),
-        beat(10_000, "waits"),  # 3000 since it had its answer
-        beat(9000, "before"),  # joined before the capture
-        beat(9500, "before"),
+        heartbeat(3000, "waits", took=4000),
+        heartbeat(10_000, "waits"),  # 3000 since it had its answer
+        heartbeat(9000, "before"),  # joined before the capture
+        heartbeat(9500, "before"),
     ]
     found = heartbeats(table(spark, rows(exchanges))).collect()
     names = ("session_timeout_ms", "heartbeats", "max_gap_ms", "share", "expired")

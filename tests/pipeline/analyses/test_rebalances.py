@@ -11,7 +11,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.bands import Bands
 from barnabas.pipeline.analyses.rebalances import rebalances
 from tests.captures.checks import test_generations as reasons
-from tests.captures.checks.groups import beat, join, leave, sync
+from tests.captures.checks.groups import heartbeat, join, leave, sync
 from tests.pipeline.analyses.made import group_beat, numbered
 from tests.pipeline.analyses.tables import captured, found_in, rows, table
 
@@ -33,13 +33,13 @@ def test_a_classic_group_waits_for_the_one_that_comes_last(spark: SparkSession) 
     exchanges = [
         join(0, "a", 1, took=10),
         sync(20, "a", 1, took=10),
-        beat(100, "a", 1, took=2),
+        heartbeat(100, "a", 1, took=2),
         join(200, "b", 2, took=810),
-        beat(300, "a", 1, error=27, took=2),
+        heartbeat(300, "a", 1, error=27, took=2),
         join(1000, "a", 2, took=10),  # late: busy with its records
         sync(1020, "a", 2, took=10),
         sync(1020, "b", 2, took=30),
-        beat(1500, "a", 2, took=2),
+        heartbeat(1500, "a", 2, took=2),
         leave(2000, "b", took=5),
     ]
     columns = ("join_ms", "sync_ms", "late", "standstill_ms", "group_standstill_ms", "reason")
@@ -69,12 +69,12 @@ def test_who_hears_of_a_rebalance_late_is_not_late_itself(spark: SparkSession) -
         reasons.join(
             6000, "b-2", 3, reason="need to re-join with the given member-id: b-2", took=3000
         ),
-        beat(8900, "a", 2, error=27),
+        heartbeat(8900, "a", 2, error=27),
         reasons.join(8990, "a", 3, members=("a", "b-2"), took=10),
         # and one that was told at once, and came late
         reasons.join(20_000, "c", 4, new=True, took=5000),
-        beat(20_010, "a", 3, error=27),
-        beat(21_010, "a", 3, error=27),
+        heartbeat(20_010, "a", 3, error=27),
+        heartbeat(21_010, "a", 3, error=27),
         reasons.join(24_990, "a", 4, members=("a", "c"), took=10),
     ]
     told = phases(spark, exchanges, "late", "reason")
@@ -96,7 +96,7 @@ def test_a_member_that_is_thrown_out_stands_still_until_it_joins_again(spark: Sp
     exchanges = [
         join(0, took=10),
         sync(20, took=10),
-        beat(100, error=25, took=2),
+        heartbeat(100, error=25, took=2),
         join(500, generation=2, took=10),
     ]
     assert phases(spark, exchanges, "reason")[2:] == [
@@ -136,7 +136,7 @@ def test_members_of_kip_848_change_by_themselves(spark: SparkSession) -> None:
 
 
 def test_one_stop_is_one_however_often_the_member_is_told(spark: SparkSession) -> None:
-    again = beat(7001, "b", 1, error=22)
+    again = heartbeat(7001, "b", 1, error=22)
     exchanges = numbered(*reasons.TRIO, *reasons.MISSED, again, *reasons.FENCED)
     told = phases(spark, exchanges, "reason")
     assert [row[:3] + row[5:] for row in told if row[2] == "stopped"] == [

@@ -23,7 +23,7 @@ from barnabas.pipeline.analyses.partition_order import partition_order
 from barnabas.pipeline.analyses.rebalances import rebalances
 from barnabas.pipeline.analyses.retries import LEAST, retries
 from tests.captures.checks.given import produce
-from tests.captures.checks.groups import beat, join, sync, transact
+from tests.captures.checks.groups import heartbeat, join, sync, transact
 from tests.pipeline.analyses.made import commit, group_beat, metadata, numbered
 from tests.pipeline.analyses.tables import captured, found_in, rows, table
 from tests.pipeline.analyses.test_findings import MADE as FINDINGS
@@ -41,22 +41,22 @@ MADE: dict[str, list[Exchange]] = {
         produce(0, ["a"], sequence=0, producer=7, epoch=0),
         produce(10, ["b"], sequence=5, producer=7, epoch=0, offset=1),
     ],
-    "in time": [join(0), sync(10), beat(3000), beat(6000)],
-    "late": [join(0), sync(10), beat(3000), beat(8000)],
-    "too late": [join(0), sync(10), beat(10_000)],
-    "waits": [join(0), sync(10), beat(3000, took=4000), beat(10_000)],
+    "in time": [join(0), sync(10), heartbeat(3000), heartbeat(6000)],
+    "late": [join(0), sync(10), heartbeat(3000), heartbeat(8000)],
+    "too late": [join(0), sync(10), heartbeat(10_000)],
+    "waits": [join(0), sync(10), heartbeat(3000, took=4000), heartbeat(10_000)],
     "interval": [group_beat(0, 0, 1), group_beat(5001, 1, 1), group_beat(20_000, 1, 1)],
     "commits": [group_beat(0, 0, 1), commit(12_000, 1), group_beat(16_001, 1, 1)],
     "never again": [group_beat(0, 0, 1), commit(12_000, 1)],
     "removed": [group_beat(0, 0, 1), group_beat(60_000, 1, 0, error=110)],
     "left": [group_beat(0, 0, 1), group_beat(60_000, -1, -1)],
     "again": [group_beat(0, 0, 1), group_beat(60_000, 0, 1)],
-    "gap": [join(0), beat(30_000, losses=1)],
+    "gap": [join(0), heartbeat(30_000, losses=1)],
     "comes last": [
         join(0, "a", 1, took=10),
-        beat(100, "a", 1, took=2),
+        heartbeat(100, "a", 1, took=2),
         join(200, "b", 2, took=810),
-        beat(300, "a", 1, error=27, took=2),
+        heartbeat(300, "a", 1, error=27, took=2),
         join(1000, "a", 2, took=10),  # late: busy with its records
         sync(1020, "a", 2, took=10),
         sync(1020, "b", 2, took=30),
@@ -64,7 +64,7 @@ MADE: dict[str, list[Exchange]] = {
     "told late": [
         join(0, "a", 1, took=10, leader="a", members=("a",)),
         join(200, "b", 2, took=810),
-        beat(950, "a", 1, error=27, took=2),
+        heartbeat(950, "a", 1, error=27, took=2),
         join(1000, "a", 2, took=10, leader="a", members=("a", "b")),
     ],
     "refused": [commit(1, 5, error=22), commit(2, 5)],

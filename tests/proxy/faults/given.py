@@ -22,9 +22,6 @@ from tests.proxy.playbook import (
     heartbeat_response,
     request,
 )
-from tests.proxy.playbook import (
-    slicings as slicings,  # tests elsewhere have it from here
-)
 
 
 def message(
@@ -172,7 +169,3 @@ def rule_text(name: str, settings: Any, match: str) -> str:
     """A scenario whose one rule does this."""
     written = settings if isinstance(settings, str) else json.dumps(settings)
     return f"version: 1\nrules:\n- {{name: r, match: {match}, do: {{{name}: {written}}}}}\n"
-
-
-# names that tests elsewhere still use
-ask, beat = heartbeat_request, heartbeat_response

@@ -18,7 +18,7 @@ from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from tests.barnabas.cli.command import Ran, run
 from tests.proxy.faults.examples import EXAMPLES
-from tests.proxy.faults.given import ask
+from tests.proxy.playbook import heartbeat_request
 from tests.proxy.servers import SOON, read_frame
 from tests.proxy.test_altered import talk
 from tests.proxy.test_rehearsal import answering, live
@@ -89,7 +89,7 @@ def test_what_a_person_told_the_rules_is_rehearsed(tmp_path: Path) -> None:
         await proxy.start()
         proxy.fire("late")
         reader, writer = await asyncio.open_connection(*proxy.address)
-        writer.write(ask(1) + ask(2))
+        writer.write(heartbeat_request(1) + heartbeat_request(2))
         while not rules.rule("held").fired:
             await asyncio.sleep(0.001)
         proxy.release("held")
@@ -118,7 +118,7 @@ def test_a_proxy_that_was_told_of_rules_only_later_is_rehearsed(tmp_path: Path) 
         await proxy.start()
         reader, writer = await asyncio.open_connection(*proxy.address)
         for number in range(2):
-            writer.write(ask(number))
+            writer.write(heartbeat_request(number))
             await asyncio.wait_for(read_frame(reader), SOON)
             if told:
                 proxy.replace(loads(late), "the control port")
