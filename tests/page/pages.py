@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import http.client
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, ParamSpec
+from typing import NamedTuple, ParamSpec
 
 from starlette.types import ASGIApp
 
@@ -25,16 +24,6 @@ from barnabas.proxy.control.serving import serve
 P = ParamSpec("P")
 
 FAULTS = Path("captures/samples/faults.pcapng")
-
-
-def in_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
-    """Run a test that is a coroutine function in a loop of its own."""
-
-    @functools.wraps(test)
-    def whole(*arguments: P.args, **more: P.kwargs) -> None:
-        run(test(*arguments, **more))
-
-    return whole
 
 
 def shown(

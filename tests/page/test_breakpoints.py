@@ -21,7 +21,6 @@ from barnabas.specs import api
 from barnabas.specs.frames import request_head
 from barnabas.specs.records import Record, build, read
 from tests.page.browser import LOOKS, opened_at
-from tests.page.pages import in_loop
 from tests.proxy.faults.given import produce
 from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
@@ -94,7 +93,6 @@ async def body(reader: asyncio.StreamReader) -> Any:
 
 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
-@in_loop
 async def test_a_client_gets_what_was_edited_and_the_next_message_is_left_alone(
     scheme: str, width: int
 ) -> None:
@@ -141,7 +139,6 @@ async def test_a_client_gets_what_was_edited_and_the_next_message_is_left_alone(
         writer.close()
 
 
-@in_loop
 async def test_a_request_is_answered_or_replaced_by_bytes_and_mistakes_are_said() -> None:
     async with opened("light", 900) as (_, connect, page):
         await stop_at(page, "request")
@@ -166,7 +163,6 @@ async def test_a_request_is_answered_or_replaced_by_bytes_and_mistakes_are_said(
         writer.close()
 
 
-@in_loop
 async def test_records_are_edited_one_by_one_and_the_batch_fits_again() -> None:
     seen: list[bytes] = []
 
@@ -208,7 +204,6 @@ async def test_records_are_edited_one_by_one_and_the_batch_fits_again() -> None:
         writer.close()
 
 
-@in_loop
 async def test_the_next_match_only_and_what_leaves_by_itself() -> None:
     async with opened("light", 900) as (it, connect, page):
         await stop_at(page, "request", next_only=True)
@@ -226,7 +221,6 @@ async def test_the_next_match_only_and_what_leaves_by_itself() -> None:
         writer.close()
 
 
-@in_loop
 async def test_a_message_that_is_opened_is_in_sight_however_many_wait() -> None:
     async with opened("light", 1024) as (_, connect, page):
         await stop_at(page, "request")

@@ -6,13 +6,12 @@ import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
 from tests.page.browser import LOOKS, opened_at
-from tests.page.pages import in_loop, served, shown
+from tests.page.pages import served, shown
 
 pytestmark = pytest.mark.needs_chromium
 
 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
-@in_loop
 async def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, width: int) -> None:
     def markup(exchange: Exchange) -> None:
         exchange.client_id = "<img src=x onerror=alert(1)>\u202e\u061c\x1b\U000e0041\ud800"
@@ -46,7 +45,6 @@ async def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, widt
         assert said == []
 
 
-@in_loop
 async def test_only_the_bytes_of_the_field_are_lit_when_lines_get_shorter() -> None:
     _, app = shown()
     async with served(app) as address, opened_at(address, width=1100) as (page, said):
@@ -69,7 +67,6 @@ async def test_only_the_bytes_of_the_field_are_lit_when_lines_get_shorter() -> N
         assert said == []
 
 
-@in_loop
 async def test_records_are_shown_in_the_place_of_their_bytes() -> None:
     _, app = shown()
     async with served(app) as address, opened_at(address) as (page, said):
@@ -84,7 +81,6 @@ async def test_records_are_shown_in_the_place_of_their_bytes() -> None:
         assert said == []
 
 
-@in_loop
 async def test_the_button_of_keys_stands_beside_what_is_counted_at_each_width() -> None:
     _, app = shown()
     async with served(app) as address, opened_at(address) as (page, _):

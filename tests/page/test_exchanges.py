@@ -16,7 +16,6 @@ from barnabas.loop import run
 from barnabas.page import exchanges as page
 from barnabas.page.exchanges import BEHIND, LOOKS, Exchanges
 from barnabas.proxy.control.history import History
-from tests.page.pages import in_loop
 
 
 def exchange(number: int) -> Exchange:
@@ -45,7 +44,6 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "EVERY", 0.001)
 
 
-@in_loop
 async def test_all_that_are_held_are_one_run_and_those_to_come_another() -> None:
     history = History(most=100)
     added(history, 250)
@@ -59,7 +57,6 @@ async def test_all_that_are_held_are_one_run_and_those_to_come_another() -> None
     assert [line["over"] async for line in lines][-1]
 
 
-@in_loop
 async def test_a_filter_is_asked_about_each_once() -> None:
     history = History(most=10_000)
     added(history, 2 * LOOKS + 7)
@@ -71,7 +68,6 @@ async def test_a_filter_is_asked_about_each_once() -> None:
     assert sum(line["skipped"] for line in found) == 0
 
 
-@in_loop
 async def test_a_filter_that_can_not_keep_up_skips_and_says_so() -> None:
     history = History(most=2 * BEHIND)
     added(history, 10)
@@ -84,7 +80,6 @@ async def test_a_filter_that_can_not_keep_up_skips_and_says_so() -> None:
     assert found["runs"][0][0] >= history.count - LOOKS
 
 
-@in_loop
 async def test_a_stream_says_now_and_then_that_it_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     history = History()
     monkeypatch.setattr(page, "ALIVE", 0.005)

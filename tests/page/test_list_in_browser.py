@@ -16,7 +16,7 @@ from barnabas.page.api import application
 from barnabas.proxy.control.history import History
 from barnabas.specs import api
 from tests.page.browser import opened_at
-from tests.page.pages import FAULTS, in_loop, served, shown
+from tests.page.pages import FAULTS, served, shown
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -64,7 +64,6 @@ def of_live(history: History) -> ASGIApp:
     return application(history, {}, {"kind": "live", "name": "", "keeps": 200_000})
 
 
-@in_loop
 async def test_a_filter_that_is_wrong_says_why_and_the_list_stays() -> None:
     async with page_of(shown()[1]) as page:
         await page.get_by_text("53 of 53").wait_for()
@@ -77,7 +76,6 @@ async def test_a_filter_that_is_wrong_says_why_and_the_list_stays() -> None:
         assert await page.locator("output.refused").count() == 0
 
 
-@in_loop
 async def test_a_filter_that_matches_nothing_says_so_and_how_to_see_all() -> None:
     async with page_of(shown()[1]) as page:
         await page.locator("#filter").fill("api == 'None'")
@@ -87,7 +85,6 @@ async def test_a_filter_that_matches_nothing_says_so_and_how_to_see_all() -> Non
         assert await page.locator("#filter").input_value() == ""
 
 
-@in_loop
 async def test_back_goes_to_the_view_and_the_filter_before() -> None:
     async with page_of(shown()[1]) as page:
         await page.locator("#filter").fill("api == 'Produce'")
@@ -99,14 +96,12 @@ async def test_back_goes_to_the_view_and_the_filter_before() -> None:
         assert await page.locator("#filter").input_value() == "api == 'Produce'"
 
 
-@in_loop
 async def test_another_address_in_the_same_tab_opens_what_is_chosen_there() -> None:
     async with page_of(shown()[1]) as page:
         await page.evaluate("location.hash = 'at=7'")
         await page.get_by_text("#7 ·").wait_for()
 
 
-@in_loop
 async def test_an_integer_of_64_bits_is_shown_whole() -> None:
     codec = api(0).response.codec(9)
 
@@ -125,7 +120,6 @@ async def test_an_integer_of_64_bits_is_shown_whole() -> None:
         await page.locator("article").get_by_text(str(MOST)).first.wait_for()
 
 
-@in_loop
 async def test_a_live_list_stays_at_its_end_until_somebody_looks_at_what_was() -> None:
     history, come = live(10)
     at_end = "list => list.scrollHeight - list.clientHeight - list.scrollTop < 30"
@@ -147,7 +141,6 @@ async def test_a_live_list_stays_at_its_end_until_somebody_looks_at_what_was() -
         await page.wait_for_selector(f"#x{history.count - 1}")
 
 
-@in_loop
 async def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> None:
     history, _ = live(10)
     async with page_of(of_live(history)) as page:
@@ -167,7 +160,6 @@ async def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> 
         await page.locator(".rows .api").first.wait_for()
 
 
-@in_loop
 async def test_a_list_at_its_end_is_never_empty_below() -> None:
     history, come = live(2)
     async with page_of(of_live(history)) as page:
@@ -187,7 +179,6 @@ FRAMES = """count => new Promise(done => {
 
 
 @pytest.mark.parametrize("says_so", [True, False])
-@in_loop
 async def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) -> None:
     history, _ = live(1)
     app = of_live(history)
@@ -207,7 +198,6 @@ async def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) ->
             assert await stopped.count() == 1
 
 
-@in_loop
 async def test_who_has_stopped_is_not_asked_for_rows_again_and_again() -> None:
     app = shown()[1]
     async with served(app) as address, opened_at(address) as (page, _):
@@ -226,14 +216,12 @@ async def test_who_has_stopped_is_not_asked_for_rows_again_and_again() -> None:
         assert asked == before
 
 
-@in_loop
 async def test_a_list_that_nothing_has_come_to_says_so() -> None:
     async with served(of_live(History(most=100))) as address, opened_at(address) as (page, said):
         await page.get_by_text("No exchange has passed the proxy yet.").wait_for()
         assert said == []
 
 
-@in_loop
 async def test_what_is_copied_is_said_and_the_detail_is_closed_by_the_mouse() -> None:
     async with page_of(shown()[1]) as page:
         await page.context.grant_permissions(["clipboard-read", "clipboard-write"])

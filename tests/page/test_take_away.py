@@ -25,7 +25,7 @@ from barnabas.proxy.control.history import History
 from barnabas.proxy.control.serving import serve
 from barnabas.proxy.scenario.file import loads
 from tests.captures.traffic import kafka_seen
-from tests.page.pages import Caller, called, in_loop, shown
+from tests.page.pages import Caller, called, shown
 from tests.places import SAMPLES
 from tests.proxy.servers import SOON
 
@@ -219,7 +219,6 @@ def test_what_is_held_is_given_also_when_the_capture_is_gone(tmp_path: Path, for
         assert found.status == 200, found.body
 
 
-@in_loop
 async def test_what_nobody_waits_for_any_longer_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -6,12 +6,11 @@ import pytest
 
 from barnabas.proxy.scenario.file import loads
 from tests.page.browser import LOOKS, opened_at
-from tests.page.pages import in_loop, served, shown
+from tests.page.pages import served, shown
 
 
 @pytest.mark.needs_chromium
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
-@in_loop
 async def test_by_keys_alone_from_a_pick_to_a_file(scheme: str, width: int) -> None:
     _, app = shown()
     async with served(app) as address, opened_at(address, scheme, width) as (page, said):

@@ -17,7 +17,7 @@ from barnabas.peers.apache.java import java
 from barnabas.peers.apache.versions import LOGGER
 from barnabas.proxy.error_response import error_response
 from barnabas.specs import NAMES, api
-from tests.specs.test_golden import BY_API
+from tests.golden.frames import BY_API
 
 CODE: Final = 41
 """NOT_CONTROLLER: no class treats it in a way of its own."""

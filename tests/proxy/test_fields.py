@@ -14,8 +14,8 @@ from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
+from tests.golden.frames import BY_API
 from tests.proxy.playbook import one_rule
-from tests.specs.test_golden import BY_API
 
 FRAMES = [frame for frames in BY_API.values() for frame in frames if frame["key"] >= 0]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka import notes
 from barnabas.captures.kafka.conversations import Conversations
@@ -16,6 +15,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.writing.masking import Masking
 from barnabas.proxy.connection.requests import ADDRESSES
+from tests.captures.checks.given import checks_named
 from tests.proxy.playbook import (
     Chunks,
     Stage,
@@ -101,7 +101,7 @@ def test_a_response_that_is_withheld_is_recorded_as_such(
     assert [(one.correlation_id, one.answered) for one in strays] == [(7, None)] * (
         case == "that nobody asked for"
     )
-    found = [finding.what for _, finding in run(decoded, CHECKS)]
+    found = [finding.what for _, finding in run(decoded, checks_named("responses"))]
     assert found == [
         f"a response with correlation id {one.correlation_id} belongs to no request in flight"
         for one in strays

@@ -261,26 +261,23 @@ def test_nobody_there(dial: Any, why: str) -> None:
         asyncio.run(LiveCluster([("127.0.0.1", 1)], dial).start())
 
 
-def test_answers_to_what_nobody_asked() -> None:
-    async def main() -> None:
-        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readexactly(4)
-            writer.write((4).to_bytes(4) + (77).to_bytes(4))
-            await reader.read()
-            writer.close()
-            await writer.wait_closed()
+async def test_answers_to_what_nobody_asked() -> None:
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(4)
+        writer.write((4).to_bytes(4) + (77).to_bytes(4))
+        await reader.read()
+        writer.close()
+        await writer.wait_closed()
 
-        server = await asyncio.start_server(accept, "127.0.0.1", 0)
-        connection = await LiveConnection.open(server.sockets[0].getsockname()[:2])
-        future = connection.send(METADATA, 1, "a", b"\xff\xff\xff\xff")
-        assert future is not None
-        with pytest.raises(Gone, match="answers request 77"):
-            await future
-        again = connection.send(METADATA, 1, "a", b"")
-        assert again is not None
-        with pytest.raises(Gone):
-            await again
-        await connection.close()
-        server.close()
-
-    asyncio.run(main())
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    connection = await LiveConnection.open(server.sockets[0].getsockname()[:2])
+    future = connection.send(METADATA, 1, "a", b"\xff\xff\xff\xff")
+    assert future is not None
+    with pytest.raises(Gone, match="answers request 77"):
+        await future
+    again = connection.send(METADATA, 1, "a", b"")
+    assert again is not None
+    with pytest.raises(Gone):
+        await again
+    await connection.close()
+    server.close()

@@ -5,7 +5,6 @@ import contextlib
 
 import pytest
 
-from barnabas.loop import run
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import ScenarioError, loads
 from tests.proxy.faults.given import Examples, requests, stage
@@ -18,25 +17,22 @@ EXAMPLES = Examples({})
 @pytest.mark.parametrize(
     ("how", "seen"), [("reset", ConnectionResetError), ("close", None), ("hang", None)]
 )
-def test_the_second_client_is_turned_away(how: str, seen: type[Exception] | None) -> None:
+async def test_the_second_client_is_turned_away(how: str, seen: type[Exception] | None) -> None:
     do = f"{{refuse: {{how: {how}, at_most: 50ms}}}}"
     scenario = f"version: 1\nrules: [{{name: r, when: {{skip: 1, times: 1}}, do: {do}}}]"
 
-    async def main() -> None:
-        async with running(echo_metadata, scenario) as it:
-            for number in range(3):
-                reader, writer = await it.connect()
-                if number == 1:
-                    with pytest.raises(seen) if seen else contextlib.nullcontext():
-                        assert await asyncio.wait_for(reader.read(), SOON) == b""
-                else:
-                    writer.write(request("Metadata", number))
-                    assert await asyncio.wait_for(read_frame(reader), SOON)
-                writer.close()
-            assert it.proxy.totals.rejected == 1
-            assert any(f"refused by a rule ({how})" in line for line in it.said)
-
-    run(main())
+    async with running(echo_metadata, scenario) as it:
+        for number in range(3):
+            reader, writer = await it.connect()
+            if number == 1:
+                with pytest.raises(seen) if seen else contextlib.nullcontext():
+                    assert await asyncio.wait_for(reader.read(), SOON) == b""
+            else:
+                writer.write(request("Metadata", number))
+                assert await asyncio.wait_for(read_frame(reader), SOON)
+            writer.close()
+        assert it.proxy.totals.rejected == 1
+        assert any(f"refused by a rule ({how})" in line for line in it.said)
 
 
 def test_attempts_are_counted_for_each_broker() -> None:

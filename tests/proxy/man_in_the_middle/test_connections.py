@@ -40,7 +40,7 @@ from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 # 7: one connection upstream for each of a client's
 
 
-def test_07_connections_are_never_merged_upstream() -> None:
+async def test_07_connections_are_never_merged_upstream() -> None:
     """A fetch session belongs to its connection's broker, and quotas to its client."""
     seen: list[Any] = []
 
@@ -48,18 +48,15 @@ def test_07_connections_are_never_merged_upstream() -> None:
         seen.append(writer.get_extra_info("peername"))
         await echo_metadata(reader, writer)
 
-    async def main() -> None:
-        async with running(broker) as it:
-            clients = [await it.connect() for _ in range(5)]
-            for number, (reader, writer) in enumerate(clients):
-                writer.write(request("Metadata", number))
-                frame = await asyncio.wait_for(read_frame(reader), SOON)
-                assert frame[:4] == struct.pack(">i", number)
-            assert len(set(seen)) == 5
-            for _, writer in clients:
-                writer.close()
-
-    run(main())
+    async with running(broker) as it:
+        clients = [await it.connect() for _ in range(5)]
+        for number, (reader, writer) in enumerate(clients):
+            writer.write(request("Metadata", number))
+            frame = await asyncio.wait_for(read_frame(reader), SOON)
+            assert frame[:4] == struct.pack(">i", number)
+        assert len(set(seen)) == 5
+        for _, writer in clients:
+            writer.close()
 
 
 # 8: other protocols
@@ -189,20 +186,17 @@ def test_11_half_close_is_propagated(chunks: Chunks, observed: bool) -> None:
 # 14: no window without rules
 
 
-def test_14_a_proxy_and_its_rules_are_created_at_once() -> None:
+async def test_14_a_proxy_and_its_rules_are_created_at_once() -> None:
     """A client that was there before anybody listened meets the rules with its first message."""
     scenario = one_rule("close", "{api: Metadata, direction: request}")
 
-    async def main() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as broker:
-            options = Options([broker.getsockname()[:2]])
-            proxy = Proxy(options, Rules(loads(scenario)))
-            await proxy.start()
-            reader, writer = await asyncio.open_connection(*proxy.address)
-            writer.write(request("Metadata", 1))
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            assert proxy.rules.rules[0].fired == 1
-            writer.close()
-            await proxy.stop()
-
-    run(main())
+    with socket.create_server(("127.0.0.1", 0)) as broker:
+        options = Options([broker.getsockname()[:2]])
+        proxy = Proxy(options, Rules(loads(scenario)))
+        await proxy.start()
+        reader, writer = await asyncio.open_connection(*proxy.address)
+        writer.write(request("Metadata", 1))
+        assert await asyncio.wait_for(reader.read(), SOON) == b""
+        assert proxy.rules.rules[0].fired == 1
+        writer.close()
+        await proxy.stop()

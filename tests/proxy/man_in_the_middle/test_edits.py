@@ -2,7 +2,8 @@
 
 Elsewhere: every version of every response with addresses, and what is odd in them
 (tests/proxy/edits/test_edits.py); that no declaration has one that is not listed
-(tests/specs/test_addresses.py); versions narrowed by option (tests/proxy/edits/test_version_ranges.py).
+(tests/specs/test_broker_addresses.py); versions narrowed by option
+(tests/proxy/edits/test_version_ranges.py).
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def test_16_both_sides_receive_what_the_other_sent(
 @pytest.mark.parametrize("observed", [True, False])
 @pytest.mark.parametrize("count", [1, 300])
 @pytest.mark.parametrize("delayed", [False, True])
-def test_16_acks_0_with_an_immediate_close_arrives_whole(
+async def test_16_acks_0_with_an_immediate_close_arrives_whole(
     observed: bool, count: int, delayed: bool
 ) -> None:
     rules = one_rule("{delay: 30ms}", "{api: Produce}") if delayed else ""
@@ -139,17 +139,14 @@ def test_16_acks_0_with_an_immediate_close_arrives_whole(
         received.put_nowait(await reader.read())
         writer.close()
 
-    async def main() -> None:
-        async with running(broker, rules, observed=observed) as it:
-            _, writer = await it.connect()
-            writer.write(b"".join(produced))
-            writer.close()
-            got = await asyncio.wait_for(received.get(), SOON)
-            assert got == b"".join(produced)
-            await it.until(lambda: not it.proxy.relays)
-            assert it.proxy.tally.rows()[0].count == count
-
-    run(main())
+    async with running(broker, rules, observed=observed) as it:
+        _, writer = await it.connect()
+        writer.write(b"".join(produced))
+        writer.close()
+        got = await asyncio.wait_for(received.get(), SOON)
+        assert got == b"".join(produced)
+        await it.until(lambda: not it.proxy.relays)
+        assert it.proxy.tally.rows()[0].count == count
 
 
 def test_16_every_edit_without_a_rule_is_printed_at_the_start() -> None:
@@ -171,7 +168,7 @@ def test_16_every_edit_without_a_rule_is_printed_at_the_start() -> None:
 
 
 @pytest.mark.parametrize("observed", [True, False])
-def test_16_what_is_edited_differs_only_in_that(observed: bool) -> None:
+async def test_16_what_is_edited_differs_only_in_that(observed: bool) -> None:
     """Of a Metadata response the addresses change and no other byte does."""
     brokers: list[dict[str, Any]] = [{"node_id": 1, "host": "10.11.12.13", "port": 9092}]
     sent = response("Metadata", 1, version=12, brokers=brokers, cluster_id="c")
@@ -182,16 +179,13 @@ def test_16_what_is_edited_differs_only_in_that(observed: bool) -> None:
         await reader.read()
         writer.close()
 
-    async def main() -> None:
-        async with running(broker, observed=observed) as it:
-            reader, writer = await it.connect()
-            writer.write(request("Metadata", 1, version=12))
-            size = int.from_bytes(await asyncio.wait_for(reader.readexactly(4), SOON))
-            got = await asyncio.wait_for(reader.readexactly(size), SOON)
-            (node,) = it.proxy.topology.nodes.values()
-            host, port = node.listen
-            there = [{"node_id": 1, "host": host, "port": port}]
-            assert raw(got) == response("Metadata", 1, version=12, brokers=there, cluster_id="c")
-            writer.close()
-
-    run(main())
+    async with running(broker, observed=observed) as it:
+        reader, writer = await it.connect()
+        writer.write(request("Metadata", 1, version=12))
+        size = int.from_bytes(await asyncio.wait_for(reader.readexactly(4), SOON))
+        got = await asyncio.wait_for(reader.readexactly(size), SOON)
+        (node,) = it.proxy.topology.nodes.values()
+        host, port = node.listen
+        there = [{"node_id": 1, "host": host, "port": port}]
+        assert raw(got) == response("Metadata", 1, version=12, brokers=there, cluster_id="c")
+        writer.close()

@@ -166,7 +166,7 @@ def test_a_certificate_names_the_user_until_the_client_begins_sasl(
     assert [exchange.user for exchange in actor.done] == ["CN=bob"] * 3 + [None, then]
 
 
-def test_control_names_the_user() -> None:
+async def test_control_names_the_user() -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for name in ("SaslHandshake", "SaslAuthenticate"):
             (number,) = struct.unpack_from(">i", await read_frame(reader), 4)
@@ -174,21 +174,18 @@ def test_control_names_the_user() -> None:
         await reader.read()
         writer.close()
 
-    async def main() -> None:
-        async with running(broker, observed=False) as it:
-            reader, writer = await it.connect()
-            for asked, user, times in (
-                (request("SaslHandshake", 1, mechanism="PLAIN"), "", 0),
-                (request("SaslAuthenticate", 2, auth_bytes=TOKEN), "alice", 1),
-            ):
-                writer.write(asked)
-                await asyncio.wait_for(read_frame(reader), SOON)
-                (relay,) = it.proxy.relays.values()
-                expected = {"mechanism": "PLAIN", "user": user, "authenticated": times}
-                assert connection(relay)["sasl"] == expected
-            writer.close()
-
-    run(main())
+    async with running(broker, observed=False) as it:
+        reader, writer = await it.connect()
+        for asked, user, times in (
+            (request("SaslHandshake", 1, mechanism="PLAIN"), "", 0),
+            (request("SaslAuthenticate", 2, auth_bytes=TOKEN), "alice", 1),
+        ):
+            writer.write(asked)
+            await asyncio.wait_for(read_frame(reader), SOON)
+            (relay,) = it.proxy.relays.values()
+            expected = {"mechanism": "PLAIN", "user": user, "authenticated": times}
+            assert connection(relay)["sasl"] == expected
+        writer.close()
 
 
 def test_09_a_capture_of_a_raw_start_reads_back_as_it_was_shown(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_commands_read_a_capture_of_it(capture: Path) -> None:
     assert document["api"]["Transfer"]["errors"] == {"OVERDRAWN": 1}
     (row,) = document["group"]
     assert (row["group"], row["type"], row["generation"]) == ("north", "ledger", 4)
-    found = json.loads(run("check", capture, "--format", "json", code=1))
+    found = json.loads(run("check", capture, "--only", "overdrafts", "--format", "json", code=1))
     assert [one["check"] for one in found["findings"]] == ["overdrafts"]
     assert "overdrafts: refused transfers\n    for the ledger\n" in run("check", "--list")
     rows = run("decode", capture, "--filter", "error == 'OVERDRAWN'", "--json").splitlines()

@@ -122,7 +122,7 @@ def test_producers(
     with Harness(embedded, scenario=loads(scenario + SLOWLY), capture=capture) as proxy:
         send(proxy.bootstrap, **settings)
         assert proxy.rules.rules[0].fired == 1
-    assert names(findings(capture)) == speaking
+    assert names(findings(capture)) & {"order", "responses"} == speaking
 
 
 def _consumer(bootstrap: str, group: str, topic: str, **settings: Any) -> Consumer:

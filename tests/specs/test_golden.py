@@ -1,1 +1,0 @@
-from tests.golden.frames import BY_API as BY_API
