@@ -135,11 +135,12 @@ def test_an_id_is_never_used_again(chunks: Chunks) -> None:
 def test_a_changed_request_leaves_with_other_fields_and_is_answered(chunks: Chunks) -> None:
     actor = halting(REQUESTS)
     actor.ask(heartbeat_request(1), chunks)
-    said = actor.stage.decide("1.1", {"edit": {"set": {"group_id": "another group"}}})
-    assert said == ("edit group_id=another group",)
-    expected = request("Heartbeat", 1, group_id="another group", generation_id=1, member_id="m")
+    edits = [{"edit": {"set": {name: "another"}}} for name in ("group_id", "member_id")]
+    said = actor.stage.decide("1.1", edits)
+    assert said == ("edit group_id=another", "edit member_id=another")
+    expected = heartbeat_request(1, group_id="another", member_id="another")
     assert actor.frames("request") == [expected]
-    assert [comment["edits"] for *_, comment in actor.left] == [["edit group_id=another group"]]
+    assert [comment["edits"] for *_, comment in actor.left] == [[*said]]
     actor.answer(heartbeat_response(1), chunks)
     assert actor.ids("response") == [1]
     settled(actor)
