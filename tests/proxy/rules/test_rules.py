@@ -81,6 +81,7 @@ def test_peers_are_checked() -> None:
     assert not decide(made, replace(HEARTBEAT, broker=2), Counts())
     assert not decide(made, replace(HEARTBEAT, client_id=None), Counts())
     assert (made.rules[0].matched, made.rules[0].fired) == (1, 1)
+    assert not made.rules[0].needs_body
 
 
 @pytest.mark.parametrize(
