@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.kafka.conversations import Conversations
@@ -41,7 +41,6 @@ from tests.captures.traffic import NOW
 
 MS = 1_000_000
 
-QUICK = settings(max_examples=30)
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 HABITS = st.builds(
@@ -106,7 +105,6 @@ def links(segments: list[TcpSegment], link: str, random: Random) -> list[tuple[s
     return [(name, wrapped(one, name, random)) for name, one in zip(names, segments, strict=True)]
 
 
-@QUICK
 @given(
     NETWORKS,
     st.integers(1, 3),
@@ -129,7 +127,6 @@ def test_any_segmentation_order_repetition_and_overlap(
     agree(path, found(path), seen)
 
 
-@QUICK
 @given(
     NETWORKS,
     st.sampled_from([0, 20]),
@@ -167,7 +164,6 @@ def test_an_end_that_is_cut_off_takes_nothing_with_it(
     assert reader.truncated == (lengths[count] != end)
 
 
-@QUICK
 @given(NETWORKS, st.floats(0, 1), st.sampled_from([0.0, 0.0, 0.05, 0.2]))
 def test_what_is_missing_takes_nothing_with_it(
     tmp_path: Path, network: Network, begin: float, missing: float
@@ -191,7 +187,6 @@ def opening(segments: list[TcpSegment]) -> list[bool]:
     return found
 
 
-@QUICK
 @given(NETWORKS, st.sampled_from([0, 3, -3, 20, -20, 5000, -5000]), st.booleans())
 def test_captures_at_both_ends_give_each_exchange_once(
     tmp_path: Path, network: Network, skew_ms: int, missing: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.designs.central_coordination.schemas import AUTO_OFFSET_RESET, RegisterConsumer
@@ -68,7 +68,6 @@ def test_defaults_are_written_and_read_back(message: Message, version: int) -> N
 
 @pytest.mark.slow("a property of every message and version")
 @pytest.mark.parametrize(("message", "version"), MESSAGES)
-@settings(max_examples=40)
 @given(data=st.data())
 def test_any_values_come_back_and_construct_agrees(
     message: Message, version: int, data: st.DataObject

@@ -39,7 +39,9 @@ class Session:
         from hypothesis import Phase, settings
 
         phases = (Phase.explicit, Phase.generate)
-        settings.register_profile("mutants", phases=phases, derandomize=True, database=None)
+        settings.register_profile(
+            "mutants", max_examples=25, phases=phases, derandomize=True, database=None
+        )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a test that fails."""

@@ -7,7 +7,7 @@ import json
 import random
 import struct
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from barnabas.specs.headers import request_header_version, response_header_version
@@ -113,7 +113,6 @@ class Traffic:
         self.actor.answer(answer, bytewise if len(answer) < 200 else whole)
 
 
-@settings(max_examples=150)
 @given(st.integers(0, 2**32), st.booleans(), st.booleans())
 @example(seed=55184, rules=False, observed=False)  # SaslAuthenticate in version -2816
 def test_nothing_breaks_and_nothing_stays_behind(seed: int, rules: bool, observed: bool) -> None:

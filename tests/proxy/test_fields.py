@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.kafka.expression import expression
@@ -42,7 +42,6 @@ def test_each_field_of_each_version_is_read_alone_as_with_all_others(name: str) 
             assert repr(alone) == repr({n: v for n, v in whole.items() if n == root}), frame["case"]
 
 
-@settings(max_examples=300)
 @given(st.sampled_from(FRAMES), st.randoms(use_true_random=False), st.data())
 def test_so_are_some_fields_of_a_body_that_is_odd(
     frame: dict[str, Any], choose: random.Random, data: st.DataObject

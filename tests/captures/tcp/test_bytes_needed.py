@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.host_port import Endpoint
@@ -29,7 +29,6 @@ def unheard(events: Iterable[Event]) -> Iterator[Event]:
         yield event._replace(needs=NEVER_SAID) if isinstance(event, Opened) else event
 
 
-@settings(max_examples=60)
 @given(
     sizes=st.lists(st.integers(1, 60), min_size=1, max_size=20),
     late=st.integers(0, 3),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import Buffer, Packet, Section, each
@@ -71,7 +71,6 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=50)
 @given(steps)
 def test_what_is_written_is_read_back(
     tmp_path: Path, raw: list[tuple[int, bool, Direction, int, list[tuple[float, dict[str, Any]]]]]
@@ -211,7 +210,6 @@ class Full:
         return done
 
 
-@settings(max_examples=40)
 @given(st.integers(1000, 6000))
 def test_a_full_disk_leaves_a_file_that_can_be_read(tmp_path: Path, room: int) -> None:
     path = tmp_path / "f"

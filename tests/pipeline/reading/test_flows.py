@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.capture import open_capture
@@ -46,7 +46,6 @@ from tests.pipeline.reading.test_planning import SAMPLES
 from tests.pipeline.stages import NAMES, in_memory, planned, sequential
 from tests.places import ROOT
 
-QUICK = settings(max_examples=30)
 FOREIGN = sorted((ROOT / "tests" / "captures" / "foreign").iterdir())
 SAMPLES_BY_NAME = {path.name: path for path in SAMPLES}
 STEADY = Habits()
@@ -105,7 +104,6 @@ def _gist(row: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.slow("a long property")
-@QUICK
 @given(
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**32),
@@ -123,7 +121,6 @@ def test_any_traffic_in_any_splits(
 
 
 @pytest.mark.slow("a long property")
-@QUICK
 @given(
     kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=3),
     seed=st.integers(0, 2**32),
@@ -142,7 +139,6 @@ def test_files_of_the_same_time_are_merged_whatever_their_order(
 
 
 @pytest.mark.slow("a long property")
-@QUICK
 @given(seed=st.integers(0, 2**32), parts=st.integers(2, 4), size=st.integers(200, 9000))
 def test_connections_that_span_files(tmp_path: Path, seed: int, parts: int, size: int) -> None:
     """One capture in several files, as a sniffer that rotates them leaves it, in any order."""

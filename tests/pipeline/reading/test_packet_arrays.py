@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import Interface
@@ -17,7 +17,6 @@ RESOLUTIONS = st.one_of(
 )
 
 
-@settings(max_examples=500)
 @given(
     resolution=RESOLUTIONS,
     offset_s=st.integers(-(1 << 33), 1 << 33),

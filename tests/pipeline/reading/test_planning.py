@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.files.file_format import CaptureFile
@@ -28,7 +28,6 @@ from tests.pipeline.generated import KINDS, generated
 from tests.pipeline.stages import planned
 
 SAMPLES = [path for path in sorted(places.SAMPLES.iterdir()) if path.suffix != ".md"]
-QUICK = settings(max_examples=40)
 
 Row = tuple[int, int, int, int, bytes, tuple[str, ...]]
 """Number, offset, time, link type, bytes, comments."""
@@ -71,7 +70,6 @@ def test_pieces_of_any_size_hold_the_packets_of_the_file(path: Path) -> None:
 
 
 @pytest.mark.slow("a long property")
-@QUICK
 @given(
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**32),
@@ -88,7 +86,6 @@ def test_any_split_points_give_identical_packets(
 
 
 @pytest.mark.slow("a long property")
-@QUICK
 @given(seed=st.integers(0, 2**32), sizes=st.lists(st.integers(25, 2000), min_size=2, max_size=2))
 def test_damage_is_found_in_the_same_places_whatever_the_split(
     tmp_path: Path, seed: int, sizes: list[int]

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from barnabas.proxy.fastpath.plan import Plan
@@ -108,7 +108,6 @@ def test_a_response_that_is_cut_off_ends_its_direction(cut: int, warm: bool) -> 
 NODES = st.lists(st.sampled_from(["r1", "reals", "real-host", "real" * 40]), max_size=3)
 
 
-@settings(max_examples=150)
 @example([(("ShareAcknowledge", 1), ["r1"], True)], [1], 12625, 0)  # two tags more in the header
 @given(
     st.lists(st.tuples(st.sampled_from(FORMS), NODES, st.booleans()), min_size=1, max_size=5),

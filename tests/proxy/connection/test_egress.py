@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.specs.frames import Direction
@@ -138,7 +138,6 @@ READABLE = (heartbeat_request(1), groups_request(2), request("Metadata", 3))
 ODD = (UNREADABLE, CUT_OFF, raw(b""), UNKNOWN)
 
 
-@settings(max_examples=80)
 @given(
     st.lists(st.sampled_from(READABLE + ODD), max_size=15),
     st.lists(st.integers(1, 60), min_size=1, max_size=5),

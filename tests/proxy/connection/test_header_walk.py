@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.proxy.connection.actions import PASS
@@ -101,7 +101,6 @@ def run(observed: bool, rounds: list[list[str]], chunks: Chunks) -> Actor:
     return actor
 
 
-@settings(max_examples=80)
 @given(
     st.lists(st.lists(st.sampled_from(KINDS), max_size=8), min_size=1, max_size=6),
     st.lists(st.integers(1, 400), min_size=1, max_size=5),

@@ -6,7 +6,7 @@ import struct
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.proxy.fastpath.prefix_cache import LONG
@@ -125,7 +125,6 @@ def test_what_the_beginning_does_not_decide_is_decided_on_the_whole(where: str) 
 
 
 @pytest.mark.slow("a long property")
-@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.specs import records
@@ -122,13 +122,11 @@ def _read_all(data: bytes) -> None:
             assert 0 <= error.offset <= max(len(data), MIB)
 
 
-@settings(max_examples=400)
 @given(_mutated())
 def test_mutated_sets_are_read_or_malformed(data: bytes) -> None:
     _read_all(data)
 
 
-@settings(max_examples=200)
 @given(_mutated(), st.sampled_from((0, 1)), st.integers(-1, 10))
 def test_mutated_sets_in_a_wrapper(inner: bytes, magic: int, offset: int) -> None:
     value = zlib.compress(inner, wbits=31)
@@ -137,7 +135,6 @@ def test_mutated_sets_in_a_wrapper(inner: bytes, magic: int, offset: int) -> Non
     _read_all(struct.pack(">qi", offset, len(message)) + message)
 
 
-@settings(max_examples=100)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
     _read_all(data)

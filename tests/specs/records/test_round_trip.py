@@ -6,7 +6,7 @@ import zlib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.specs import records
@@ -51,7 +51,6 @@ def any_records(draw: st.DrawFn, magic: int, min_size: int = 1) -> list[Record]:
 
 
 @pytest.mark.slow("a long property")
-@settings(max_examples=40)
 @pytest.mark.parametrize(("magic", "codec"), KINDS)
 @given(data=st.data())
 def test_what_is_built_is_read(magic: int, codec: str, data: st.DataObject) -> None:
@@ -65,7 +64,6 @@ def test_what_is_built_is_read(magic: int, codec: str, data: st.DataObject) -> N
     assert records.rebuild(batches[0]) == body[: batches[0].size]
 
 
-@settings(max_examples=40)
 @given(any_records(2, 0), INT64, INT64, INT64, INT64, st.integers(-(2**31), 2**31 - 1), st.data())
 def test_headers_of_magic_2_are_read_as_they_were_built(
     found: list[Record],
@@ -112,7 +110,6 @@ def outcome(data: bytes, count: int, base: int, sequence: int) -> list[Any]:
 
 
 @pytest.mark.slow("a long property")
-@settings(max_examples=300)
 @given(any_records(2), st.integers(-1, 2**31 - 1), st.data())
 def test_the_quick_reader_is_the_careful_one(
     found: list[Record], sequence: int, data: st.DataObject
@@ -128,7 +125,6 @@ def test_the_quick_reader_is_the_careful_one(
     assert outcome(bytes(body), len(found), 5, sequence) == careful
 
 
-@settings(max_examples=30)
 @pytest.mark.parametrize("magic", [0, 1, 2])
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 @given(data=st.data())
