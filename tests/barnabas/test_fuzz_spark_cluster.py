@@ -159,6 +159,7 @@ def test_an_executor_that_is_killed_costs_no_case(cluster: Cluster, mine: Path) 
     until(lambda: not cluster.processes(TARGET) and not cluster.processes(EXECUTOR))
 
 
+@pytest.mark.deep("a campaign on a cluster, twice")
 def test_ctrl_c_ends_the_targets_and_the_same_command_goes_on(cluster: Cluster, mine: Path) -> None:
     (mine / "c.yaml").write_text(CAMPAIGN.replace("round: 480", "round: 240"))
     command = ("--db", "c.fuzz.db", "--spark", "--master", cluster.url)

@@ -1,4 +1,4 @@
-"""Each experiment in its short form, as CI runs it."""
+"""Each experiment in its short form: some in CI, all at night."""
 
 from __future__ import annotations
 
@@ -18,11 +18,18 @@ NAMES = [
     if experiment(name).versions
     and not name.startswith(("rebalance-", "commit-", "auto-commit-", "failover-", "protocol-"))
 ]
+LONG = ("pipelined-handlers", "pipelined-metadata")
 
 
 @pytest.mark.needs_apache("0.8.2.2", "3.9.1", "4.3.1")
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.deep("half a minute") if name in LONG else ())
+        for name in NAMES
+    ],
+)
 def test_the_short_form_is_run_and_written(name: str, tmp_path: Path) -> None:
     run(name, tmp_path, short=True)
     document = json.loads((tmp_path / f"{name}.json").read_text())

@@ -70,6 +70,7 @@ def test_java_waits_for_its_commit_sync_before_it_joins(tmp_path: Path) -> None:
     assert "no commit was unanswered" in text
 
 
+@pytest.mark.deep("waits for an auto-commit in each of its arms")
 def test_what_came_since_the_last_auto_commit_is_delivered_again_after_a_kill(
     tmp_path: Path,
 ) -> None:

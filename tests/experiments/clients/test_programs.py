@@ -54,6 +54,7 @@ LACKS: Final = {
 @pytest.mark.needs_go(*GO)
 @pytest.mark.needs_node(*NODE)
 @pytest.mark.needs_cargo(RUST)
+@pytest.mark.deep("ten clients under several scenarios")
 @pytest.mark.timeout(900)
 def test_each_is_fine_without_faults_and_some_with_slow_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

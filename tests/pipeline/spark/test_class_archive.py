@@ -135,6 +135,7 @@ def test_without_a_place_for_it_there_is_none(
 
 
 @pytest.mark.needs_spark
+@pytest.mark.deep("four JVMs, one after the other")
 def test_a_jvm_that_was_left_behind_makes_what_the_next_one_loads(tmp_path: Path) -> None:
     loaded, cache = tmp_path / "loaded.txt", tmp_path / "cache"
 
