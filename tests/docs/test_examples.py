@@ -30,6 +30,7 @@ def documents(*languages: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("document", found, ids=label)
 
 
+@pytest.mark.slow("a process for each command of the documents")
 @documents("console")
 def test_examples_print_what_the_document_says(document: Path, tmp_path: Path) -> None:
     for block, now in examples.run(document, tmp_path):
