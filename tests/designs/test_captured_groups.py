@@ -25,7 +25,7 @@ from barnabas.specs.keys import FETCH, JOIN_GROUP, SYNC_GROUP
 from barnabas.specs.registry import api
 from tests.captures.summary.views import shown
 from tests.designs.central_coordination.peers.world import World as Central
-from tests.designs.consumer_rewrite.checks.test_checks import beat, commit, join
+from tests.designs.consumer_rewrite.checks.test_checks import commit, heartbeat, join
 from tests.designs.consumer_rewrite.peers.world import World as Rewrite
 from tests.designs.messages import REGISTER
 from tests.designs.wire_tap import Tapped, exchanges
@@ -270,8 +270,8 @@ def of_rewrite_by_hand(*made: Exchange) -> list[Answered]:
 @pytest.mark.parametrize("behind", [False, True], ids=["in order", "behind an old heartbeat"])
 def test_who_has_joined_the_rewrite_is_known_when_one_goes_on(behind: bool) -> None:
     joins = join(1, given="a", generation=1), join(2, given="b", generation=2)
-    old = [beat(3, generation=1)] if behind else []
-    said = of_rewrite_by_hand(*joins, *old, beat(4, generation=2), beat(5, generation=2))
+    old = [heartbeat(3, generation=1)] if behind else []
+    said = of_rewrite_by_hand(*joins, *old, heartbeat(4, generation=2), heartbeat(5, generation=2))
     (went_on,) = [one for one in said if one.key == SYNC_GROUP]
     assert went_on.request["generation_id"] == 2
     assert went_on.response["members"] == [{"member_id": "b"}]
@@ -279,7 +279,7 @@ def test_who_has_joined_the_rewrite_is_known_when_one_goes_on(behind: bool) -> N
 
 
 def test_what_the_rewrite_does_not_answer_is_in_its_lane() -> None:
-    alone = beat(1)
+    alone = heartbeat(1)
     alone.key = own_key(REWRITE_0_8_2, REWRITE_0_8_2.api("Heartbeat"))
     alone.latency_ms = alone.response_body = None
     (lane,) = shown(Lanes(), Context(), alone).rows()

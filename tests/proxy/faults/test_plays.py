@@ -33,7 +33,7 @@ from tests.proxy.playbook import (
 VERSIONS: Final = {"Produce": 7, "JoinGroup": 2, "LeaveGroup": 0, "Metadata": 1}
 
 
-def frames(tokens: str, direction: Direction) -> bytes:
+def frames_of(tokens: str, direction: Direction) -> bytes:
     """The bytes of messages."""
     out = b""
     for token in tokens.split():
@@ -104,9 +104,9 @@ def done(actor: Noted, verb: str, arguments: str, chunks: Chunks) -> tuple[Any, 
     numbers = [float(word) for word in arguments.split() if word.replace(".", "", 1).isdigit()]
     match verb:
         case "ask":
-            actor.ask(frames(arguments, "request"), chunks)
+            actor.ask(frames_of(arguments, "request"), chunks)
         case "answer":
-            actor.answer(frames(arguments, "response"), chunks)
+            actor.answer(frames_of(arguments, "response"), chunks)
         case "wait":
             stage.wait(numbers[0])
         case "end":
@@ -120,9 +120,9 @@ def done(actor: Noted, verb: str, arguments: str, chunks: Chunks) -> tuple[Any, 
         case "forget":
             stage.replace("version: 1\nrules: []")
         case "sent":
-            return bytes(actor.sent["request"]), frames(arguments, "request")
+            return bytes(actor.sent["request"]), frames_of(arguments, "request")
         case "got":
-            return bytes(actor.sent["response"]), frames(arguments, "response")
+            return bytes(actor.sent["response"]), frames_of(arguments, "response")
         case "at":
             return [at for at, _ in actor.times["request"]], numbers
         case "order":

@@ -38,7 +38,7 @@ def exchange(actor: Actor, asked: bytes, answer: bytes, chunks: Chunks = whole) 
     actor.answer(answer, chunks)
 
 
-def beat(actor: Actor, number: int, chunks: Chunks = whole) -> None:
+def exchange_heartbeat(actor: Actor, number: int, chunks: Chunks = whole) -> None:
     exchange(actor, heartbeat_request(number), heartbeat_response(number), chunks)
 
 
@@ -64,7 +64,7 @@ def test_09_gssapi_of_0_9_starts_raw(chunks: Chunks, observed: bool, later: byte
     actor = Stage(observed=observed).actor()
     exchange(actor, raw(GSS), raw(b"\x60challenge"), chunks)
     exchange(actor, raw(later), raw(b""), chunks)
-    beat(actor, 1, chunks)
+    exchange_heartbeat(actor, 1, chunks)
     assert actor.sent["request"] == raw(GSS) + raw(later) + heartbeat_request(1)
     assert actor.sent["response"] == raw(b"\x60challenge") + raw(b"") + heartbeat_response(1)
     assert (actor.stage.totals.undecoded, actor.said) == (0, [])
@@ -91,7 +91,7 @@ def test_09_the_last_token_of_gssapi_is_not_answered_and_takes_no_others_answer(
 @slicings
 def test_09_in_mid_connection_the_same_bytes_are_no_token_but_undecodable(chunks: Chunks) -> None:
     actor = Stage().actor()
-    beat(actor, 1, chunks)
+    exchange_heartbeat(actor, 1, chunks)
     asked = raw(GSS) + raw(b"?") + heartbeat_request(2)
     exchange(actor, asked, raw(b"") + raw(b"") + heartbeat_response(2), chunks)
     assert actor.sent["request"] == heartbeat_request(1) + asked
@@ -111,7 +111,7 @@ def test_09_handshake_v0_is_followed_by_raw_tokens_and_v1_by_sasl_authenticate(
         exchange(actor, raw(token), raw(token), chunks)
     shake(actor, 1, chunks)
     authenticate(actor, 2, chunks)
-    beat(actor, 3, chunks)
+    exchange_heartbeat(actor, 3, chunks)
     assert actor.counts == {
         "SaslHandshake": 2,
         "SASL token": 2,
@@ -130,7 +130,7 @@ def test_09_sasl_may_come_again_in_mid_connection(chunks: Chunks, observed: bool
     """KIP-368: sessions expire."""
     actor = Stage(observed=observed).actor()
     for number in (1, 2):
-        beat(actor, number, chunks)
+        exchange_heartbeat(actor, number, chunks)
         shake(actor, number, chunks)
         authenticate(actor, number, chunks)
         sasl = actor.connection.state.sasl
@@ -148,7 +148,7 @@ def test_a_refusal_is_not_an_authentication() -> None:
     assert actor.connection.state.sasl.times == 0
     assert actor.done[-1].sasl == "PLAIN alice → refused: no\N{REPLACEMENT CHARACTER}[2J"
     assert "hunter2" not in str(actor.done[-1].row())
-    beat(actor, 3)
+    exchange_heartbeat(actor, 3)
     assert actor.done[-1].user is None
 
 
@@ -158,11 +158,11 @@ def test_a_certificate_names_the_user_until_the_client_begins_sasl(
 ) -> None:
     actor = Stage().actor()
     actor.connection.state.certified = "CN=bob"
-    beat(actor, 1)
+    exchange_heartbeat(actor, 1)
     shake(actor, 2, mechanism=mechanism, error=33)
     shake(actor, 3, mechanism=mechanism)
     authenticate(actor, 4)
-    beat(actor, 5)
+    exchange_heartbeat(actor, 5)
     assert [exchange.user for exchange in actor.done] == ["CN=bob"] * 3 + [None, then]
 
 

@@ -102,7 +102,7 @@ async def paused(it: Running) -> Relay:
     return relay
 
 
-def frames(relay: Relay, direction: Direction) -> int:
+def frames_read(relay: Relay, direction: Direction) -> int:
     return relay.connection.state.ingress[direction].frames
 
 
@@ -129,17 +129,17 @@ async def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for(
         for number in (1, 2, 3, 4):
             writer.write(request("Metadata", number))
         await still()
-        assert frames(relay, "request") == 0
+        assert frames_read(relay, "request") == 0
         for number in (1, 2):
             relay.step("request")
-            await it.until(lambda: frames(relay, "request") == number)  # noqa: B023
+            await it.until(lambda: frames_read(relay, "request") == number)  # noqa: B023
             await still()
-            assert frames(relay, "request") == number
-        assert frames(relay, "response") == 0
+            assert frames_read(relay, "request") == number
+        assert frames_read(relay, "response") == 0
         relay.step("response")
         assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
         await still()
-        assert frames(relay, "response") == 1
+        assert frames_read(relay, "response") == 1
         relay.resume()
         for number in (2, 3, 4):
             assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
@@ -163,7 +163,7 @@ async def test_a_connection_may_be_paused_before_it_is_there() -> None:
         writer.write(request("Metadata", 1))
         await it.until(lambda: relay.client.open)
         await still()
-        assert frames(relay, "request") == 0
+        assert frames_read(relay, "request") == 0
         relay.resume()
         assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
         writer.close()
@@ -179,9 +179,9 @@ async def test_a_step_waits_for_a_frame_that_has_not_come_and_is_over_then() -> 
         writer.write(request("Metadata", 1)[:9])
         await still()
         writer.write(request("Metadata", 1)[9:] + request("Metadata", 2))
-        await it.until(lambda: frames(relay, "request") == 1)
+        await it.until(lambda: frames_read(relay, "request") == 1)
         await still()
-        assert frames(relay, "request") == 1
+        assert frames_read(relay, "request") == 1
         relay.step("response")
         assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
         relay.resume()
@@ -198,7 +198,7 @@ async def test_pausing_again_calls_a_step_off_no_less_than_resuming() -> None:
         relay.pause()
         writer.write(request("Metadata", 1))
         await still()
-        assert frames(relay, "request") == 0
+        assert frames_read(relay, "request") == 0
         relay.resume()
         assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
         writer.close()
@@ -214,7 +214,7 @@ async def test_a_frame_much_larger_than_the_buffer_goes_through_in_one_step() ->
         ingress = relay.connection.state.ingress["request"]
         await it.until(lambda: ingress.frames == 1 and ingress.between)
         await still()
-        assert frames(relay, "request") == 1
+        assert frames_read(relay, "request") == 1
         relay.resume()
         for number in (1, 2):
             assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number

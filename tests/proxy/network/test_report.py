@@ -25,7 +25,7 @@ from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.outcome import outcome
 from barnabas.proxy.rules.rule import Counts
 from tests.proxy.playbook import request
-from tests.proxy.rules.test_rules import HEARTBEAT, beat, decide, rules
+from tests.proxy.rules.test_rules import HEARTBEAT, decide, heartbeat_message, rules
 from tests.proxy.servers import echo_metadata, running
 
 RULES = (
@@ -33,7 +33,7 @@ RULES = (
     "match: {api: Heartbeat}, do: {delay: 1ms}",
     "match: {api: Fetch}, do: {hold: {until: {api: JoinGroup}}}",
 )
-MESSAGES = beat("g"), beat("h"), replace(HEARTBEAT, body=b"\xff")
+MESSAGES = heartbeat_message("g"), heartbeat_message("h"), replace(HEARTBEAT, body=b"\xff")
 
 EVENTS = st.one_of(
     st.tuples(st.just("exchange"), st.integers(-1, 5), st.none() | st.integers(0, 10**11)),

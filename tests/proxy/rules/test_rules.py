@@ -49,7 +49,7 @@ def fired(made: Rules, count: int, message: Message = HEARTBEAT) -> list[int]:
     return [n for n in range(count) if decide(made, message, counts)]
 
 
-def beat(group: str) -> Message:
+def heartbeat_message(group: str) -> Message:
     body = api("Heartbeat").request.codec(0).encode({"group_id": group})
     return replace(HEARTBEAT, body=body)
 
@@ -87,11 +87,11 @@ def test_peers_are_checked() -> None:
 @pytest.mark.parametrize(
     ("condition", "message", "matched", "doubt"),
     [
-        ("group_id == 'g'", beat("g"), 1, ""),
-        ("group_id == 'g'", beat("h"), 0, ""),
+        ("group_id == 'g'", heartbeat_message("g"), 1, ""),
+        ("group_id == 'g'", heartbeat_message("h"), 0, ""),
         ("group_id == 'g'", replace(HEARTBEAT, body=b"\xff"), 0, UNREAD),
         ("group_id == 'g'", HEARTBEAT, 0, UNREAD),
-        ("length(generation_id) > `1`", beat("g"), 0, NO_LENGTH),
+        ("length(generation_id) > `1`", heartbeat_message("g"), 0, NO_LENGTH),
         ("@", HEARTBEAT, 0, UNREAD),
     ],
 )
@@ -108,7 +108,11 @@ def test_what_can_not_be_decided_is_no_match(
 
 def test_each_cause_of_doubt_is_told_with_its_count() -> None:
     made = rules("match: {api: Heartbeat}, where: length(generation_id) > `1`, do: close")
-    for message in (beat("g"), replace(HEARTBEAT, body=b"\xff"), beat("g")):
+    for message in (
+        heartbeat_message("g"),
+        replace(HEARTBEAT, body=b"\xff"),
+        heartbeat_message("g"),
+    ):
         assert not decide(made, message, Counts())
     what = f"close, 3 undecided: {NO_LENGTH} (2), {UNREAD} (1)"
     assert outcome(made.rules[0]).what == what

@@ -15,7 +15,7 @@ from barnabas.captures.kafka.context.id_names import (
 )
 from barnabas.specs.jsonform import uuid_text
 from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, golden, metadata
-from tests.captures.kafka.context.test_members import beat
+from tests.captures.kafka.context.test_members import heartbeat
 from tests.captures.kafka.context.test_sessions import fetch
 
 
@@ -37,17 +37,17 @@ def test_a_session_with_names_where_they_are_known() -> None:
 
 def test_what_was_not_seen_is_null_or_incomplete() -> None:
     context = Context()
-    for found in (fetch(5, 3), beat(4)):
+    for found in (fetch(5, 3), heartbeat(4)):
         context.learn(found)
     assert facts(fetch(5, 3), context)["session"] == {"id": 5, "partitions": {}, "complete": False}
-    member = facts(beat(4), context)["member"]
+    member = facts(heartbeat(4), context)["member"]
     assert (member["subscribed"], member["assigned"]) == (None, None)
 
 
 def test_facts_are_json() -> None:
     context = Context()
-    context.learn(beat(0, subscribed=["orders"], assigned=[1, 0]))
-    found = facts(beat(1), context)
+    context.learn(heartbeat(0, subscribed=["orders"], assigned=[1, 0]))
+    found = facts(heartbeat(1), context)
     assert json.loads(json.dumps(found)) == found
     assert found["member"]["assigned"] == {uuid_text(ORDERS): [0, 1]}
 

@@ -14,7 +14,7 @@ FIELDS = ("id", "epoch", "subscribed", "pattern", "assigned")
 APIS = {"ConsumerGroupHeartbeat": (0, 1), "ShareGroupHeartbeat": (0, 1)}
 
 
-def beat(
+def heartbeat(
     epoch: int,
     *,
     subscribed: list[str] | None = None,
@@ -37,7 +37,7 @@ def beat(
 
 def known(context: Context, found: Exchange | None = None) -> dict[str, Any]:
     """What is known of the member; nothing if it is not."""
-    member = context.members.of(found or beat(1))
+    member = context.members.of(found or heartbeat(1))
     return {} if member is None else {name: getattr(member, name) for name in FIELDS}
 
 
@@ -47,54 +47,59 @@ def known(context: Context, found: Exchange | None = None) -> dict[str, Any]:
 def test_a_heartbeat_that_says_nothing_is_completed(name: str, version: int) -> None:
     context = Context()
     context.learn(metadata(orders=ORDERS))
-    joined = beat(0, subscribed=["orders"], assigned=[0, 1], name=name, version=version)
+    joined = heartbeat(0, subscribed=["orders"], assigned=[0, 1], name=name, version=version)
     assert line(context, joined) == "g joins, epoch 1 member m → orders[0,1]"
-    later = beat(1, name=name, version=version)
+    later = heartbeat(1, name=name, version=version)
     assert line(context, later) == "g epoch 1 member m has orders[0,1]"
     seen = {"subscribed": ("orders",), "assigned": {ORDERS: (0, 1)}}
     assert known(context, later).items() >= seen.items()
-    context.learn(beat(1, assigned=[], name=name, version=version))
+    context.learn(heartbeat(1, assigned=[], name=name, version=version))
     assert line(context, later) == "g epoch 1 member m has orders[]"
 
 
 def test_a_member_that_joined_before_is_known_as_far_as_it_says() -> None:
     context = Context()
-    assert line(context, beat(7)) == "g epoch 7 member m, assignment not seen"
+    assert line(context, heartbeat(7)) == "g epoch 7 member m, assignment not seen"
     nothing = {"id": "m", "epoch": 7, "subscribed": None, "pattern": None, "assigned": None}
     assert known(context) == nothing
-    context.learn(beat(8, subscribed=["clicks"]))
-    context.learn(beat(9, assigned=[3]))
+    context.learn(heartbeat(8, subscribed=["clicks"]))
+    context.learn(heartbeat(9, assigned=[3]))
     seen = {"epoch": 9, "subscribed": ("clicks",), "assigned": {ORDERS: (3,)}}
     assert known(context) == nothing | seen
 
 
 def test_a_pattern_is_kept() -> None:
     context = Context()
-    context.learn(beat(0, subscribed_topic_regex="ord.*"))
-    context.learn(beat(1))
+    context.learn(heartbeat(0, subscribed_topic_regex="ord.*"))
+    context.learn(heartbeat(1))
     assert known(context).items() >= {"pattern": "ord.*", "subscribed": ()}.items()
 
 
-@pytest.mark.parametrize("end", [beat(-1), beat(-2), beat(1, error=25), beat(1, error=110)])
+@pytest.mark.parametrize(
+    "end", [heartbeat(-1), heartbeat(-2), heartbeat(1, error=25), heartbeat(1, error=110)]
+)
 def test_a_member_that_left_or_was_thrown_out_begins_anew(end: Exchange) -> None:
     context = Context()
-    context.learn(beat(0, subscribed=["orders"], assigned=[0]))
+    context.learn(heartbeat(0, subscribed=["orders"], assigned=[0]))
     context.learn(end)
     assert known(context) == {}
-    assert line(context, beat(5)) == "g epoch 5 member m, assignment not seen"
+    assert line(context, heartbeat(5)) == "g epoch 5 member m, assignment not seen"
 
 
 def test_a_member_that_joins_again_has_nothing_yet() -> None:
     context = Context()
-    context.learn(beat(0, subscribed=["orders"], assigned=[0]))
-    assert line(context, beat(0, subscribed=["clicks"])) == "g joins, epoch 1 member m has nothing"
+    context.learn(heartbeat(0, subscribed=["orders"], assigned=[0]))
+    assert (
+        line(context, heartbeat(0, subscribed=["clicks"]))
+        == "g joins, epoch 1 member m has nothing"
+    )
 
 
 @pytest.mark.parametrize("error", [15, 16, 14])
 def test_other_errors_change_nothing(error: int) -> None:
     context = Context()
-    context.learn(beat(0, subscribed=["orders"], assigned=[0]))
-    context.learn(beat(1, subscribed=["clicks"], error=error))
+    context.learn(heartbeat(0, subscribed=["orders"], assigned=[0]))
+    context.learn(heartbeat(1, subscribed=["clicks"], error=error))
     assert known(context)["subscribed"] == ("orders",)
 
 

@@ -44,7 +44,7 @@ def join(
     return exchange("JoinGroup", at, asked, came)
 
 
-def beat(at: int, *, error: int = 0, generation: int = 1) -> Exchange:
+def heartbeat(at: int, *, error: int = 0, generation: int = 1) -> Exchange:
     asked = {"group_id": "g", "group_generation_id": generation, "consumer_id": "c"}
     return exchange("Heartbeat", at, asked, {"error_code": error})
 
@@ -67,8 +67,14 @@ def found(*exchanges: Exchange) -> list[Finding]:
 def test_a_life() -> None:
     assert (
         found(
-            *(join(10), beat(20), commit(30), beat(40, error=ILLEGAL_GENERATION), commit(50)),
-            *(join(60, generation=2, known="c"), beat(70, generation=2), leave(80)),
+            *(
+                join(10),
+                heartbeat(20),
+                commit(30),
+                heartbeat(40, error=ILLEGAL_GENERATION),
+                commit(50),
+            ),
+            *(join(60, generation=2, known="c"), heartbeat(70, generation=2), leave(80)),
             *(join(90, given="d", generation=3), join(100, given="c", generation=4)),
         )
         == []
@@ -76,7 +82,7 @@ def test_a_life() -> None:
 
 
 def test_a_heartbeat_in_place_of_a_join() -> None:
-    (finding,) = found(join(10), beat(20, error=ILLEGAL_GENERATION), beat(30))
+    (finding,) = found(join(10), heartbeat(20, error=ILLEGAL_GENERATION), heartbeat(30))
     assert finding.severity == "error"
     assert "is not allowed in state STOPPED_CONSUMPTION" in finding.what
     assert [one.packets for one in finding.evidence] == [(20, 21), (30, 31)]
@@ -84,7 +90,7 @@ def test_a_heartbeat_in_place_of_a_join() -> None:
 
 def test_a_capture_that_is_read_as_of_the_draft() -> None:
     """There its APIs have keys of their own."""
-    seen = [join(10), beat(20, error=ILLEGAL_GENERATION), beat(30)]
+    seen = [join(10), heartbeat(20, error=ILLEGAL_GENERATION), heartbeat(30)]
     for one in seen:
         one.key = own_key(REWRITE_0_8_2, REWRITE_0_8_2.api(one.key))
     (finding,) = found(*seen)
@@ -92,9 +98,9 @@ def test_a_capture_that_is_read_as_of_the_draft() -> None:
 
 
 def test_a_heartbeat_that_was_under_way() -> None:
-    late = beat(20)
+    late = heartbeat(20)
     late.ts, late.latency_ms = 19 * MS, 5
-    assert found(join(10), beat(20, error=ILLEGAL_GENERATION), late) == []
+    assert found(join(10), heartbeat(20, error=ILLEGAL_GENERATION), late) == []
 
 
 def test_two_owners_of_a_partition() -> None:
@@ -117,15 +123,15 @@ def test_a_generation_that_goes_back() -> None:
 
 
 def test_behind_a_gap_nothing_is_known() -> None:
-    later = [beat(30), join(40, given="d")]
+    later = [heartbeat(30), join(40, given="d")]
     for one in later:
         one.losses = 1
-    assert found(join(10), beat(20, error=ILLEGAL_GENERATION), *later) == []
+    assert found(join(10), heartbeat(20, error=ILLEGAL_GENERATION), *later) == []
 
 
 def test_what_is_no_exchange_of_the_rewrite() -> None:
     one = join(10)
     one.response_body = b"\x00"
-    other = beat(20)
+    other = heartbeat(20)
     other.version = 1
     assert found(one, other) == []
