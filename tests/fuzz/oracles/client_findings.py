@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from barnabas.fuzz.cases.observation import DIFFERS, SPINS, Death, Observation
 from barnabas.fuzz.observations.client_memory import LIMIT
-from barnabas.fuzz.oracles.registry import ORACLES
 from tests.fuzz.oracles.judging import (
     ANSWERED,
     ASSERTION,
     LATE,
-    MIB,
     SIGNAL,
-    judged,
     of_client,
     raising,
 )
@@ -117,21 +112,3 @@ NOTHING: dict[str, tuple[str, Observation]] = {
         "client-hung", of_client("throttle_time_ms", probe=LATE, facts=CONFIRMED)),
 }  # fmt: skip
 """What it is -> (the oracle, an observation of which it says nothing)."""
-
-
-@pytest.mark.parametrize("name", FINDINGS)
-def test_a_finding(name: str) -> None:
-    oracle, observation, verdict = FINDINGS[name]
-    assert judged(oracle, observation) == [verdict]
-
-
-@pytest.mark.parametrize("name", NOTHING)
-def test_no_finding(name: str) -> None:
-    assert judged(*NOTHING[name]) == []
-
-
-def test_each_oracle_has_a_finding_and_none_with_a_client_that_does_nothing_more() -> None:
-    names = {one.name for one in ORACLES if "client" in one.roles}
-    assert {oracle for oracle, _, _ in FINDINGS.values()} == names
-    still = of_client(facts={"served": True, "records": 0}, rss=(MIB, 2 * MIB))
-    assert [judged(name, still) for name in names] == [[] for _ in names]

@@ -14,6 +14,7 @@ from barnabas.fuzz.oracles.oracle import OF_REPLIES, whose
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.specs.keys import LIST_GROUPS, METADATA
 from tests.fuzz.observed import case, request, response
+from tests.fuzz.oracles import client_findings
 from tests.fuzz.oracles.judging import (
     ANSWER,
     ANSWERED,
@@ -32,6 +33,7 @@ from tests.fuzz.oracles.judging import (
     SIGNAL,
     judged,
     of_broker,
+    of_client,
     produce,
 )
 
@@ -243,15 +245,19 @@ NOTHING: dict[str, tuple[str, Observation]] = {
 """What it is -> (the oracle, an observation of which it says nothing)."""
 
 
-@pytest.mark.parametrize("name", FINDINGS)
+ALL_FINDINGS = FINDINGS | client_findings.FINDINGS
+ALL_NOTHING = NOTHING | client_findings.NOTHING
+
+
+@pytest.mark.parametrize("name", ALL_FINDINGS)
 def test_a_finding(name: str) -> None:
-    oracle, observation, verdict = FINDINGS[name]
+    oracle, observation, verdict = ALL_FINDINGS[name]
     assert judged(oracle, observation) == [verdict]
 
 
-@pytest.mark.parametrize("name", NOTHING)
+@pytest.mark.parametrize("name", ALL_NOTHING)
 def test_no_finding(name: str) -> None:
-    assert judged(*NOTHING[name]) == []
+    assert judged(*ALL_NOTHING[name]) == []
 
 
 def test_each_oracle_has_a_finding_and_none_with_what_is_fine() -> None:
@@ -268,3 +274,12 @@ def test_what_a_case_was_answered_is_its_own_whatever_others_did() -> None:
         "case 0",
         "no one case, behind case 0",
     ]
+
+
+def test_each_oracle_of_clients_has_a_finding_and_none_with_a_client_that_does_nothing_more() -> (
+    None
+):
+    names = {one.name for one in ORACLES if "client" in one.roles}
+    assert {oracle for oracle, _, _ in client_findings.FINDINGS.values()} == names
+    still = of_client(facts={"served": True, "records": 0}, rss=(MIB, 2 * MIB))
+    assert [judged(name, still) for name in names] == [[] for _ in names]
