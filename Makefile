@@ -12,7 +12,7 @@ help:
 	@echo "make test-designs  the same for the founding documents' designs"
 	@echo "make test-more what those leave: Spark, real Kafka, Go, tshark, chromium, and what is slow for other reasons"
 	@echo "make test-all  all three"
-	@echo "make test-deep all properties with 1,000 examples each, and what takes longest: for the night"
+	@echo "make test-deep 1,000 examples of each property that sets no number, and what takes longest: for the night"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make docs      the documentation, into build/docs"
 	@echo "make bench     speed of all parts, as ratios of one run; of one: make bench ARGS=\"--only pipeline\""
