@@ -8,8 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from barnabas.fuzz.engine.assembling import assembled
 from barnabas.fuzz.engine.stats import Stats
 from tests.pipeline.spark_processes import LITTLE, standalone
 from tests.places import ROOT
+from tests.waiting import until
 
 PATIENCE = 400.0
 ALL = 480
@@ -66,15 +66,6 @@ def _processes() -> Iterator[tuple[int, Path, str]]:
         with contextlib.suppress(OSError, ValueError):
             line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             yield int(folder.name), (folder / "cwd").readlink(), line
-
-
-def until(what: Callable[[], Any]) -> Any:
-    """What it gives as soon as that is true."""
-    deadline = time.monotonic() + PATIENCE
-    while not (found := what()):
-        assert time.monotonic() < deadline, "it never came about"
-        time.sleep(0.05)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +138,7 @@ def to_be_covered(folder: Path, database: Path) -> object:
 
 def test_an_executor_that_is_killed_costs_no_case(cluster: Cluster, mine: Path) -> None:
     running = fuzz(mine, "--db", "c.fuzz.db", "--spark", "--master", cluster.url)
-    until(lambda: cluster.processes(TARGET))
+    until(lambda: cluster.processes(TARGET), seconds=PATIENCE)
     os.kill(cluster.processes(EXECUTOR)[0], signal.SIGKILL)
     # no worker looks for the capture, also not the one that takes the place of this one
     (mine / "mine.pcap").rename(mine / "elsewhere.pcap")
@@ -156,7 +147,9 @@ def test_an_executor_that_is_killed_costs_no_case(cluster: Cluster, mine: Path) 
     assert (last["event"], last["done"]) == ("over", ALL), err
     (mine / "elsewhere.pcap").rename(mine / "mine.pcap")
     assert covered(mine / "c.fuzz.db") == to_be_covered(mine, mine / "c.fuzz.db")
-    until(lambda: not cluster.processes(TARGET) and not cluster.processes(EXECUTOR))
+    until(
+        lambda: not cluster.processes(TARGET) and not cluster.processes(EXECUTOR), seconds=PATIENCE
+    )
 
 
 @pytest.mark.deep("a campaign on a cluster, twice")
@@ -174,7 +167,9 @@ def test_ctrl_c_ends_the_targets_and_the_same_command_goes_on(cluster: Cluster, 
     assert "interrupted: run the same command to continue" in err
     assert at <= last["done"] < ALL
     assert "Traceback" not in err
-    until(lambda: not cluster.processes(TARGET) and not cluster.processes(EXECUTOR))
+    until(
+        lambda: not cluster.processes(TARGET) and not cluster.processes(EXECUTOR), seconds=PATIENCE
+    )
     code, last, err = ended(fuzz(mine, *command))
     assert code in (0, 1), err
     assert last["done"] == ALL

@@ -13,8 +13,9 @@ import pytest
 
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas import project
-from tests.barnabas.testing.test_process import alive, until
+from tests.barnabas.testing.test_process import alive
 from tests.places import ROOT
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow("each runs pytest in a process of its own")
 

@@ -16,7 +16,8 @@ from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.keys import FETCH, PRODUCE
 from barnabas.specs.keys import METADATA as METADATA_KEY
 from tests.designs.messages import OFFSETS, REGISTER
-from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, whole
+from tests.proxy.frames import Chunks, bytewise, raw, whole
+from tests.proxy.playbook import Actor, Stage
 
 QUIET = "version: 1\ndialect: central-coordination\nrules: []\n"
 METADATA = {

@@ -22,7 +22,7 @@ from barnabas.specs.frames import request_head
 from barnabas.specs.records import Record, build, read
 from tests.page.browser import LOOKS, opened_at
 from tests.proxy.faults.given import produce
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
 
 pytestmark = pytest.mark.needs_chromium

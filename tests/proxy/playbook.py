@@ -33,27 +33,8 @@ from barnabas.specs.broker_addresses import Kind
 from barnabas.specs.frames import Direction
 from tests.proxy.frames import (
     Chunks,
-    bytewise,
-    commit_request,
-    commit_response,
-    groups_request,
-    groups_response,
-    heartbeat_request,
-    heartbeat_response,
-    leave_request,
-    raw,
-    request,
-    response,
-    slicings,
-    trailing,
     whole,
 )
-
-__all__ = [
-    "HEARTBEATS", "MS", "START", "Actor", "Chunks", "Stage", "bytewise", "commit_request",
-    "commit_response", "groups_request", "groups_response", "heartbeat_request", "heartbeat_response",
-    "leave_request", "one_rule", "raw", "request", "response", "ruled", "slicings", "trailing", "whole",
-]  # fmt: skip
 
 MS = 1_000_000
 START = 1_700_000_000_000_000_000

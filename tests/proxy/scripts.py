@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import (
-    Actor,
+from tests.proxy.frames import (
     Chunks,
     commit_request,
     commit_response,
@@ -19,6 +18,7 @@ from tests.proxy.playbook import (
     response,
     whole,
 )
+from tests.proxy.playbook import Actor
 
 FRAMES: dict[str, tuple[Callable[[int], bytes], Callable[[int], bytes]]] = {
     "C": (commit_request, commit_response),

@@ -23,7 +23,7 @@ from barnabas.specs import api
 from barnabas.specs.frames import Direction, request_head
 from tests.proxy.faults.given import produce
 from tests.proxy.faults.test_all import records
-from tests.proxy.playbook import heartbeat_request, raw, request, response
+from tests.proxy.frames import heartbeat_request, raw, request, response
 from tests.proxy.servers import SOON, read_frame, running
 
 NODES: Final = [{"node_id": n, "host": "127.0.0.1", "port": 1 + n} for n in range(3)]

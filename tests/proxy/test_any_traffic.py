@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from barnabas.specs.headers import request_header_version, response_header_version
 from tests import places
-from tests.proxy.playbook import Actor, Stage, bytewise, raw, whole
+from tests.proxy.frames import bytewise, raw, whole
+from tests.proxy.playbook import Actor, Stage
 
 GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
 

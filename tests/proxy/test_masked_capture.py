@@ -14,9 +14,8 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.writing.masking import Masking
 from barnabas.specs.records import Record, build
-from tests.proxy.playbook import (
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     bytewise,
     heartbeat_request,
     heartbeat_response,
@@ -25,6 +24,7 @@ from tests.proxy.playbook import (
     response,
     whole,
 )
+from tests.proxy.playbook import Stage
 from tests.proxy.recorded import Recorded as Recorded
 
 PASSWORD = b"hunter2-is-secret"

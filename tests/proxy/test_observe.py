@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests.proxy.connection.test_header_walk import chunks_forwarded
-from tests.proxy.playbook import (
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     heartbeat_request,
     heartbeat_response,
     leave_request,
     response,
-    ruled,
     slicings,
 )
+from tests.proxy.playbook import Stage, ruled
 
 HOLD = "{hold: {until: {api: JoinGroup}, at_most: 5s}}"
 

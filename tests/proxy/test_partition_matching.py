@@ -19,7 +19,8 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout
 from barnabas.specs.partitions import Indexes, partition_places
 from tests.proxy.faults.given import message
-from tests.proxy.playbook import Stage, request, response
+from tests.proxy.frames import request, response
+from tests.proxy.playbook import Stage
 
 ORDERS, CLICKS = uuid.UUID(int=1), uuid.UUID(int=2)
 TOPICS = {ORDERS: "orders", CLICKS: "clicks"}

@@ -24,7 +24,7 @@ from barnabas.specs.records import Record, build
 from tests.proxy.faults.examples import ABOUT_MESSAGES
 from tests.proxy.faults.examples import live as live_settings
 from tests.proxy.faults.given import produce
-from tests.proxy.playbook import heartbeat_request, request, response
+from tests.proxy.frames import heartbeat_request, request, response
 from tests.proxy.servers import read_frame, running
 
 SCENARIO = """

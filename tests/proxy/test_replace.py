@@ -6,16 +6,8 @@ import pytest
 
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
-from tests.proxy.playbook import (
-    MS,
-    START,
-    Actor,
-    Stage,
-    heartbeat_request,
-    leave_request,
-    one_rule,
-    request,
-)
+from tests.proxy.frames import heartbeat_request, leave_request, request
+from tests.proxy.playbook import MS, START, Actor, Stage, one_rule
 
 
 def scenario(*rules: str) -> str:

@@ -15,7 +15,7 @@ from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.writing.sink import Sink
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 

@@ -17,7 +17,7 @@ from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.rules.outcome import outcome
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
-from tests.proxy.playbook import request, response
+from tests.proxy.frames import request, response
 from tests.proxy.servers import SOON, read_frame, running
 
 GROUP = "orders"

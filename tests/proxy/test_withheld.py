@@ -16,15 +16,8 @@ from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.writing.masking import Masking
 from barnabas.proxy.connection.requests import ADDRESSES
 from tests.captures.checks.given import checks_named
-from tests.proxy.playbook import (
-    Chunks,
-    Stage,
-    heartbeat_request,
-    heartbeat_response,
-    raw,
-    request,
-    response,
-)
+from tests.proxy.frames import Chunks, heartbeat_request, heartbeat_response, raw, request, response
+from tests.proxy.playbook import Stage
 from tests.proxy.recorded import Recorded
 from tests.proxy.test_masked_capture import CHUNKS, PASSWORD, shown
 

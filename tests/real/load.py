@@ -20,7 +20,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 
 Record = tuple[int, int]
 """Its partition and its number in that, from 0."""

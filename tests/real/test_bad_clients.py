@@ -14,7 +14,7 @@ import confluent_kafka
 import pytest
 
 from barnabas.peers.embedded import EmbeddedCluster
-from tests.proxy.playbook import raw, request
+from tests.proxy.frames import raw, request
 from tests.real.process import ProxyProcess
 from tests.waiting import SOON, until
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 import pytest
 
 from bench import machine
-from tests.proxy.playbook import raw, request
+from tests.proxy.frames import raw, request
 from tests.real.process import ProxyProcess
 from tests.waiting import SOON, until
 

@@ -10,7 +10,7 @@ import pytest
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs import api
 from barnabas.specs.keys import INIT_PRODUCER_ID
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.real.process import ProxyProcess
 
 SOON = 10.0

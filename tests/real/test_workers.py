@@ -27,7 +27,7 @@ from barnabas.control_client import Client, Refused, Unreachable
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.proxy.test_draining import connect, frame
 from tests.barnabas.cli.test_app import started
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.real.load import Group, Sender, asking, read_log
 from tests.real.process import ProxyProcess, passed
 from tests.waiting import until

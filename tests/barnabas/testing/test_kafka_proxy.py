@@ -26,7 +26,7 @@ from barnabas.testing import (
 )
 from barnabas.testing.process import Process
 from tests.barnabas.testing.made import row
-from tests.barnabas.testing.test_process import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow("real clients and an embedded cluster")
 

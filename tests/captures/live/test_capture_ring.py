@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -28,6 +27,7 @@ from barnabas.captures.writing.writer import CaptureWriter
 from tests.captures.live.forked import forked, over
 from tests.captures.traffic import request, response
 from tests.captures.writing.disk import Choosy
+from tests.waiting import until
 
 CLIENT, LISTENER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
 NOW = 1_700_000_000_000_000_000
@@ -135,10 +135,10 @@ def test_what_finds_no_room_is_a_gap_that_is_counted_once(tmp_path: Path) -> Non
 def test_a_capture_that_stops_counts_what_comes_later(tmp_path: Path) -> None:
     ring, pump, flow = begun(tmp_path / "f", limit=2000)
     pump.start()
-    _wait_until(lambda: not ring.waiting)
+    until(lambda: not ring.waiting)
     for size in (3000, 10):
         flow.arrived("request", bytes(size), NOW)
-    _wait_until(lambda: pump.stats.stopped is not None)
+    until(lambda: pump.stats.stopped is not None)
     flow.arrived("request", bytes(100), NOW)
     pump.close()
     assert pump.stats.stopped == "it reached its size limit"
@@ -177,7 +177,7 @@ def test_what_the_disk_did_not_take_in_time_may_have_named_a_flow(tmp_path: Path
     sink.refuse = True
     assert not flow.behind
     pump.start()
-    _wait_until(lambda: flow.behind)
+    until(lambda: flow.behind)
     sink.refuse = False
     flow.arrived("request", b"def", NOW)
     pump.close()
@@ -238,7 +238,7 @@ def test_a_writer_that_is_killed_leaves_a_file_of_whole_blocks(tmp_path: Path) -
             pass
         del pids[0]
         before = ring.written
-        _wait_until(lambda: ring.written > before)
+        until(lambda: ring.written > before)
     pump.close()
     with CaptureWriter(tmp_path / "one", limit=None, meta={}) as alone:
         write(alone, WORKS[0])
@@ -254,11 +254,6 @@ def _write_for_ever(ring: Ring) -> None:
         while ring.free < 1 << 18:
             pass
         write(writer, range(number, number + 1))
-
-
-def _wait_until(holds: Callable[[], bool]) -> None:
-    while not holds():
-        pass
 
 
 def test_who_writes_for_a_segment_that_is_over_is_told_and_nothing_is_written() -> None:

@@ -15,15 +15,8 @@ from barnabas.captures.writing.masking import Masking
 from barnabas.proxy.edits.version_ranges import Offer
 from tests.captures.summary.views import sample
 from tests.proxy.faults.given import produce
-from tests.proxy.playbook import (
-    MS,
-    START,
-    Stage,
-    heartbeat_request,
-    heartbeat_response,
-    request,
-    response,
-)
+from tests.proxy.frames import heartbeat_request, heartbeat_response, request, response
+from tests.proxy.playbook import MS, START, Stage
 from tests.proxy.test_masked_capture import Recorded
 
 Seen = dict[tuple[str, int], tuple[Any, Any]]

@@ -16,7 +16,7 @@ from barnabas.specs.jsonform import to_json
 from barnabas.specs.records import Record, build, read
 from barnabas.specs.secrets import SECRETS
 from tests.captures.kafka.context.exchanges import exchange
-from tests.proxy.playbook import raw, request, response
+from tests.proxy.frames import raw, request, response
 from tests.specs.strategies import values as bodies
 
 SECRET = Masking()

@@ -6,7 +6,8 @@ import struct
 from typing import Any
 
 from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import ConsumerMetadata
-from tests.proxy.playbook import Chunks, Stage, raw, slicings
+from tests.proxy.frames import Chunks, raw, slicings
+from tests.proxy.playbook import Stage
 
 
 @slicings

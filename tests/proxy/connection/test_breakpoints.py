@@ -10,19 +10,15 @@ from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.matching.message import Unable
 from barnabas.specs.frames import Direction
 from tests.proxy.faults.given import halted, produce
-from tests.proxy.playbook import (
-    MS,
-    START,
-    Actor,
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     heartbeat_request,
     heartbeat_response,
     request,
     response,
-    ruled,
     slicings,
 )
+from tests.proxy.playbook import MS, START, Actor, Stage, ruled
 
 REQUESTS = "{direction: request}"
 RESPONSES = "{direction: response}"

@@ -11,19 +11,17 @@ import pytest
 from barnabas.proxy.connection.requests import Requests
 from barnabas.specs import api
 from tests.bodies import reassignments
-from tests.proxy.playbook import (
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     bytewise,
     heartbeat_request,
     heartbeat_response,
-    one_rule,
     raw,
     request,
     response,
-    ruled,
     slicings,
 )
+from tests.proxy.playbook import Stage, one_rule, ruled
 
 HEAD = struct.pack(">hhih", 45, 0, 1, 1) + b"a\0"
 COLLECTED = pytest.mark.parametrize("collected", [True, False])

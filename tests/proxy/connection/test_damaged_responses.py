@@ -21,10 +21,7 @@ from tests.proxy.connection.test_responses import (
     exchange,
     streaming,
 )
-from tests.proxy.playbook import (
-    Chunks,
-    slicings,
-)
+from tests.proxy.frames import Chunks, slicings
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.notes import WITHHELD
-from tests.proxy.playbook import Actor, Chunks, Stage, raw, request, response, slicings
+from tests.proxy.frames import Chunks, raw, request, response, slicings
+from tests.proxy.playbook import Actor, Stage
 from tests.specs.dialects.installed import LEDGER, installed
 from tests.specs.dialects.test_ledger import enroll, transfer, transferred
 

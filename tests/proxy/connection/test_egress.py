@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from barnabas.specs.frames import Direction
 from tests.proxy.connection.test_header_walk import in_slices
-from tests.proxy.playbook import (
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     commit_request,
     groups_request,
     groups_response,
@@ -22,9 +21,9 @@ from tests.proxy.playbook import (
     raw,
     request,
     response,
-    ruled,
     slicings,
 )
+from tests.proxy.playbook import Stage, ruled
 
 UNREADABLE = raw(struct.pack(">hhih", 12, 1, 9, 7))
 CUT_OFF = raw(b"\0\x0c\0")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.connection.foreign import begins
-from tests.proxy.playbook import Chunks, Stage, heartbeat_request, request, slicings
+from tests.proxy.frames import Chunks, heartbeat_request, request, slicings
+from tests.proxy.playbook import Stage
 
 
 @pytest.mark.parametrize("api", ["ApiVersions", "Metadata", "SaslHandshake", "Produce", "Fetch"])

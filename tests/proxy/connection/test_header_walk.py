@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from barnabas.proxy.connection.actions import PASS
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import (
-    Actor,
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     bytewise,
     heartbeat_request,
     heartbeat_response,
@@ -24,6 +22,7 @@ from tests.proxy.playbook import (
     response,
     whole,
 )
+from tests.proxy.playbook import Actor, Stage
 
 HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 

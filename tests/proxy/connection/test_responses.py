@@ -10,20 +10,18 @@ from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs import api
 from barnabas.specs.frames import response_body
 from tests.proxy.connection.test_header_walk import in_slices
-from tests.proxy.playbook import (
-    Actor,
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     bytewise,
     heartbeat_request,
     leave_request,
-    one_rule,
     request,
     response,
     slicings,
     trailing,
     whole,
 )
+from tests.proxy.playbook import Actor, Stage, one_rule
 
 FORMS = [("Produce", 10), ("Fetch", 16), ("Fetch", 18), ("ShareFetch", 1), ("ShareAcknowledge", 1)]
 forms = pytest.mark.parametrize(("name", "version"), FORMS)

@@ -6,7 +6,8 @@ from typing import Final
 
 import pytest
 
-from tests.proxy.playbook import Chunks, Stage, slicings
+from tests.proxy.frames import Chunks, slicings
+from tests.proxy.playbook import Stage
 from tests.proxy.scripts import play
 
 HEARTBEATS: Final = "match: {api: Heartbeat, direction: request}"

@@ -10,18 +10,15 @@ from barnabas.captures.kafka.context.memory import MOST
 from barnabas.proxy.connection.connection import SEVERAL
 from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import (
-    Actor,
-    Stage,
+from tests.proxy.frames import (
     groups_request,
     groups_response,
     heartbeat_request,
     heartbeat_response,
-    one_rule,
     request,
     response,
-    ruled,
 )
+from tests.proxy.playbook import Actor, Stage, one_rule, ruled
 
 
 def held(until: str, direction: str = "request", more: str = "") -> Stage:

@@ -20,15 +20,8 @@ from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.connection.snapshot import snapshot
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import (
-    Chunks,
-    Stage,
-    heartbeat_request,
-    request,
-    response,
-    trailing,
-    whole,
-)
+from tests.proxy.frames import Chunks, heartbeat_request, request, response, trailing, whole
+from tests.proxy.playbook import Stage
 from tests.proxy.recorded import Recorded
 from tests.proxy.test_masked_capture import PLAIN, SLOW, pieces
 

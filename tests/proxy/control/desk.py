@@ -18,7 +18,7 @@ from barnabas.proxy.control.history import MOST, History
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.serving import Serving, serve
 from tests.answer import Answer
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
 
 

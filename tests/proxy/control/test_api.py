@@ -11,7 +11,7 @@ import pytest
 from barnabas.loop import run
 from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
 from tests.proxy.control.desk import Desk, desk
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.proxy.servers import SOON, read_frame
 
 SLOW = "{name: slow, match: {api: Metadata, direction: request}, do: {delay: 1h}}"

@@ -23,7 +23,7 @@ from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
 from barnabas.specs import api
 from tests.proxy.control.desk import Desk, desk
 from tests.proxy.faults.given import produce
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.proxy.servers import SOON, read_frame
 from tests.proxy.test_rehearsal import RECORDS
 

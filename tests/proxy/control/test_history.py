@@ -13,7 +13,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.control import history as limits
 from barnabas.proxy.control.history import FOLLOWERS, KINDS, OTHER, Follower, History, TooMany
 from barnabas.specs.registry import api
-from tests.proxy.playbook import heartbeat_response
+from tests.proxy.frames import heartbeat_response
 
 REBALANCE = heartbeat_response(0, 27)[8:]
 

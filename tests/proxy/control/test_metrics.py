@@ -22,7 +22,7 @@ from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from tests.proxy.control.desk import Desk, desk
 from tests.proxy.control.test_history import exchange
-from tests.proxy.playbook import raw, request, response
+from tests.proxy.frames import raw, request, response
 from tests.proxy.servers import SOON, read_frame
 
 SCENARIO = (

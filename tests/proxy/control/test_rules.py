@@ -13,7 +13,7 @@ from barnabas.proxy.control.target import Refused
 from barnabas.proxy.scenario.file import Scenario, loads
 from tests.proxy.control.desk import desk
 from tests.proxy.control.test_api import HOLD, SLOW, scenario
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.proxy.servers import SOON, read_frame
 
 

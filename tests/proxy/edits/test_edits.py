@@ -13,7 +13,8 @@ from barnabas.proxy.edits.edits import explain, unsupported_version
 from barnabas.proxy.edits.version_ranges import Offer, ceiling
 from barnabas.specs import NAMES, api
 from barnabas.specs.broker_addresses import PLACES, place_of
-from tests.proxy.playbook import Actor, Stage, bytewise, raw, request, response, whole
+from tests.proxy.frames import bytewise, raw, request, response, whole
+from tests.proxy.playbook import Actor, Stage
 
 NEWEST_API_VERSIONS = Offer().newest_api_versions
 

@@ -15,18 +15,16 @@ from barnabas.proxy.edits.edits import unsupported_version
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs.keys import API_VERSIONS
 from tests.proxy.edits.test_version_ranges import NEW, heard, ranges, said, seen
-from tests.proxy.playbook import (
-    Actor,
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     heartbeat_request,
     heartbeat_response,
-    one_rule,
     raw,
     request,
     response,
     slicings,
 )
+from tests.proxy.playbook import Actor, Stage, one_rule
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 

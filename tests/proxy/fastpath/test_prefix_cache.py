@@ -11,17 +11,8 @@ from hypothesis import strategies as st
 
 from barnabas.proxy.fastpath.prefix_cache import LONG
 from tests.proxy.connection.test_header_walk import chunks_forwarded, in_slices
-from tests.proxy.playbook import (
-    Actor,
-    Chunks,
-    Stage,
-    bytewise,
-    heartbeat_request,
-    request,
-    response,
-    ruled,
-    whole,
-)
+from tests.proxy.frames import Chunks, bytewise, heartbeat_request, request, response, whole
+from tests.proxy.playbook import Actor, Stage, ruled
 
 RULES = """
 version: 1

@@ -15,13 +15,8 @@ from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.specs import api
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import (
-    Actor,
-    Stage,
-    heartbeat_request,
-    heartbeat_response,
-    request,
-)
+from tests.proxy.frames import heartbeat_request, heartbeat_response, request
+from tests.proxy.playbook import Actor, Stage
 
 
 def message(

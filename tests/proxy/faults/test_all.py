@@ -16,15 +16,8 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.records import Record, build
 from tests.proxy.faults.examples import ABOUT_MESSAGES, rows
 from tests.proxy.faults.given import ALL, Fate, Row, produce, requests
-from tests.proxy.playbook import (
-    Actor,
-    Chunks,
-    Stage,
-    heartbeat_request,
-    heartbeat_response,
-    response,
-    slicings,
-)
+from tests.proxy.frames import Chunks, heartbeat_request, heartbeat_response, response, slicings
+from tests.proxy.playbook import Actor, Stage
 
 ROWS = [(name, row) for name, found in ABOUT_MESSAGES.items() for row in rows(found)]
 each = pytest.mark.parametrize(

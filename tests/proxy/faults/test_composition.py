@@ -13,7 +13,8 @@ from barnabas.loop import run
 from barnabas.proxy.rules.outcome import outcome
 from barnabas.specs import api
 from tests.proxy.faults.given import produce, requests, responses, stage
-from tests.proxy.playbook import Actor, Chunks, Stage, request, response, slicings
+from tests.proxy.frames import Chunks, request, response, slicings
+from tests.proxy.playbook import Actor, Stage
 from tests.proxy.test_rehearsal import live
 
 EDIT = "{edit: {set: {member_id: abc}}}"

@@ -23,7 +23,7 @@ from tests.proxy.faults.given import (
     requests,
     stage,
 )
-from tests.proxy.playbook import Chunks, slicings
+from tests.proxy.frames import Chunks, slicings
 
 RECORDS = records.build([Record(0, 1000, b"key", b"value")])
 PATH = "topic_data[0].partition_data[0].records"

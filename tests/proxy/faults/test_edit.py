@@ -15,7 +15,7 @@ from tests.proxy.faults.given import (
     responses,
     stage,
 )
-from tests.proxy.playbook import Chunks, request, response, slicings
+from tests.proxy.frames import Chunks, request, response, slicings
 
 RANGE, STICKY = ({"name": "range", "metadata": b"\1"}, {"name": "sticky", "metadata": b"\2"})
 JOIN = message(

@@ -5,7 +5,8 @@ import pytest
 from barnabas.proxy.effects import Aside
 from barnabas.proxy.matching.match import Same, Until
 from tests.proxy.faults.given import ALL, Examples, Fate, Play, Row, effect_of, requests
-from tests.proxy.playbook import Stage, request
+from tests.proxy.frames import request
+from tests.proxy.playbook import Stage
 
 ONE_LATE, BOTH_LATE = Fate([2, 1, 3], ALL), Fate([2, 3, 1], ALL)
 ONCE, RESPONSES = "{times: 1, scope: rule}", "{api: Heartbeat, direction: response}"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.proxy.faults.given import ALL, Examples, Fate, Row, requests, responses, stage
-from tests.proxy.playbook import Chunks, heartbeat_response, request, response, slicings
+from tests.proxy.frames import Chunks, heartbeat_response, request, response, slicings
 
 HEARTBEAT = "api: Heartbeat, version: 1"
 EXAMPLES = Examples(

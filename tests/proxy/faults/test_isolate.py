@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.proxy.faults.given import Examples, Row, requests, responses
-from tests.proxy.playbook import Chunks, Stage, request, slicings
+from tests.proxy.frames import Chunks, request, slicings
+from tests.proxy.playbook import Stage
 
 EXAMPLES = Examples(
     {"lasts": "1s"},

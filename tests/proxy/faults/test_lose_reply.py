@@ -13,7 +13,7 @@ from tests.proxy.faults.given import (
     responses,
     stage,
 )
-from tests.proxy.playbook import Chunks, slicings
+from tests.proxy.frames import Chunks, slicings
 
 EXAMPLES = Examples(
     {},

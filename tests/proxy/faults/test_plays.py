@@ -18,17 +18,15 @@ from barnabas.specs.frames import Direction
 from tests.proxy.faults.examples import EXAMPLES
 from tests.proxy.faults.given import Play, halted, produce
 from tests.proxy.faults.test_all import whole_frames
-from tests.proxy.playbook import (
-    MS,
-    Actor,
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     heartbeat_request,
     heartbeat_response,
     request,
     response,
     slicings,
 )
+from tests.proxy.playbook import MS, Actor, Stage
 
 VERSIONS: Final = {"Produce": 7, "JoinGroup": 2, "LeaveGroup": 0, "Metadata": 1}
 

@@ -4,7 +4,7 @@ import pytest
 
 from barnabas.proxy.rules.outcome import outcome
 from tests.proxy.faults.given import Examples, Row, message, requests, responses, stage
-from tests.proxy.playbook import Chunks, response, slicings
+from tests.proxy.frames import Chunks, response, slicings
 
 SECOND = {"throttle": "1s"}
 EXAMPLES = Examples(

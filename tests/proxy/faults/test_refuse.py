@@ -8,7 +8,7 @@ import pytest
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import ScenarioError, loads
 from tests.proxy.faults.given import Examples, requests, stage
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 EXAMPLES = Examples({})

@@ -7,7 +7,8 @@ from barnabas.proxy.effects import Aside, Shuffle
 from barnabas.proxy.matching.match import Until
 from barnabas.proxy.matching.seeded_random import seeded_roll
 from tests.proxy.faults.given import ALL, Examples, Fate, Play, Row, effect_of, message, requests
-from tests.proxy.playbook import Stage, request
+from tests.proxy.frames import request
+from tests.proxy.playbook import Stage
 
 SWAPPED, LAST = Fate([2, 1, 3], [2, 3]), Fate([2, 3, 1], [2, 3])
 GIVE_ONE = "give one of swap, reverse and shuffle"

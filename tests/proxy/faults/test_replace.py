@@ -12,7 +12,7 @@ from tests.proxy.faults.given import (
     requests,
     stage,
 )
-from tests.proxy.playbook import Chunks, heartbeat_response, raw, response, slicings
+from tests.proxy.frames import Chunks, heartbeat_response, raw, response, slicings
 
 NAMED = message(group_id="g", member_id="m")
 BAD_HEX, GIVE_ONE = "hex: bytes are two hexadecimal digits each", "give one of body and hex"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from barnabas.proxy.connection.actions import Abort
 from tests.proxy.faults.given import CLOSED, UNANSWERED, Examples, Row, requests, responses, stage
-from tests.proxy.playbook import Chunks, slicings
+from tests.proxy.frames import Chunks, slicings
 
 EXAMPLES = Examples({}, rows=[Row("{}", CLOSED, CLOSED, UNANSWERED)])
 

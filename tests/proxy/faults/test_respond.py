@@ -19,7 +19,8 @@ from tests.proxy.faults.given import (
     responses,
     stage,
 )
-from tests.proxy.playbook import Chunks, Stage, heartbeat_response, request, slicings
+from tests.proxy.frames import Chunks, heartbeat_response, request, slicings
+from tests.proxy.playbook import Stage
 
 ERROR: dict[str, Any] = {"error": 3}
 BODY: dict[str, Any] = {"body": {}}

@@ -17,7 +17,7 @@ from tests.proxy.faults.given import (
     produced,
     stage,
 )
-from tests.proxy.playbook import Chunks, slicings
+from tests.proxy.frames import Chunks, slicings
 
 PATH = "topic_data[*].partition_data[*].records"
 FIRST = "topic_data[0].partition_data[0].records"

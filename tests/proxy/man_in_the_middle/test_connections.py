@@ -24,17 +24,8 @@ from barnabas.proxy.network.sockets import dial
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import (
-    Chunks,
-    Stage,
-    heartbeat_request,
-    heartbeat_response,
-    one_rule,
-    raw,
-    request,
-    ruled,
-    slicings,
-)
+from tests.proxy.frames import Chunks, heartbeat_request, heartbeat_response, raw, request, slicings
+from tests.proxy.playbook import Stage, one_rule, ruled
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 # 7: one connection upstream for each of a client's

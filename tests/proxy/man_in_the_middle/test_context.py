@@ -13,17 +13,8 @@ import pytest
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.log_line import details
-from tests.proxy.playbook import (
-    Actor,
-    Chunks,
-    Stage,
-    commit_request,
-    one_rule,
-    request,
-    response,
-    ruled,
-    slicings,
-)
+from tests.proxy.frames import Chunks, commit_request, request, response, slicings
+from tests.proxy.playbook import Actor, Stage, one_rule, ruled
 
 ORDERS = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")
 

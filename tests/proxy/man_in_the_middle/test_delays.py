@@ -7,21 +7,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proxy.playbook import (
-    HEARTBEATS,
-    MS,
-    START,
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     commit_request,
     heartbeat_request,
     heartbeat_response,
     leave_request,
-    one_rule,
     request,
-    ruled,
     slicings,
 )
+from tests.proxy.playbook import HEARTBEATS, MS, START, Stage, one_rule, ruled
 
 JOIN = request("JoinGroup", 3, version=2, group_id="g")
 

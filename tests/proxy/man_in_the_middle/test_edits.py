@@ -15,10 +15,8 @@ import pytest
 
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs import api
-from tests.proxy.playbook import (
-    Actor,
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     heartbeat_request,
     heartbeat_response,
     raw,
@@ -26,6 +24,7 @@ from tests.proxy.playbook import (
     response,
     slicings,
 )
+from tests.proxy.playbook import Actor, Stage
 
 NEWEST_API_VERSIONS = Offer().newest_api_versions
 

@@ -21,14 +21,8 @@ from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.specs import NAMES
 from barnabas.specs.broker_addresses import PLACES
-from tests.proxy.playbook import (
-    heartbeat_request,
-    heartbeat_response,
-    one_rule,
-    raw,
-    request,
-    response,
-)
+from tests.proxy.frames import heartbeat_request, heartbeat_response, raw, request, response
+from tests.proxy.playbook import one_rule
 from tests.proxy.servers import SOON, running
 
 

@@ -13,18 +13,17 @@ import pytest
 
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import (
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     commit_request,
     commit_response,
     heartbeat_request,
     heartbeat_response,
     request,
     response,
-    ruled,
     slicings,
 )
+from tests.proxy.playbook import Stage, ruled
 
 OBSERVED = pytest.mark.parametrize("observed", [True, False])
 DIRECTIONS = pytest.mark.parametrize("direction", ["request", "response"])

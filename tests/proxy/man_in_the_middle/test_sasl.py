@@ -13,10 +13,8 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.proxy.network.report import connection
-from tests.proxy.playbook import (
-    Actor,
+from tests.proxy.frames import (
     Chunks,
-    Stage,
     heartbeat_request,
     heartbeat_response,
     raw,
@@ -25,6 +23,7 @@ from tests.proxy.playbook import (
     slicings,
     whole,
 )
+from tests.proxy.playbook import Actor, Stage
 from tests.proxy.servers import SOON, read_frame, running
 
 OBSERVED = pytest.mark.parametrize("observed", [True, False])

@@ -9,7 +9,8 @@ import pytest
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.matching.passed import NOT_KEPT, passed
 from tests.proxy.faults.given import produce, requests, responses, stage
-from tests.proxy.playbook import START, heartbeat_response, request, response
+from tests.proxy.frames import heartbeat_response, request, response
+from tests.proxy.playbook import START
 
 
 def exchange(asked: bytes, answer: bytes) -> Exchange:

@@ -4,7 +4,8 @@ import pytest
 
 from barnabas.proxy.scenario.file import ScenarioError, loads
 from tests.proxy.faults.given import requests, stage
-from tests.proxy.playbook import Actor, Stage, request
+from tests.proxy.frames import request
+from tests.proxy.playbook import Actor, Stage
 
 
 def under(when: str) -> Actor:

@@ -10,7 +10,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.summary import Summary
 from barnabas.cli.console.show import segments, shown
 from barnabas.loop import run
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 

@@ -11,7 +11,7 @@ from barnabas.proxy.network import acceptor
 from barnabas.proxy.network.listeners import Listeners
 from barnabas.proxy.network.sockets import listen
 from tests.ports import free_ports
-from tests.proxy.playbook import request, response
+from tests.proxy.frames import request, response
 from tests.proxy.servers import SOON, Handler, Running, read_frame, running
 from tests.proxy.toxiproxy.desk import body, new_store
 

@@ -18,7 +18,8 @@ from barnabas.proxy.network.read_buffers import BUFFER, TLS_BUFFER, OneFrame, Re
 from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.tls import Tls
 from barnabas.specs.frames import Direction
-from tests.proxy.playbook import Actor, Stage, raw, request, response
+from tests.proxy.frames import raw, request, response
+from tests.proxy.playbook import Actor, Stage
 from tests.proxy.servers import SOON, Running, echo_metadata, read_frame, running
 
 CLIENT_AUTH: Final = ssl.Purpose.CLIENT_AUTH

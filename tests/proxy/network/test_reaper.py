@@ -14,7 +14,7 @@ import pytest
 from barnabas.loop import run
 from barnabas.proxy.network.reaper import Reaper
 from barnabas.proxy.network.tcp_info import acknowledged
-from tests.proxy.playbook import raw, request
+from tests.proxy.frames import raw, request
 from tests.proxy.servers import SOON, Running, read_frame, reset_on_close, running
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel is asked (tcp_info)")

@@ -22,7 +22,7 @@ from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.relay import Relay
 from tests.places import ROOT
-from tests.proxy.playbook import raw, request, response
+from tests.proxy.frames import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, reset_on_close, running
 
 

@@ -26,7 +26,7 @@ from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.tls import Tls
 from barnabas.proxy.scenario.file import loads
 from tests.ports import free_port, free_ports
-from tests.proxy.playbook import raw, request, response
+from tests.proxy.frames import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 

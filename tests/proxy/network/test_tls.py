@@ -22,7 +22,7 @@ from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.network.certificate_authority import authority, minted
 from barnabas.proxy.network.tls import Tls, broker_context, fixed
 from barnabas.specs import NAMES, api
-from tests.proxy.playbook import raw, request, response
+from tests.proxy.frames import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 CA = trustme.CA()

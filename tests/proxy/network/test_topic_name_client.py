@@ -25,8 +25,8 @@ from barnabas.proxy.scenario.file import loads
 from barnabas.specs import decode_frame
 from barnabas.specs.frames import request_head
 from barnabas.specs.keys import FETCH, METADATA, SASL_HANDSHAKE
+from tests.proxy.frames import raw, request, response
 from tests.proxy.network.test_tls import server_context, to_broker
-from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, Running, read_frame, running
 
 ORDERS = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")

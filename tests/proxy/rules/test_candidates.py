@@ -9,17 +9,15 @@ from barnabas.proxy.rules.rules import REMEMBERED, Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs.frames import Direction
 from tests.proxy.connection.test_header_walk import chunks_forwarded
-from tests.proxy.playbook import (
-    Actor,
-    Stage,
+from tests.proxy.frames import (
     commit_request,
     commit_response,
     heartbeat_request,
     heartbeat_response,
     request,
     response,
-    ruled,
 )
+from tests.proxy.playbook import Actor, Stage, ruled
 
 RULE = "  - {{name: r{}, match: {}, do: {{delay: 50ms}}}}\n"
 

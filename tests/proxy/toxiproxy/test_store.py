@@ -11,7 +11,7 @@ import pytest
 from barnabas.proxy.edits.topology import NOWHERE, Node
 from barnabas.proxy.toxiproxy.errors import ApiError
 from tests.ports import free_port
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.proxy.servers import echo_metadata, read_frame
 from tests.proxy.toxiproxy.desk import SOON, Desk, body, desk, new_store, read_all
 from tests.proxy.toxiproxy.test_layer import PING, exchange

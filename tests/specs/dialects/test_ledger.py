@@ -18,7 +18,8 @@ from barnabas.page.detail import detail
 from barnabas.page.fields import body_fields
 from barnabas.specs.dialects import dialect
 from barnabas.trouble import Trouble
-from tests.proxy.playbook import MS, START, Chunks, Stage, slicings
+from tests.proxy.frames import Chunks, slicings
+from tests.proxy.playbook import MS, START, Stage
 from tests.specs.dialects.installed import installed
 
 SCENARIO = """

@@ -18,7 +18,7 @@ from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from tests.barnabas.cli.command import Ran, run
 from tests.proxy.faults.examples import EXAMPLES
-from tests.proxy.playbook import heartbeat_request
+from tests.proxy.frames import heartbeat_request
 from tests.proxy.servers import SOON, read_frame
 from tests.proxy.test_altered import talk
 from tests.proxy.test_rehearsal import answering, live

@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, Producer
 from barnabas.harness import Harness
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.test_app import started
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 
 pytestmark = pytest.mark.slow("brokers in a process of their own, and clients")
 

@@ -12,7 +12,7 @@ from barnabas.specs.records import Record, build
 from tests.barnabas.cli.command import run
 from tests.captures.traffic import Said, ip_packet, segments, write_pcap
 from tests.captures.values import golden_values as golden
-from tests.proxy.playbook import request, response
+from tests.proxy.frames import request, response
 
 PATH = "topic_data[0].partition_data[0].records"
 

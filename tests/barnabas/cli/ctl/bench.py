@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,15 +59,6 @@ class Bench:
         producer.poll(0)
         assert not wait or producer.flush(DEADLINE) == 0
         return outcomes
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    """Poll until it holds."""
-    end = time.monotonic() + DEADLINE
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return found
 
 
 def stopped(process: subprocess.Popen[str]) -> str:

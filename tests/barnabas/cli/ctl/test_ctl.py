@@ -10,7 +10,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.barnabas.cli.ctl.bench import DEADLINE, SCENARIO, Bench, stopped, until
+from tests.barnabas.cli.ctl.bench import DEADLINE, SCENARIO, Bench, stopped
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
 

@@ -12,10 +12,11 @@ import sys
 import pytest
 
 from tests.barnabas.cli.command import run
-from tests.barnabas.cli.ctl.bench import DEADLINE, SCENARIO, Bench, stopped, until
+from tests.barnabas.cli.ctl.bench import DEADLINE, SCENARIO, Bench, stopped
 from tests.barnabas.cli.proxy.test_draining import until_said
 from tests.barnabas.cli.test_app import BARNABAS, started
 from tests.remaining import remaining
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
 

@@ -11,7 +11,7 @@ import pytest
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.proxy.test_draining import connect, frame
 from tests.barnabas.cli.test_app import started
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own")
 

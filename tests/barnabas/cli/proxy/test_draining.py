@@ -16,7 +16,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from tests.barnabas.cli.test_app import started
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.remaining import remaining
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")

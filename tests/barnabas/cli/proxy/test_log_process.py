@@ -24,7 +24,7 @@ import pytest
 from barnabas.captures.capture import open_capture
 from tests.barnabas.cli.proxy.test_draining import PATIENCE, connect, frame, until_said
 from tests.barnabas.cli.test_app import BARNABAS, started
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.remaining import remaining
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")

@@ -16,7 +16,7 @@ from barnabas.specs import api
 from tests.barnabas.cli.proxy.test_draining import connect, frame
 from tests.barnabas.cli.test_app import started
 from tests.ports import free_ports
-from tests.proxy.playbook import request, response
+from tests.proxy.frames import request, response
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own")
 

@@ -16,8 +16,8 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.command import Ran, run
 from tests.barnabas.cli.test_app import started
-from tests.barnabas.testing.test_process import until
 from tests.captures.traffic import exchanges, gist, tshark
+from tests.waiting import until
 
 
 class Run(NamedTuple):

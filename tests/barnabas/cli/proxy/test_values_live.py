@@ -17,7 +17,7 @@ from tests.barnabas.cli.proxy.test_log_process import proxy
 from tests.barnabas.cli.schemas.test_registry import serving
 from tests.barnabas.cli.test_app import started
 from tests.captures.values import golden_values as golden
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own")
 

@@ -20,7 +20,7 @@ from barnabas.control_client import Client
 from tests.barnabas.cli.proxy.test_draining import connect, frame, until_said
 from tests.barnabas.cli.test_app import BARNABAS, started
 from tests.barnabas.cli.traces.collector import Collector, Received, collecting
-from tests.proxy.playbook import request
+from tests.proxy.frames import request
 from tests.remaining import remaining
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proxy.playbook import Stage, heartbeat_request
+from tests.proxy.frames import heartbeat_request
+from tests.proxy.playbook import Stage
 
 
 def decisions(rule: str, count: int) -> list[bool]:
