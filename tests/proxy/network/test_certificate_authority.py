@@ -33,24 +33,6 @@ def test_key_and_certificate_belong_together(tmp_path: Path, lost: str) -> None:
     context.load_cert_chain(tmp_path / CERTIFICATE, tmp_path / KEY)  # raises if they do not
 
 
-def test_a_making_that_is_cut_short_is_done_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    authority(tmp_path)
-    (tmp_path / KEY).unlink()
-    full = OSError("the disk is full")
-
-    def refused(path: Path, data: bytes) -> None:
-        raise full
-
-    with monkeypatch.context() as patched:
-        patched.setattr("barnabas.captures.files.private.replace", refused)
-        with pytest.raises(OSError, match="full"):
-            authority(tmp_path)
-    authority(tmp_path)
-    ssl.create_default_context().load_cert_chain(tmp_path / CERTIFICATE, tmp_path / KEY)
-
-
 def test_all_who_ask_at_once_get_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = trustme.CA
     both = threading.Barrier(2)

@@ -8,7 +8,6 @@ import socket
 import pytest
 
 from barnabas.proxy.network import acceptor
-from barnabas.proxy.network.listeners import Listeners
 from barnabas.proxy.network.sockets import listen
 from tests.ports import free_ports
 from tests.proxy.frames import request, response
@@ -99,31 +98,6 @@ async def test_a_broker_that_moves_to_a_listener_of_the_proxy_is_turned_from_unt
         writer.close()
 
 
-async def test_the_port_of_a_broker_that_is_down_is_left_to_it() -> None:
-    ports = free_ports(6)
-    brokers = {1: ("127.0.0.1", ports[1]), 2: ("127.0.0.1", ports[2])}
-    async with running(telling(brokers), broker_ports=ports) as it:
-        told = await it.metadata()
-        assert told == {1: ports[5], 2: ports[4]}
-        assert len(lines(it, LEFT)) == 2
-        await ends(told[2])
-        server = await asyncio.start_server(telling(brokers), "127.0.0.1", ports[2])
-        reader, writer = await asyncio.open_connection("127.0.0.1", told[2])
-        writer.write(request("Metadata", 7))
-        assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x07"
-        writer.close()
-        server.close()
-
-
-async def test_the_bootstrap_brokers_port_is_left_to_it() -> None:
-    ports = free_ports(3)
-    brokers = {0: ("b1.invalid", 9092)}
-    async with running(telling(brokers), broker_ports=ports) as it:
-        it.proxy.options.bootstrap.append(("127.0.0.1", ports[0]))  # type: ignore[attr-defined]
-        assert await it.metadata() == {0: ports[2]}
-        assert lines(it, LEFT) == []
-
-
 async def test_the_system_does_not_choose_the_port_of_a_broker_either(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -158,25 +132,5 @@ async def test_an_upstream_that_leads_back_to_its_proxy_is_not_reached() -> None
     writer.write(request("Metadata", 7))
     assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x07"
     writer.close()
-    await store.end()
-    server.close()
-
-
-async def test_a_listener_of_a_neighbour_is_no_brokers_address() -> None:
-    store, brokers = new_store(), {1: ("127.0.0.1", 1)}
-    server = await asyncio.start_server(telling(brokers), "127.0.0.1", 0)
-    real = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    made = [
-        await store.create(body(name=name, listen="127.0.0.1:0", upstream=real))
-        for name in ("one", "two")
-    ]
-    found = [each.listeners for each in made]
-    assert isinstance(found[0], Listeners)
-    assert isinstance(found[1], Listeners)
-    own = found[0].topology.node("broker", 1, ("127.0.0.1", 1))
-    node = found[1].topology.node("broker", 2, ("127.0.0.1", own.listen[1]))
-    assert node.listen != own.listen
-    assert await found[1]._own.leads_back(node)
-    assert not await found[0]._own.leads_back(own)
     await store.end()
     server.close()

@@ -13,8 +13,7 @@ import trustme
 
 from barnabas.loop import run
 from barnabas.proxy.network.certificate_authority import minted
-from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.read_buffers import BUFFER, TLS_BUFFER, OneFrame, ReadBuffers
+from barnabas.proxy.network.read_buffers import OneFrame, ReadBuffers
 from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.tls import Tls
 from barnabas.specs.frames import Direction
@@ -55,17 +54,6 @@ def test_a_step_ends_with_the_frame_wherever_it_begins(
     actor.stage.wait(1)
     whole = 3 if begun == len(HEARTBEAT) else 2
     assert actor.sent["request"] == HEARTBEAT * whole
-
-
-@pytest.mark.parametrize("begun", range(len(BEAT)))
-def test_responses_too(begun: int) -> None:
-    actor = Stage(observed=False).actor()
-    for _ in range(3):
-        actor.ask(HEARTBEAT)
-    actor.answer(BEAT + BEAT[:begun])
-    step = OneFrame(ReadBuffers(), actor.connection.state.ingress["response"])
-    assert read(actor, "response", step, BEAT[begun:] + BEAT) == BEAT
-    assert step.done
 
 
 @pytest.mark.parametrize("frame", [raw(b""), raw(b"x"), raw(b"\0\x0c\0\1"), raw(bytes(9))])
@@ -190,21 +178,6 @@ async def test_a_step_waits_for_a_frame_that_has_not_come_and_is_over_then() -> 
         writer.close()
 
 
-async def test_pausing_again_calls_a_step_off_no_less_than_resuming() -> None:
-    async with running(echo_metadata) as it:
-        reader, writer = await it.connect()
-        relay = await paused(it)
-        relay.step("request")
-        relay.resume()
-        relay.pause()
-        writer.write(request("Metadata", 1))
-        await still()
-        assert frames_read(relay, "request") == 0
-        relay.resume()
-        assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
-        writer.close()
-
-
 async def test_a_frame_much_larger_than_the_buffer_goes_through_in_one_step() -> None:
     async with running(echo_metadata, observed=False) as it:
         reader, writer = await it.connect()
@@ -220,38 +193,3 @@ async def test_a_frame_much_larger_than_the_buffer_goes_through_in_one_step() ->
         for number in (1, 2):
             assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
         writer.close()
-
-
-async def test_what_a_rule_delays_leaves_though_its_connection_is_paused_meanwhile() -> None:
-    scenario = "version: 1\nrules: [{name: a, match: {direction: request}, do: {delay: 50ms}}]\n"
-
-    async with running(echo_metadata, scenario) as it:
-        _, writer = await it.connect()
-        await it.until(lambda: it.proxy.relays)
-        writer.write(request("Metadata", 1))
-        await it.until(lambda: it.proxy.rules.rules[0].fired)
-        (relay,) = it.proxy.relays.values()
-        relay.pause()
-        await it.until(lambda: relay.connection.state.pairing.waiting)
-        writer.close()
-        await still()
-        assert it.proxy.relays, "its end is not read either"
-        relay.close()
-
-
-@pytest.mark.parametrize(
-    ("tls", "size"),
-    [
-        (Tls(), BUFFER),
-        (Tls(broker=ssl.create_default_context()), TLS_BUFFER),
-        (Tls(client=lambda _: ssl.create_default_context(CLIENT_AUTH)), TLS_BUFFER),
-    ],
-)
-def test_with_tls_whole_records_are_read(tls: Tls, size: int) -> None:
-    options = Options([("broker", 9092)], tls=tls)
-    assert options.read_size == size
-    assert f"reading {size >> 10} KiB at a time" in options.explain()[-1]
-    buffers = ReadBuffers(options.read_size)
-    kept = buffers.keep()
-    assert len(kept) == len(buffers.current) == size
-    assert TLS_BUFFER % 16384 == 0

@@ -94,50 +94,6 @@ async def test_a_client_that_waits_is_left_alone() -> None:
         writer.close()
 
 
-async def test_a_broker_that_moves_is_waited_for() -> None:
-    """A client that has ended its stream and waits gets an answer that comes in pieces, slowly."""
-    answer = raw(struct.pack(">i", 1) + bytes(12))
-
-    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
-        for at in range(len(answer)):
-            await asyncio.sleep(LINGER / 4)
-            writer.write(answer[at : at + 1])
-        writer.close()
-
-    async with running(broker, linger=LINGER) as it:
-        reader, writer = await it.connect()
-        writer.write(raw(struct.pack(">hhih", 999, 0, 1, -1)))
-        writer.write_eof()
-        assert await asyncio.wait_for(reader.read(), SOON) == answer
-        writer.close()
-
-
-async def test_a_broker_that_takes_slowly_gets_everything() -> None:
-    begin, end = asyncio.Event(), asyncio.Event()
-    took: list[int] = []
-
-    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        sock = writer.get_extra_info("socket")
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
-        await begin.wait()
-        while data := await reader.read(1 << 18):
-            took.append(len(data))
-            await asyncio.sleep(0.05)
-        writer.close()
-        end.set()
-
-    async with running(broker, linger=0.4) as it:
-        _, writer = await it.connect()
-        sent = await clog(it, writer)
-        writer.close()
-        begin.set()
-        await asyncio.wait_for(end.wait(), SOON)
-        assert sum(took) == sent
-        assert len(took) > 0.4 / 0.05  # it took longer than a broker may stand still
-        await it.until(lambda: not it.proxy.relays)
-
-
 async def test_one_that_a_person_has_paused_stays() -> None:
     broker = Stopped()
     async with running(broker, linger=LINGER) as it:

@@ -21,50 +21,35 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.proxy.edits.topology import NOWHERE, Node
 from barnabas.proxy.network.endpoint import Endpoint
-from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.tls import Tls
 from barnabas.proxy.scenario.file import loads
 from tests.ports import free_port, free_ports
-from tests.proxy.frames import raw, request, response
+from tests.proxy.frames import raw, request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
-
-
-async def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
-    async with running(None) as it:
-        for _ in range(2):
-            reader, writer = await it.connect()
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            writer.close()
-        assert sum("can't be reached" in line for line in it.said) == 1, "the next in a while"
-        assert it.proxy.totals.unreachable == 2
-
 
 HOSTS = ["x" * 255, "x" * 32767, "a..b", "real-\ufffd", "xn--zz\u0378", "a\0b", ".a"]
 
 
 @pytest.mark.parametrize(
-    ("host", "port"), [*((host, 9092) for host in HOSTS), ("127.0.0.1", 70000)]
+    ("host", "port"),
+    [*((host, 9092) for host in HOSTS), ("127.0.0.1", 70000), ("127.0.0.1", 1)],
 )
-async def test_a_broker_of_a_name_that_nobody_has_can_not_be_reached(host: str, port: int) -> None:
-    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await read_frame(reader)
-        node = {"node_id": 1, "host": host, "port": port}
-        writer.write(response("Metadata", 1, brokers=[node]))
-        await reader.read()
-        writer.close()
-
+async def test_a_broker_that_can_not_be_reached_costs_only_the_connection(
+    host: str, port: int
+) -> None:
     unhandled: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, what: unhandled.append(what))
-    async with running(broker) as it:
-        told = await it.metadata()
-        reader, writer = await asyncio.open_connection("127.0.0.1", told[1])
-        assert await asyncio.wait_for(reader.read(), SOON) == b""
-        writer.close()
-        (line,) = (line for line in it.said if "can't be reached" in line)
-        assert "broker 1 at" in line
+    async with running(None) as it:
+        it.proxy.options.bootstrap[0] = (host, port)  # type: ignore[index]
+        for _ in range(2):
+            reader, writer = await it.connect()
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+            writer.close()
+        (line,) = (line for line in it.said if "can't be reached" in line)  # the next in a while
         assert len(line) < 250
         assert line.endswith("; closed")
+        assert it.proxy.totals.unreachable == 2
     gc.collect()  # of a task that failed it is told when it goes
     assert unhandled == []
 
@@ -178,20 +163,6 @@ async def test_bootstrap_connections_begin_with_another_address_each() -> None:
     assert asked == [1, 2, 4, 5]
 
 
-async def test_each_broker_gets_a_listener_and_keeps_it() -> None:
-    async with running(echo_metadata) as it:
-        first = await it.metadata()
-        assert await it.metadata() == first
-        listeners = {node.id: node.listen[1] for node in it.proxy.topology.nodes.values()}
-        assert first == listeners
-        assert len(set(listeners.values())) == 3
-        assert sum("listening on" in line for line in it.said) == 4
-        for port in listeners.values():  # a listener without a broker behind it: closed
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            writer.close()
-
-
 async def test_ports_are_the_first_of_the_range_and_the_node_id() -> None:
     ports = free_ports(5)
     async with running(echo_metadata, broker_ports=ports) as it:
@@ -253,11 +224,6 @@ async def test_a_connection_that_is_given_up_while_it_begins_is_closed_on_both_s
         writer.close()
 
 
-async def test_a_port_in_use_is_an_os_error() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError):
-        await Proxy(Options([("127.0.0.1", 1)], listen=taken.getsockname()[:2])).start()
-
-
 def test_a_body_that_nobody_can_read_is_flagged_in_the_capture(tmp_path: Path) -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_frame(reader)
@@ -282,32 +248,6 @@ def test_a_body_that_nobody_can_read_is_flagged_in_the_capture(tmp_path: Path) -
     (note,) = (note for note in found.notes if "undecodable" in note.comment)
     assert note.comment["correlation_id"] == 1
     assert "expected" in note.comment["undecodable"]
-
-
-async def test_stopping_does_not_cut_a_response_in_two() -> None:
-    half, rest = asyncio.Event(), asyncio.Event()
-    frame = raw(struct.pack(">i", 1) + bytes(1000))
-
-    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await read_frame(reader)
-        writer.write(frame[:100])
-        half.set()
-        await rest.wait()
-        writer.write(frame[100:])
-        await reader.read()
-        writer.close()
-
-    async with running(broker) as it:
-        reader, writer = await it.connect()
-        writer.write(raw(struct.pack(">hhih", 999, 0, 1, -1)))
-        await asyncio.wait_for(half.wait(), SOON)
-        assert await asyncio.wait_for(reader.readexactly(100), SOON) == frame[:100]
-        stopping = asyncio.create_task(it.proxy.stop())
-        await it.until(lambda: not it.proxy.listeners._acceptor._listeners)
-        rest.set()
-        assert await asyncio.wait_for(reader.read(), SOON) == frame[100:]
-        await stopping
-        writer.close()
 
 
 async def test_a_broker_that_advertises_the_proxy_is_told_as_it_is_and_nobody_listens_for_it() -> (

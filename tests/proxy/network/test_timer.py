@@ -64,19 +64,9 @@ def test_it_rings_once_never_early_and_hardly_late(off: int, at: int) -> None:
     assert all(delay * 1000 == int(delay * 1000) for delay in loop.asked)
 
 
-def test_what_is_over_rings_at_the_next_turn() -> None:
-    assert rung(0, -5)[0] == [20_000]
-
-
 def test_only_the_latest_moment_counts() -> None:
     assert rung(0, 5 * MS, 9 * MS, 7 * MS)[0] == [7 * MS]
     assert rung(0, 5 * MS, None)[0] == []
-
-
-def test_the_same_moment_again_changes_nothing() -> None:
-    found, loop = rung(0, 5 * MS, 5 * MS)
-    assert found == [5 * MS]
-    assert len(loop.asked) == 1
 
 
 def test_it_can_be_set_when_it_rings() -> None:

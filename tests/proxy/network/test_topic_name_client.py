@@ -146,17 +146,6 @@ def test_a_rule_that_is_loaded_later_fires_though_nobody_ever_asks_for_metadata(
     assert "1 fired" in told.stderr
 
 
-async def test_nothing_is_asked_for_where_no_rule_wants_it() -> None:
-    broker = Broker()
-
-    rule = RULE.replace("topic: orders", "size: {at_least: 1B}")
-    async with running(broker, rule) as it, client(it) as one:
-        for _ in range(3):
-            await one.fetch(ORDERS)
-        assert not it.proxy.shared.questions
-        assert broker.asked == []
-
-
 async def test_a_broker_that_does_not_tell_is_said_once_and_costs_no_traffic() -> None:
     broker = Broker()
     broker.silent = True
