@@ -1,8 +1,8 @@
-"""What goes wrong between a client and a broker, 7, 8, 10, 11 and 14: connections and their bounds.
+"""What goes wrong between a client and a broker, 7, 8, 10, 11 and 16: connections and their bounds.
 
-Elsewhere already: each broker keeps its listener, and the same broker behind it
-(tests/proxy/edits/test_topology.py, tests/proxy/network/test_server.py); TLS on either side
-(tests/proxy/network/test_tls.py).
+Elsewhere: each broker keeps its listener, and the same broker behind it
+(tests/proxy/edits/test_topology.py); TLS on either side (tests/proxy/network/test_tls.py); that what comes
+out is what went in (tests/proxy/connection/test_header_walk.py, tests/proxy/test_any_traffic.py).
 """
 
 from __future__ import annotations
@@ -17,12 +17,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.loop import run
-from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.sockets import dial
-from barnabas.proxy.rules.rules import Rules
-from barnabas.proxy.scenario.file import loads
 from barnabas.specs.frames import Direction
 from tests.proxy.frames import Chunks, heartbeat_request, heartbeat_response, raw, request, slicings
 from tests.proxy.playbook import Stage, one_rule, ruled
@@ -46,6 +41,10 @@ async def test_07_connections_are_never_merged_upstream() -> None:
             frame = await asyncio.wait_for(read_frame(reader), SOON)
             assert frame[:4] == struct.pack(">i", number)
         assert len(set(seen)) == 5
+        for relay in it.proxy.relays.values():
+            for side in (relay.client, relay.broker):
+                sock = side.transport.get_extra_info("socket")
+                assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE), "as of Kafka's own"
         for _, writer in clients:
             writer.close()
 
@@ -83,7 +82,7 @@ def test_08_other_protocols_are_named_and_not_sent_on(
 
 
 @pytest.mark.parametrize("observed", [True, False])
-def test_10_what_comes_before_upstream_is_reached_waits_bounded_and_arrives(
+async def test_10_what_comes_before_upstream_is_reached_waits_bounded_and_arrives(
     observed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reached = asyncio.Event()
@@ -100,32 +99,28 @@ def test_10_what_comes_before_upstream_is_reached_waits_bounded_and_arrives(
             received.update(data)
         writer.close()
 
-    frame = raw(struct.pack(">hhih", 999, 0, 1, -1) + os.urandom(1 << 20))
-    count = 32
-
-    async def main() -> None:
-        async with running(broker, observed=observed) as it:
-            reader, writer = await it.connect()
-            sending = asyncio.ensure_future(send(writer))
-            await it.until(lambda: it.proxy.totals.connections)
-            moved = -1
-            while moved != writer.transport.get_write_buffer_size():  # until nothing moves
-                moved = writer.transport.get_write_buffer_size()
-                await asyncio.sleep(0.1)
-            assert not sending.done()  # the kernel keeps a little, the client the rest
-            assert not it.proxy.relays
-            reached.set()
-            await asyncio.wait_for(sending, SOON)
-            writer.write_eof()
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            writer.close()
+    frame, count = raw(struct.pack(">hhih", 999, 0, 1, -1) + os.urandom(1 << 20)), 32
 
     async def send(writer: asyncio.StreamWriter) -> None:
         for _ in range(count):
             writer.write(frame)
             await writer.drain()
 
-    run(main())
+    async with running(broker, observed=observed) as it:
+        reader, writer = await it.connect()
+        sending = asyncio.ensure_future(send(writer))
+        await it.until(lambda: it.proxy.totals.connections)
+        moved = -1
+        while moved != writer.transport.get_write_buffer_size():  # until nothing moves
+            moved = writer.transport.get_write_buffer_size()
+            await asyncio.sleep(0.1)
+        assert not sending.done()  # the kernel keeps a little, the client the rest
+        assert not it.proxy.relays
+        reached.set()
+        await asyncio.wait_for(sending, SOON)
+        writer.write_eof()
+        assert await asyncio.wait_for(reader.read(), SOON) == b""
+        writer.close()
     assert received.digest() == hashlib.sha256(frame * count).digest()
 
 
@@ -174,20 +169,31 @@ def test_11_half_close_is_propagated(chunks: Chunks, observed: bool) -> None:
     assert actor.ids("response") == [1, 2]
 
 
-# 14: no window without rules
+# 16: all arrives
 
 
-async def test_14_a_proxy_and_its_rules_are_created_at_once() -> None:
-    """A client that was there before anybody listened meets the rules with its first message."""
-    scenario = one_rule("close", "{api: Metadata, direction: request}")
+@pytest.mark.parametrize("observed", [True, False])
+@pytest.mark.parametrize("count", [1, 300])
+@pytest.mark.parametrize("delayed", [False, True])
+async def test_16_acks_0_with_an_immediate_close_arrives_whole(
+    observed: bool, count: int, delayed: bool
+) -> None:
+    rules = one_rule("{delay: 30ms}", "{api: Produce}") if delayed else ""
+    produced = [
+        request("Produce", number, version=9, acks=0, topic_data=[{"name": "x" * 4000}])
+        for number in range(count)
+    ]
+    received = asyncio.Queue[bytes]()
 
-    with socket.create_server(("127.0.0.1", 0)) as broker:
-        options = Options([broker.getsockname()[:2]])
-        proxy = Proxy(options, Rules(loads(scenario)))
-        await proxy.start()
-        reader, writer = await asyncio.open_connection(*proxy.address)
-        writer.write(request("Metadata", 1))
-        assert await asyncio.wait_for(reader.read(), SOON) == b""
-        assert proxy.rules.rules[0].fired == 1
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        received.put_nowait(await reader.read())
         writer.close()
-        await proxy.stop()
+
+    async with running(broker, rules, observed=observed) as it:
+        _, writer = await it.connect()
+        writer.write(b"".join(produced))
+        writer.close()
+        got = await asyncio.wait_for(received.get(), SOON)
+        assert got == b"".join(produced)
+        await it.until(lambda: not it.proxy.relays)
+        assert it.proxy.tally.rows()[0].count == count

@@ -12,11 +12,10 @@ from tests.proxy.frames import (
     commit_request,
     heartbeat_request,
     heartbeat_response,
-    leave_request,
     request,
     slicings,
 )
-from tests.proxy.playbook import HEARTBEATS, MS, START, Stage, one_rule, ruled
+from tests.proxy.playbook import Stage, one_rule, ruled
 
 JOIN = request("JoinGroup", 3, version=2, group_id="g")
 
@@ -47,15 +46,6 @@ def test_13_every_hold_has_an_upper_bound(at_most: str, seconds: int) -> None:
     assert (rule.released, rule.expired, rule.ended) == (0, 1, 0)
 
 
-def test_13_what_is_held_leaves_when_the_client_sends_no_more() -> None:
-    actor = ruled("{hold: {until: {api: JoinGroup, same: connection}}}")
-    actor.ask(heartbeat_request(1))
-    actor.end("request")
-    assert (actor.ids("request"), actor.finished) == ([1], ["request"])
-    (rule,) = actor.stage.rules.rules
-    assert (rule.released, rule.expired, rule.ended) == (0, 0, 1)
-
-
 @pytest.mark.parametrize("early", [1, 1_000, 1_000_000])
 def test_13_nothing_leaves_early_though_a_timer_does_fire_early(early: int) -> None:
     """uvloop's timers may fire 1 ms early."""
@@ -67,20 +57,6 @@ def test_13_nothing_leaves_early_though_a_timer_does_fire_early(early: int) -> N
         assert actor.connection.wake == wake
         actor.perform(actor.connection.tick(now))
         assert actor.ids("request") == left
-
-
-def test_the_wake_time_is_that_of_the_next_thing_that_is_due() -> None:
-    held = "- {name: s, match: {api: OffsetCommit}, do: {hold: {until: {api: JoinGroup}, at_most: 20ms}}}"
-    stage = Stage(one_rule("{delay: 30ms}") + held)
-    actor = stage.actor()
-    wakes = [actor.connection.wake]
-    for frame in (heartbeat_request(1), commit_request(2)):
-        actor.ask(frame)
-        wakes.append(actor.connection.wake)
-    assert wakes == [None, START + 30 * MS, START + 20 * MS]
-    assert actor.connection.tick(START + 20 * MS - 1) == []  # never early
-    stage.wait(30)
-    assert actor.connection.wake is None
 
 
 def test_two_rules_add_their_delays_and_name_themselves() -> None:
@@ -95,12 +71,6 @@ def test_two_rules_add_their_delays_and_name_themselves() -> None:
     assert (exchange.rules, exchange.latency_ms, exchange.broker_ms) == (("r", "s"), 120.0, 70.0)
     both = {"rules": ["r", "s"], "what": ["delay 10 ms", "delay 20 ms"]}
     assert actor.cuts[0] == {"frame": 0, **both, "left": "later"}
-
-
-def test_the_capture_names_rules_that_depend_on_other_connections() -> None:
-    actor = ruled("{hold: {until: {api: JoinGroup, same: any}, at_most: 5s}}")
-    actor.ask(heartbeat_request(1))
-    assert actor.cuts[0]["depends"] == ["r"]
 
 
 def test_the_capture_has_the_rules_of_a_response_that_leaves_later() -> None:
@@ -118,19 +88,3 @@ def test_what_could_not_be_done_is_said_ten_times() -> None:
     assert len(actor.said) == 10
     assert actor.said[0].endswith("; the message passes without it")
     assert actor.stage.rules.rules[0].unable == 12
-
-
-def test_a_condition_on_the_body() -> None:
-    actor = ruled("{delay: 10ms}", HEARTBEATS, "where: \"group_id == 'slow'\"")
-    actor.ask(heartbeat_request(1) + heartbeat_request(2, group_id="slow"))
-    assert actor.ids("request") == [1]
-    actor.stage.wait(10)
-    assert actor.ids("request") == [1, 2]
-
-
-def test_other_messages_are_not_read_because_of_a_rule() -> None:
-    actor = ruled("{delay: 10ms}", observed=False)
-    big = request("Produce", 2, version=3, acks=1, topic_data=[{"name": "t" * 30_000}])
-    actor.ask(leave_request(1))
-    actor.ask(big[:1000])
-    assert actor.sent["request"] == leave_request(1) + big[:1000]

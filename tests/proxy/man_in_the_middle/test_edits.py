@@ -92,17 +92,6 @@ def test_05_above_our_maximum_the_answer_is_error_35_in_v0(
     assert (actor.stage.totals.undecoded, actor.said) == (0, [])
 
 
-@slicings
-@pytest.mark.parametrize("version", range(NEWEST_API_VERSIONS + 1))
-def test_05_the_header_of_its_response_is_always_v0(chunks: Chunks, version: int) -> None:
-    actor = Stage().actor()
-    keys = [{"api_key": 18, "min_version": 0, "max_version": 3}]
-    answer = response("ApiVersions", 9, version=version, api_keys=keys)
-    assert answer[4:10] == b"\0\0\0\x09\0\0"  # id, error; no tags between
-    assert exchange(actor, request("ApiVersions", 9, version=version), answer, chunks) == answer
-    assert actor.left == []
-
-
 # 6: addresses
 
 
@@ -119,27 +108,6 @@ def test_06_a_controller_is_not_the_broker_of_its_id(chunks: Chunks) -> None:
         )
         found = api("DescribeCluster").response.codec(1).decode(frame[9:])["brokers"]
         assert [(x["host"], x["port"]) for x in found] == [("proxy", port)]
-
-
-@slicings
-@pytest.mark.parametrize(
-    ("name", "version", "body"),
-    [
-        ("Metadata", 1, {"brokers": [{"node_id": n, "host": "", "port": -1} for n in (-1, 2)]}),
-        ("FindCoordinator", 2, {"error_code": 15, "node_id": -1, "host": "", "port": -1}),
-        (
-            "StreamsGroupHeartbeat",  # endpoints of users are not brokers
-            0,
-            {"partitions_by_user_endpoint": [{"user_endpoint": {"host": "app", "port": 8080}}]},
-        ),
-    ],
-)
-def test_06_what_has_no_address_of_a_broker_stays(
-    chunks: Chunks, name: str, version: int, body: dict[str, Any]
-) -> None:
-    actor, answer = Stage().actor(), response(name, 1, version=version, **body)
-    assert exchange(actor, request(name, 1, version=version), answer, chunks) == answer
-    assert actor.left == []
 
 
 @slicings
@@ -163,33 +131,7 @@ def test_06_responses_with_node_endpoints_are_whole_before_they_leave(
     assert actor.sent["response"] == ours
 
 
-@slicings
-def test_06_the_cluster_and_node_that_a_client_expects_pass(chunks: Chunks) -> None:
-    """ApiVersions v5 (4.4): nothing of a request is changed."""
-    fields: dict[str, Any] = {"cluster_id": "of-the-cluster", "node_id": 3}
-    asked = request("ApiVersions", 1, version=5, client_software_name="x", **fields)
-    actor = Stage().actor()
-    actor.ask(asked, chunks)
-    assert actor.sent["request"] == asked
-
-
 # 12: odd layouts
-
-
-@slicings
-@pytest.mark.parametrize("observed", [True, False])
-def test_12_controlled_shutdown_v0_has_no_client_id(chunks: Chunks, observed: bool) -> None:
-    actor = Stage(observed=observed).actor()
-    shutdown = request("ControlledShutdown", 6, version=0, broker_id=1)
-    assert len(shutdown) == 4 + 8 + 4
-    asked = heartbeat_request(5) + shutdown + heartbeat_request(5)
-    actor.ask(asked, chunks)
-    answer = response("ControlledShutdown", 6, version=0)
-    actor.answer(heartbeat_response(5) + answer + heartbeat_response(5), chunks)
-    assert actor.sent["request"] == asked
-    assert actor.ids("response") == [5, 6, 5]
-    assert actor.stage.totals.undecoded == 0
-    assert actor.connection.idle
 
 
 @slicings
@@ -205,15 +147,3 @@ def test_12_the_brokers_refusal_of_an_api_versions_is_read_as_v0(
     )  # fmt: skip
     assert exchange(actor, request("ApiVersions", 1, version=4), refusal, chunks) == seen
     assert actor.done[0].error == "UNSUPPORTED_VERSION"
-
-
-@slicings
-def test_12_for_any_other_api_the_brokers_close_is_passed_on(chunks: Chunks) -> None:
-    actor = Stage().actor()
-    newer = raw(struct.pack(">hhih", 3, 99, 1, 2) + b"me" + b"\xff" * 9)
-    actor.ask(newer, chunks)
-    assert actor.sent["request"] == newer
-    actor.end("response")
-    assert actor.finished == ["response"]
-    actor.close()
-    assert [x.note for x in actor.done] == ["no response: connection closed"]
