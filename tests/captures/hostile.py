@@ -1,19 +1,9 @@
-"""Captures as nobody writes them: whole ones of every kind, and what chance or malice makes of them.
-
-`python -m tests.captures.hostile SECONDS` reads as many of them as it can in that time, each in bounded
-time and memory, and says which it could not; the suite reads a few hundred.
-"""
+"""Captures as nobody writes them: whole ones of every kind, and what chance or malice makes of them."""
 
 from __future__ import annotations
 
 import gzip
 import itertools
-import resource
-import sys
-import tempfile
-import time
-import traceback
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -24,7 +14,6 @@ import zstandard
 from barnabas.captures.capture import Capture
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
-from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
@@ -40,12 +29,6 @@ EXTREMES: Final[tuple[int, ...]] = (
     *(2**15, 2**16 - 1, 2**26, 2**31 - 1, 2**31, 2**32 - 1),
 )
 """Numbers that lengths, counts and offsets are set to."""
-
-
-SECONDS: Final = 10.0
-"""A small file that takes longer is a finding of a campaign."""
-MEMORY: Final = 2 << 30
-"""Bytes of address space in a campaign."""
 
 
 def whole(folder: Path) -> dict[str, bytes]:
@@ -173,49 +156,3 @@ def swallowed(*paths: Path) -> int:
         pass
     list(remarks(Capture(reader, Context())))
     return len(found)
-
-
-def campaign(seconds: float, seed: int) -> int:
-    """Reads mutated captures for a time; the number of findings."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    outcomes: Counter[str] = Counter()
-    slowest = 0.0
-    findings = 0
-    begun = time.monotonic()
-    with tempfile.TemporaryDirectory() as name:
-        path, healthy = Path(name) / "f", Path(name) / "healthy"
-        captures = whole(Path(name))
-        others = list(captures.values())
-        healthy.write_bytes(captures["pcap<1"])
-        for number in itertools.count():
-            if time.monotonic() - begun > seconds:
-                break
-            random = Random(f"{seed}/{number}")
-            path.write_bytes(mutated(random.choice(others), others, random))
-            start = time.process_time()
-            try:
-                paths = (path, healthy) if random.random() < 0.1 else (path,)
-                outcomes["exchanges" if swallowed(*paths) else "none"] += 1
-            except CaptureError as problem:
-                outcomes["CaptureError"] += 1
-                if "\n" in str(problem):
-                    print(f"{seed}/{number}: {problem!r}")
-                    findings += 1
-            except OSError as problem:
-                outcomes[type(problem).__name__] += 1
-            except Exception as problem:  # noqa: BLE001 - what it looks for
-                print(f"{seed}/{number}: {problem!r}")
-                traceback.print_exc(limit=-3)
-                findings += 1
-            took = time.process_time() - start
-            slowest = max(slowest, took)
-            if took > SECONDS:
-                print(f"{seed}/{number}: {took:.1f} s")
-                findings += 1
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(f"{sum(outcomes.values())} files: {dict(outcomes)}; slowest {slowest:.2f} s, {peak} MiB")
-    return findings
-
-
-if __name__ == "__main__":
-    sys.exit(1 if campaign(float(sys.argv[1]), int((sys.argv[2:] or ["0"])[0])) else 0)

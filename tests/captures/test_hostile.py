@@ -1,4 +1,4 @@
-"""Hostile captures give events or one error, in bounded memory; `hostile` has the long campaign."""
+"""Hostile captures give events or one error, in bounded memory."""
 
 from __future__ import annotations
 
@@ -25,12 +25,6 @@ SHARES = 4
 @pytest.fixture(scope="module")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     return list(whole(tmp_path_factory.mktemp("whole")).values())
-
-
-def test_all_of_them_are_captures_before(tmp_path: Path, captures: list[bytes]) -> None:
-    for data in captures:
-        (tmp_path / "f").write_bytes(data)
-        assert swallowed(tmp_path / "f") > 3
 
 
 @pytest.mark.parametrize("share", range(SHARES))
@@ -86,12 +80,4 @@ def test_a_block_length_that_can_not_be(tmp_path: Path, kind: int, length: int) 
     path = tmp_path / "f"
     path.write_bytes(PCAPNG + INTERFACE + struct.pack("<III", kind, length, 0x1A2B3C4D) + bytes(64))
     with pytest.raises(CaptureError, match=f"block length {length}"):
-        list(CaptureReader(path))
-
-
-@pytest.mark.parametrize("length", [(64 << 20) + 1, 2**31, 2**32 - 1])
-def test_a_packet_length_that_can_not_be(tmp_path: Path, length: int) -> None:
-    path = tmp_path / "f"
-    path.write_bytes(PCAP + struct.pack("<IIII", 0, 0, length, length) + bytes(64))
-    with pytest.raises(CaptureError, match=f"a packet of {length} bytes"):
         list(CaptureReader(path))

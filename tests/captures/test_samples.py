@@ -128,12 +128,6 @@ def test_the_readme_has_all_files_and_no_others() -> None:
     assert {path.name for path in FOLDER.iterdir()} == {*NAMES, *EXPECTED, "README.md"}
 
 
-def test_they_are_small() -> None:
-    sizes = [path.stat().st_size for path in FOLDER.iterdir()]
-    assert max(sizes) < 100_000
-    assert sum(sizes) < 500_000
-
-
 def test_the_password_is_not_to_be_found() -> None:
     data = (FOLDER / "sasl.pcapng").read_bytes()
     assert PASSWORD.encode() not in data

@@ -63,8 +63,3 @@ def test_what_hides_inside_bytes_is_found() -> None:
     found = Exchange(0, 1, "", None, None, 11, 5, 0, 12, request_body=body)
     paths = [place.path for place in search(found, Context(), re.compile("^orders$"))]
     assert paths == ["inside.request.protocols[0].metadata.values.topics[0]"]
-
-
-def test_a_body_that_no_schema_reads_has_columns_still() -> None:
-    found = Exchange(0, 1, "", "me", None, 3, 1, 0, 12, request_body=b"\xff")
-    assert [place.path for place in search(found, Context(), re.compile("me"))] == ["client_id"]

@@ -102,27 +102,3 @@ def test_tshark_sees_times_comments_and_flags(capture: Path) -> None:
     late = [line for line in lines if line[2] == COMMENT]
     assert [line[0] for line in late] == ["1700000000.123456798"] * 3
     assert sum("R" in line[1] for line in lines) == 2
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_scapy_sees_the_same(capture: Path) -> None:
-    from scapy.layers.inet import IP, TCP
-    from scapy.layers.inet6 import IPv6
-    from scapy.utils import rdpcap
-
-    packets = rdpcap(str(capture))
-    assert all(TCP in packet and (IP in packet or IPv6 in packet) for packet in packets)
-    whole = b"".join(CHUNKS)
-    for name in (IP, IPv6):
-        mine = [packet for packet in packets if name in packet]
-        there = b"".join(bytes(p[TCP].payload) for p in mine if p[TCP].dport == 19092)
-        assert there == (whole * 2 if name is IP else whole)
-        late = [p for p in mine if p[TCP].dport == 41000 and bytes(p[TCP].payload)]
-        assert {bytes(p[TCP].payload) for p in late} == {b"late"}
-        assert {tuple(p.comments) for p in late} == {(COMMENT.encode(),)}
-    for packet in packets[:3]:
-        again = packet.copy()
-        del again[IP].chksum
-        assert IP(bytes(again)).chksum == packet[IP].chksum
-    assert packets[0].time == packets[1].time
-    assert int(packets[0].time * 10**9) == NOW

@@ -103,26 +103,6 @@ def segments(
     return found
 
 
-def carriers(said: Iterable[Said], found: list[TcpSegment]) -> list[set[int]]:
-    """By frame: the places of the segments that carry its bytes."""
-    ends = {"request": found[0], "response": found[1]}
-    streams = {
-        direction: [
-            ((segment.seq - first.seq - 1) % 2**32, len(segment.payload), at)
-            for at, segment in enumerate(found)
-            if segment.source == first.source and segment.payload
-        ]
-        for direction, first in ends.items()
-    }
-    reached = {"request": 0, "response": 0}
-    places = []
-    for direction, data in said:
-        begin = reached[direction]
-        reached[direction] = end = begin + len(data)
-        places.append({at for seq, n, at in streams[direction] if seq < end and begin < seq + n})
-    return places
-
-
 def ip_packet(segment: TcpSegment) -> bytes:
     """A segment as an IPv4 or IPv6 packet, without checksums."""
     (source, from_port), (target, to_port) = segment.source, segment.target

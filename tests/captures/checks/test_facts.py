@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
-from barnabas.captures.checks.facts import GROUP, PLACES, REQUEST_HASH, RESPONDED, WHOLE, Place
+import pytest
+
+from barnabas.captures.checks.facts import PLACES, REQUEST_HASH, Place
+from barnabas.captures.checks.partitions import answered_partitions, partitions
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.jsonform import uuid_text
-from tests.captures.checks.given import produce
-from tests.captures.checks.groups import commit, join, sync
-from tests.captures.checks.test_partitions import TOPIC, fetch
+from tests.captures.checks.given import exchange, produce
+
+TOPIC = uuid.UUID(int=1)
 
 
 def place(exchange: Exchange) -> Place:
     (one,) = PLACES.of(exchange) or ()
     return one
-
-
-def test_a_fetch_names_the_whole_what_was_asked_and_what_else_came() -> None:
-    context = Context()
-    context.topics[TOPIC] = "orders"
-    found = PLACES.of(fetch(13, (0, 3), (3, 5)), context) or ()
-    assert [(one.text, one.error, one.asked) for one in found] == [
-        ("all partitions", 0, False),
-        ("orders[0]", None, True),
-        ("orders[3]", 6, True),
-        ("orders[5]", 6, False),
-    ]
-
-
-def test_a_topic_without_a_name_is_the_text_of_its_id() -> None:
-    (whole, one) = PLACES.of(fetch(13, (0,), (0,))) or ()
-    assert (whole.partition, one.topic) == (WHOLE, uuid_text(TOPIC))
 
 
 def test_a_produce_has_figures_of_its_batch_and_no_records() -> None:
@@ -50,10 +36,6 @@ def test_a_produce_has_figures_of_its_batch_and_no_records() -> None:
     assert place(produce(0, ["a"], offset=-1)).offset is None
 
 
-def test_a_commit_has_its_offset_and_what_became_of_it() -> None:
-    assert place(commit(0, offset=4, error=22)) == Place("orders", 0, True, 22, 4)
-
-
 def test_a_leader_is_taken_from_errors_only() -> None:
     hint = {"current_leader": {"leader_id": 2, "leader_epoch": 8}}
     hinted, other = (produce(0, ["a"], version=10, error=error, answer=hint) for error in (6, 0))
@@ -69,22 +51,26 @@ def test_requests_that_failed_for_the_moment_are_told_apart_by_their_hash() -> N
     assert all(-(1 << 63) <= one < 1 << 63 for one in hashes), "a column of tables holds them"
 
 
-def test_of_a_group_some_fields_are_kept() -> None:
-    assert PLACES.of(join(0)) is None
-    said = GROUP.of(join(0, "a", 2, members=("a", "b"), leader="a"))
-    assert said is not None
-    assert said.response is not None
-    assert said.response["members"] == [{"member_id": "a"}, {"member_id": "b"}]
-    synced = GROUP.of(sync(0))
-    assert synced is not None
-    assert synced.request is not None
-    assert synced.request["assigns"] is False
-    assert GROUP.of(produce(0, ["a"])) is None
+def fetch(version: int, asked: tuple[int, ...], answered: tuple[int, ...]) -> Exchange:
+    topic = {"topic": "orders"} if version < 13 else {"topic_id": TOPIC}
+    wanted = [{"partition": one, "fetch_offset": 0} for one in asked]
+    found = [{"partition_index": one, "error_code": 6, "high_watermark": 0} for one in answered]
+    # forgotten ones are listed as well, and not asked about
+    request = {
+        "replica_id": -1,
+        "topics": [{**topic, "partitions": wanted}],
+        "forgotten_topics_data": [{**topic, "partitions": [9]}],
+    }
+    response = {"error_code": 0, "responses": [{**topic, "partitions": found}]}
+    return exchange("Fetch", version, request, response, at=0)
 
 
-def test_it_is_read_once() -> None:
-    one = produce(0, ["a"])
-    before = PLACES.of(one)
-    one.request_body = one.response_body = None
-    assert PLACES.of(one) is before
-    assert RESPONDED.of(one)
+@pytest.mark.parametrize("version", [12, 13])
+def test_what_was_asked_with_its_answer(version: int) -> None:
+    context = Context()
+    context.topics[TOPIC] = "orders"
+    one, other = answered_partitions(fetch(version, (0, 3), (3, 5)), context)
+    assert (one.topic, one.number, one.place, one.answer) == ("orders", 0, "orders[0]", None)
+    assert (other.place, (other.answer or {})["error_code"]) == ("orders[3]", 6)
+    said = partitions(fetch(version, (0, 3), (3, 5)), "response", context)
+    assert [one.place for one in said] == ["orders[3]", "orders[5]"]

@@ -178,11 +178,6 @@ def test_the_evidence(exchanges: list[Exchange], packets: list[tuple[int, int]])
     assert evidence_packets(found("heartbeats", *exchanges)) == [packets]
 
 
-def test_the_advice_is_about_the_session() -> None:
-    (finding,) = found("heartbeats", JOIN, *LATE)
-    assert "at most a third of session.timeout.ms" in finding.advice
-
-
 SETTINGS: dict[str, tuple[int, list[Exchange], dict[str, float]]] = {
     "share": (0, [JOIN, at(3), at(7)], {"share": 0.5}),
     "grace": (0, [JOIN, at(3), at(7)], {"grace_ms": 1000.0}),

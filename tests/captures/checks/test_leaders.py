@@ -141,10 +141,6 @@ def test_the_grace_can_be_set() -> None:
     assert len(found("leaders", TOLD, fetch(0.9 * S, epoch=5), grace_ms=500.0)) == 1
 
 
-def test_refused_three_times_though_it_was_told() -> None:
-    assert whats(found("leaders", TOLD, *refused(2, 3, 4, 5))) == [("warning", REJECTED)]
-
-
 def test_in_a_capture_of_others_a_broker_is_known_by_its_address() -> None:
     findings = found(
         "leaders", NAMED, fetch(3 * S + 1, epoch=5, **FIRST), *refused(2, 3, 4, **FIRST)

@@ -99,12 +99,3 @@ def test_a_response_that_stood_in_a_gap_is_not_missed() -> None:
     exchanges = list(Conversations(strays=True).exchanges(events))
     assert [(one.correlation_id, one.note) for one in exchanges] == [(7, NOT_CAPTURED), (8, "")]
     assert found("responses", *exchanges) == []
-
-
-def test_strays_are_given_only_where_they_are_asked_for() -> None:
-    events = (OPENED, ASKED, ANSWERED, STRAY)
-    conversations = Conversations()
-    assert [one.api for one in conversations.exchanges(iter(events))] == ["Metadata"]
-    assert conversations.undecoded == 1
-    strays = Conversations(strays=True).exchanges(iter(events))
-    assert [one.api for one in strays] == ["Metadata", "stray response"]

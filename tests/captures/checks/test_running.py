@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -190,11 +189,3 @@ def test_entries_are_whole() -> None:
         assert check.what
         assert re.search(r"v\d+\+|KIP-\d+|\ball APIs\b", check.holds)
         assert not check.what.endswith(".")
-
-
-def test_files_are_named_as_checks_are() -> None:
-    folder = places.ROOT / "captures" / "checks"
-    tests = {path.stem for path in Path(__file__).parent.glob("test_*.py")}
-    for check in CHECKS:
-        assert (folder / f"{check.name}.py").exists()
-        assert f"test_{check.name}" in tests

@@ -11,7 +11,7 @@ import pytest
 from barnabas.captures.conversion.hiding import Hiding
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
-from barnabas.captures.writing.masking import UNSOLICITED, Masking
+from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.writer import CaptureWriter
 from tests.captures.conversion.given import again, converted, others, part, rows
 from tests.captures.traffic import (
@@ -38,14 +38,6 @@ def test_a_request_of_no_exchange_says_what_it_is() -> None:
         assert b"hunter2" not in hiding.nobodys(AUTHENTICATE, "request").data
         ask = request(1, 12, 0, group_id="g")
         assert hiding.nobodys(ask, "request").data == ask
-
-
-def test_a_response_that_no_request_explains() -> None:
-    answer = response(7, 36, 2, auth_bytes=b"hunter2")
-    hidden = FOREIGN.nobodys(answer, "response").data
-    assert hidden == answer[:8] + b"*" * (len(answer) - 8)
-    assert FOREIGN.frame(answer, "response", UNSOLICITED, -1).data == hidden
-    assert CLEAN.nobodys(answer, "response").data == answer
 
 
 @pytest.mark.parametrize("frame", [b"", b"\0\0\0\2ab", bytes(4), AUTHENTICATE[:13]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable
 from dataclasses import replace
@@ -115,9 +114,3 @@ def test_tshark_reads_it(tmp_path: Path) -> None:
     frames = [(each, each)[: 1 + (each.response_size is not None)] for each in given]
     assert sorted(seen) == sorted(each.correlation_id for pair in frames for each in pair)
     assert tshark(out, "-Y", "tcp.analysis.flags") == []
-
-
-def test_nothing_is_a_capture_too() -> None:
-    file = io.BytesIO()
-    assert not reconstruct([], file, SECRETS)
-    assert file.getvalue()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
+from barnabas.captures.tcp.events import Chunk, Lost, Opened
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.captures.convert import Wanted, convert
@@ -197,9 +197,3 @@ def test_any_bytes_are_converted_or_refused(tmp_path: Path, data: st.DataObject)
         except Trouble:
             continue
         rows(tmp_path / "out.pcapng")
-
-
-@pytest.mark.parametrize("only", [None, "key == `18`"])
-def test_a_connection_that_is_closed_is_closed(tmp_path: Path, only: str | None) -> None:
-    *_, last = CaptureReader(part(ours(tmp_path / "f", talk()), only))
-    assert last == Closed(3, NOW + len(talk()) * 1_000_000, False)

@@ -58,11 +58,6 @@ def test_what_is_ignored_is_named_by_its_end() -> None:
     assert list(differences(left, right, ("ra*",))) == []
 
 
-@given(BODIES)
-def test_nothing_differs_from_itself(body: Any) -> None:
-    assert list(differences(body, body, ())) == []
-
-
 @given(BODIES, BODIES)
 def test_what_differs_for_one_differs_for_the_other(left: Any, right: Any) -> None:
     one, other = differences(left, right, ()), differences(right, left, ())

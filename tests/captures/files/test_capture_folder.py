@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.files.capture_folder import listed, listing
+from barnabas.captures.files.capture_folder import listing
 from barnabas.captures.reader import CaptureReader
 from tests.captures.split import split
 from tests.places import SAMPLES
@@ -102,16 +102,6 @@ def test_a_file_without_a_packet_yet_is_the_last(tmp_path: Path) -> None:
     begun.write_bytes(files[0].read_bytes()[:24])
     assert listing(tmp_path).captures == [*files, begun]
     assert rows(tmp_path) == rows(SAMPLES / "wrong.pcap")
-
-
-def test_a_file_that_is_gone_meanwhile_is_left_out(tmp_path: Path) -> None:
-    here, gone = split(SAMPLES / "wrong.pcap", tmp_path, 100)[:2]
-    here_and_gone = [here, gone]
-    gone.unlink()
-    assert listed(here_and_gone).captures == [here]
-    dangling = tmp_path / "link"
-    dangling.symlink_to(gone)
-    assert listed([here, dangling]).captures == [here]
 
 
 @pytest.fixture

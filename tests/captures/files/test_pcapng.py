@@ -71,26 +71,6 @@ def test_a_packet_may_have_other_options_than_comments() -> None:
     ]
 
 
-def test_the_payload_is_not_copied() -> None:
-    payload = memoryview(bytearray(100))
-    assert packet(0, b"", payload)[1] is payload
-
-
-@pytest.mark.parametrize("size", [65_527, 65_528, 65_529, 65_533, 200_000])
-def test_a_long_comment_takes_several_options(size: int) -> None:
-    text = "x" + "ü" * ((size - 1) // 2) + "x" * (~size % 2)
-    assert len(text.encode()) == size
-    first, second = blocks(section(text, "a") + interface(101))
-    assert isinstance(first, Section)
-    assert (first.comments, first.application) == ((text,), "a")
-    assert second == Interface(101, 0, 10**9, 0)
-    options, at = comment_option(text), 0
-    while at < len(options):
-        length = struct.unpack_from("<HH", options, at)[1]
-        options[at + 4 : at + 4 + length].decode()  # each is text of its own
-        at += 4 + length + (-length % 4)
-
-
 def test_statistics_are_read_back() -> None:
     assert blocks(HEAD + statistics(2**40, "note") + statistics(5, "", 7))[2:] == [
         Statistics(2**40, ("note",), None, len(HEAD)),

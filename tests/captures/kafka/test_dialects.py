@@ -11,7 +11,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.dialect_conversations import DialectConversations, error_of
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
-from barnabas.captures.kafka.pairing.dialect_pairing import CorrelationPairing, pairing_of
+from barnabas.captures.kafka.pairing.dialect_pairing import CorrelationPairing
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.dialect_frames import DialectFrame, encode_frame
 from barnabas.specs.dialects import dialect
@@ -97,8 +97,3 @@ def test_a_request_to_who_has_registered_is_of_that_group(spoken: str, api: str,
     context = Context()
     context.registrations[1] = "orders"
     assert details(Exchange(0, 1, "", None, None, key, 0, 1, 10), context) == line
-
-
-def test_each_connection_has_a_pairing_of_its_own() -> None:
-    spoken = dialect("rewrite-a")
-    assert pairing_of(spoken) is not pairing_of(spoken)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.embedded import hiding, inside
-from barnabas.specs.embedded import PLACES
-from barnabas.specs.frames import DIRECTIONS
-from barnabas.specs.registry import REGISTRY
+from barnabas.captures.kafka.embedded import inside
 from tests.captures.kafka.context.exchanges import exchange
 
 SUBSCRIPTION = bytes.fromhex("0000 00000001 000174 ffffffff")
@@ -55,12 +52,3 @@ def test_nothing_hides_in_most() -> None:
     cut.request_body = b"?"
     cut.response_body = None
     assert inside(cut, Context()) == {}
-
-
-def test_only_where_the_table_has_a_message_something_hides() -> None:
-    messages = {place.message for place in PLACES}
-    for key, name, _ in REGISTRY:
-        assert hiding(key) == tuple(
-            one for one in DIRECTIONS if f"{name}{one.capitalize()}" in messages
-        )
-    assert hiding(-1) == ()

@@ -75,12 +75,6 @@ def test_a_row_has_the_columns_in_order_and_is_json() -> None:
     assert (row["request"], row["error"]) == ({"topics": [{"name": "orders"}]}, "")
 
 
-def test_bodies_are_decoded_once() -> None:
-    one = exchange("Heartbeat", 0, {"group_id": "g"}, {"error_code": 27})
-    assert one.request is one.request
-    assert (one.response, one.undecodable) == ({"error_code": 27}, "")
-
-
 def test_a_short_body_that_comes_again_is_the_same() -> None:
     def asked(group: str) -> Exchange:
         who = {"group_id": group, "member_id": "m", "generation_id": 1}

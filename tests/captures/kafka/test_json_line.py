@@ -6,21 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.kafka import json_line as module
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
 from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.json_line import json_line
 from barnabas.captures.values.value import Values
-from barnabas.cli.app import app
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.records import Record, build
-from barnabas.specs.registry import api
 from barnabas.specs.secrets import redact
 from tests.captures.kafka.context.exchanges import exchange, golden
 from tests.places import SAMPLES
@@ -35,16 +31,6 @@ def slowly(exchange: Exchange, context: Context) -> str:
     found = {"inside": inside(exchange, context), "context": facts(exchange, context)}
     row |= {name: value for name, value in found.items() if value}
     return json.dumps(row, separators=(",", ":")).replace("\x7f", "\\u007f")
-
-
-def test_it_is_the_line_of_decode() -> None:
-    path = SAMPLES / "transactions.pcapng"
-    capture = open_capture(path)
-    lines = [json_line(each, capture.context) for each in capture.learn(capture.exchanges())]
-    result = CliRunner().invoke(app, ["decode", "--json", "--bodies", "full", str(path)])
-    assert result.stdout.splitlines() == lines
-    assert any('"context":' in line for line in lines)
-    assert any('"inside":' in line for line in lines)
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.pcap*")), ids=lambda path: path.name)
@@ -75,21 +61,3 @@ def test_records_are_decoded_if_it_is_asked_for() -> None:
     assert where == "topic_data[0].partition_data[0].records"
     assert '"a": 1' in json.dumps(found)
     assert "records" not in json.loads(json_line(produced, Context()))
-
-
-def test_tags_are_looked_for_only_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[bool] = []
-    once = module._line
-
-    def line(*of: object, tags: bool) -> str:
-        looked.append(tags)
-        return once(*of, tags=tags)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(module, "_line", line)
-    codec = api("Heartbeat").request.codec(4)
-    for more, wanted in (({}, [False]), ({"_tags": {7: b""}}, [False, True])):
-        looked.clear()
-        body = codec.encode({"group_id": "g", "member_id": "m", "generation_id": 1} | more)
-        exchange = Exchange(0, 1, "a:1", None, 1, 12, 4, 1, 10, request_body=body)
-        assert ('"_tags":{"7":""}' in json_line(exchange, Context())) is bool(more)
-        assert looked == wanted

@@ -34,21 +34,6 @@ def two_sinks() -> tuple[Ring, RingSink, RingSink]:
     return ring, RingSink(ring, lambda: b"H"), RingSink(ring, lambda: b"H")
 
 
-def test_what_does_not_fit_is_lost_until_half_is_free() -> None:
-    ring, sink, _ = two_sinks()
-    assert sink.segment == 1
-    assert sink.put([b"0123456", b"789"], 1, 10)
-    assert not sink.put([b"abcdef"], 1, 6)
-    assert not sink.put([b"a"], 1, 1), "it would fit, but the one before is missing"
-    assert (sink.segment, sink.stats.lost_packets, sink.stats.lost_bytes) == (1, 2, 7)
-    assert _all(ring) == b"H0123456789"
-    assert not sink.put([b"x"], 1, 1), "its flow is not introduced in the new segment"
-    assert sink.segment == 2
-    assert put(sink, b"y")
-    assert _all(ring) == b"Hy"
-    assert (sink.stats.packets, sink.stats.lost_packets) == (2, 3)
-
-
 def test_it_says_when_less_than_a_quarter_is_free() -> None:
     ring, low = Ring(16), list[int]()
     sink = RingSink(ring, lambda: b"", lambda: low.append(ring.free))
@@ -73,13 +58,6 @@ def test_another_process_sees_the_segment_and_that_something_is_missing() -> Non
     assert _all(ring) == b"Hz"
     assert (one.stats.packets, one.stats.lost_packets, one.stats.lost_bytes) == (2, 2, 2)
     assert (other.stats.packets, other.stats.lost_packets, other.stats.lost_bytes) == (0, 2, 7)
-
-
-def test_a_note_is_never_late() -> None:
-    ring, one, other = two_sinks()
-    other.begin()
-    assert one.put([b"note"], 0, 0)
-    assert _all(ring) == b"HHnote"
 
 
 def test_another_reader_finds_a_segment_and_nothing_before_it() -> None:

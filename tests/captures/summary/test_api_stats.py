@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.summary.api_stats import KINDS, ApiStats, Latencies, Row
+from barnabas.captures.summary.api_stats import KINDS, ApiStats, Row
 
 RESOLUTION = 2 ** (1 / 70) * (1 + 1e-9)  # half a bucket, and the rounding of a float
 
@@ -24,13 +24,6 @@ def test_percentiles_are_within_the_resolution(latencies: list[int]) -> None:
         exact = ordered[math.ceil(share * len(ordered)) - 1] / 1e6
         assert found is not None
         assert exact / RESOLUTION <= found <= exact * RESOLUTION
-
-
-def test_memory_does_not_grow_with_the_traffic() -> None:
-    tally = ApiStats()
-    for latency in range(0, 10**8, 997):
-        tally.note(0, latency)
-    assert len(tally._series[0].latencies.buckets) < 27 * 35
 
 
 def test_the_most_frequent_api_stands_first() -> None:
@@ -62,14 +55,6 @@ def test_requests_without_a_response_count_and_have_no_latency() -> None:
     tally = ApiStats()
     tally.note(0, None)
     assert tally.rows() == [Row("Produce", 1, None, None, None, None)]
-
-
-def test_several_that_waited_equally_long_are_counted_at_once() -> None:
-    one, many = ApiStats(), ApiStats()
-    for _ in range(5):
-        one.note(1, 1000)
-    many.note(1, 1000, 5)
-    assert one.rows() == many.rows()
 
 
 def test_keys_and_errors_beyond_a_number_are_counted_together() -> None:
@@ -110,33 +95,3 @@ def test_parts_of_a_traffic_together_are_the_whole(events: list[tuple[int, Event
     found.note(1, 5)
     found.error(1, "A")
     assert [part.rows() for part in parts] == before, "they are left as they were"
-
-
-def test_keys_and_errors_of_several_are_bounded_as_those_of_one() -> None:
-    found = ApiStats()
-    for part in range(3):
-        other = ApiStats()
-        for number in range(KINDS):
-            key = 1000 + part * KINDS + number
-            other.note(key, None)
-            other.error(3, f"error {key}")
-        found.add(other)
-    rows = {row.api: row for row in found.rows()}
-    assert len(rows) == KINDS + 1
-    assert found.total == 3 * KINDS
-    assert rows["others"].count == 2 * KINDS + 1
-    assert rows["Metadata"].errors == 3 * KINDS
-    assert len(found.errors()) == KINDS + 1
-
-
-@given(st.lists(st.integers(0, 10**13)), st.lists(st.integers(0, 10**13)))
-def test_latencies_are_added_bucket_by_bucket(some: list[int], more: list[int]) -> None:
-    found, other, whole = Latencies(), Latencies(), Latencies()
-    for ns in some:
-        found.note(ns)
-    for ns in more:
-        other.note(ns)
-    for ns in some + more:
-        whole.note(ns)
-    found.add(other)
-    assert found == whole

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka.context import Context
-from barnabas.captures.summary.api_stats import ApiStats
-from barnabas.captures.summary.heat_map import COLUMNS, ROWS, HeatMap, LatencyView, bound_ms, bucket
-from tests.captures.summary.views import sample, shown
+from barnabas.captures.summary.heat_map import COLUMNS, ROWS, HeatMap, bound_ms, bucket
 
 TIMES = st.lists(st.tuples(st.integers(0, 10**15), st.floats(0, 1e9)), max_size=50)
 
@@ -42,15 +37,3 @@ def test_a_latency_is_within_its_bucket(ms: float) -> None:
     assert 0 <= number <= ROWS
     assert ms <= bound_ms(number) * (1 + 1e-12)
     assert number == 0 or bound_ms(number - 1) < ms * (1 + 1e-12)
-
-
-def test_percentiles_are_those_of_the_closing_table() -> None:
-    exchanges, stats = sample("flapping.pcapng"), ApiStats()
-    for one in exchanges:
-        stats.note(one.key, None if one.latency_ms is None else round(one.latency_ms * 1e6))
-    found = shown(LatencyView(), Context(), *exchanges).rows()["client"]
-    assert [(row["api"], row["count"], row["p99_ms"]) for row in found["apis"]] == [
-        (row.api, row.count, row.p99_ms) for row in stats.rows()
-    ]
-    counts = Counter(one.latency_ms is not None for one in exchanges)
-    assert sum(count for *_, count in found["heat"]["cells"]) == counts[True]

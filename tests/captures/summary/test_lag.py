@@ -12,7 +12,7 @@ from barnabas.captures.summary.lag import Lag
 from tests.captures.checks.given import exchange
 from tests.captures.checks.groups import commit, transact
 from tests.captures.summary.test_transactions import ends
-from tests.captures.summary.views import sample, shown
+from tests.captures.summary.views import shown
 
 
 def latest(at: float, offset: int, *, time: int = -1, isolation: int = 0) -> Exchange:
@@ -50,10 +50,3 @@ def test_a_commit_that_is_refused_is_none() -> None:
 def test_offsets_of_a_transaction_count_once_it_is_committed(committed: bool, count: int) -> None:
     assert rows(transact(0)) == []
     assert len(rows(transact(0), ends(100, committed))) == count
-
-
-def test_of_real_clients() -> None:
-    found = [
-        (one["topic"], one["lag"], one["end"]["offset"]) for one in rows(*sample("kip-848.pcapng"))
-    ]
-    assert found == [("orders", 0, 6)] * 2

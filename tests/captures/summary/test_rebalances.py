@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.summary.rebalances import Rebalances, Row
 from tests.captures.checks.given import S
-from tests.captures.checks.test_epochs import beats
-from tests.captures.checks.test_generations import EXPIRED, PAIR, join
+from tests.captures.checks.test_generations import EXPIRED, join
 from tests.places import SAMPLES
 
 
@@ -36,28 +33,6 @@ def test_a_group_that_flaps() -> None:
     assert [row["generation"] for row in found] == [*range(1, 11)]
     assert {row["leader"] for row in found[:-1]} == {"healthy"}
     assert found[3]["waited_for"] == "healthy, notified after 386 ms"
-
-
-@pytest.mark.parametrize(
-    ("name", "whys"),
-    [
-        ("kip-848.pcapng", ["first joined; second joined", "", "second left", "first left"]),
-        ("rebalance.pcap.gz", ["first joined", "second joined", "second left; first left"]),
-        ("tls.pcapng", []),
-    ],
-)
-def test_groups_that_clients_made(name: str, whys: list[str]) -> None:
-    assert [row["why"] for row in rows(name)] == whys
-
-
-def test_classic_groups_and_others_side_by_side() -> None:
-    rebalances = Rebalances()
-    for exchange in (*PAIR, beats(0, "a", 0, 7)):
-        rebalances.note(exchange)
-    assert [(row["type"], row["generation"]) for row in rebalances.finish()] == [
-        ("classic", 1),
-        ("consumer", 7),
-    ]
 
 
 def test_the_last_rows_are_kept_and_all_are_counted() -> None:

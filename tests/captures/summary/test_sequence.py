@@ -190,23 +190,6 @@ def test_of_one_connection_and_of_the_last_exchanges_unless_told_otherwise() -> 
     assert (last["first"], last["from"]) == (found["first"], str(exchanges[-1].ts))
 
 
-def test_a_real_capture_shows_its_delays_its_hold_and_its_cut() -> None:
-    rows = shown(sample("faults.pcapng"), begin=0)
-    spent = {
-        (one["api"], one["direction"]): (int(one["left"]) - int(one["arrived"])) / MS
-        for one in rows
-        if one["rules"] and one["left"] and one["arrived"] and one["left"] != one["arrived"]
-    }
-    assert set(spent) == {("Produce", TOLD), ("OffsetCommit", ASKED)}
-    assert 20 <= spent["Produce", TOLD] < 100
-    assert 100 <= spent["OffsetCommit", ASKED] < 200
-    lost = {(one["api"], one["direction"], one["reason"]) for one in rows if one["lost"]}
-    assert lost == {
-        ("Produce", ASKED, "answered by the proxy"),
-        ("Fetch", TOLD, "response not sent on: a rule closed the connection"),
-    }
-
-
 def test_what_is_not_over_is_there_as_it_stands() -> None:
     def exchange(number: int, ts: int, sent: int, note: str = "", **came: Any) -> Exchange:
         return Exchange(

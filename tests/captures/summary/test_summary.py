@@ -55,14 +55,6 @@ def test_it_counts_what_came_of_exchanges() -> None:
     assert overview.rows("topic") == []
 
 
-def test_the_most_frequent_stands_first() -> None:
-    overview = Summary(("client",))
-    for client in ("a", "b", "b", None):
-        overview.note(exchange(client=client), Context())
-    assert [name for name, _ in overview.rows("client")] == ["b", "-", "a"]
-    assert list(overview.tables) == ["client"]
-
-
 def test_the_software_of_a_connection_is_what_it_has_said() -> None:
     overview = Summary(("client",))
     said = {"client_software_name": "franz-go", "client_software_version": "1.2"}

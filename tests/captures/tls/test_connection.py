@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import ssl
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
@@ -15,7 +14,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from barnabas.captures.tls import connection
 from barnabas.captures.tls.connection import (
     DAMAGED,
-    NO_CRYPTOGRAPHY,
     NO_KEYS,
     NOT_WHOLE,
     OTHER_KEYS,
@@ -129,21 +127,6 @@ def test_what_is_not_read(
     assert found.trouble.startswith(said)
 
 
-def test_a_damaged_record_ends_its_direction(tmp_path: Path) -> None:
-    wire = Ends(tmp_path / "keys").wire(TALK)
-    large = next(at for at, (_, data) in enumerate(wire) if len(data) > 40_000)
-    direction, data = wire[large]
-    wire[large] = direction, data[:30_000] + bytes([data[30_000] ^ 1]) + data[30_001:]
-    found = Connection(keys_in(tmp_path / "keys"))
-    got = [(d, one) for d, piece in wire for one in found.feed(d, piece)]
-    assert ("request", Missing(0)) in got
-    said = {d: [one for where, one in got if where == d and isinstance(one, bytes)] for d in BOTH}
-    assert b"".join(said["request"]) == SPOKEN["request"][: 12 + 16384]
-    assert b"".join(said["response"]) == SPOKEN["response"]
-    assert found.read
-    assert found.trouble == DAMAGED
-
-
 def test_what_is_no_record_ends_its_direction(tmp_path: Path) -> None:
     ends = Ends(tmp_path / "keys")
     wire = ends.wire(TALK)
@@ -208,12 +191,3 @@ def test_anything_else_is_never_data(tmp_path: Path) -> None:
                 b"".join(one for one in said if isinstance(one, bytes))
             )
             assert got[direction][len(said) :] in ([], [Missing(0)])
-
-
-def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wire = Ends(tmp_path / "keys").wire(TALK)
-    monkeypatch.delitem(sys.modules, "barnabas.captures.tls.protection", raising=False)
-    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
-    found = Connection(keys_in(tmp_path / "keys"))
-    assert read(found, wire) == NOTHING
-    assert found.trouble == NO_CRYPTOGRAPHY

@@ -6,7 +6,6 @@ from typing import Any
 
 from barnabas.captures.kafka.framing.protocol_detection import ProtocolDetection
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.captures.tls.connection import NOT_WHOLE
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
 
@@ -39,21 +38,6 @@ def test_all_else_is_let_through() -> None:
 
 
 HELLO = b"\x16\3\1\0\5\1\0\0\1\0"
-
-
-def test_a_hello_in_pieces() -> None:
-    pieces = [chunk(bytes([byte])) for byte in HELLO]
-    found, seen = fed(OPENED, *pieces, Closed(3, 7, False))
-    assert found == [OPENED, Closed(3, 7, False)]
-    assert dict(seen.unread) == {NOT_WHOLE: 1}
-
-
-def test_a_hello_is_the_beginning_whoever_spoke_first() -> None:
-    late = OPENED._replace(whole=False)
-    hello = chunk(HELLO)
-    assert fed(late, hello)[0] == [OPENED]
-    turned = OPENED._replace(client=OPENED.server, server=OPENED.client)
-    assert fed(late, hello._replace(direction="response"))[0] == [turned]
 
 
 def test_remarks_on_packets_stay() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import struct
-import subprocess
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -157,14 +156,6 @@ def test_keys_in_the_file(wire: list[Said], expected: list[Any], tmp_path: Path)
     assert not reader.keys
     assert reader.tls == Seen(unread={NO_KEYS: 1})  # type: ignore[arg-type]
     assert dict(reader.left_out) == {(19092, "TLS"): 1}
-
-
-@pytest.mark.needs_tshark
-def test_keys_that_editcap_has_put_into_the_file(expected: list[Any], tmp_path: Path) -> None:
-    keys, wire = DATA / f"{SAMPLES[0]}.keys", DATA / f"{SAMPLES[0]}.pcap"
-    command = ["editcap", "--inject-secrets", f"tls,{keys}", str(wire), str(tmp_path / "f.pcapng")]
-    subprocess.run(command, check=True, capture_output=True)
-    assert gist(read(CaptureReader(tmp_path / "f.pcapng"))) == expected
 
 
 def test_some_are_tls_and_some_are_not(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from barnabas.captures.tls.protection import SUITES, Suite, expand_label, key_block, prf, traffic
+from barnabas.captures.tls.protection import SUITES, Suite, expand_label, prf, traffic
 
 AES_128 = SUITES[0x1301]
 SECRET = bytes.fromhex("9e40646ce79a7f9dc05af8889bce6552875afa0b06df0087f792ebb7c17504a5")
@@ -37,27 +35,6 @@ def test_prf_of_tls_1_2() -> None:
     found = prf(AES_128, secret, seed, 100).hex()
     assert found.startswith("e3f229ba727be17b8d122620557cd453c2aab21d07c3d495329b52d4e61edb5a")
     assert found.endswith("0fff70187347b66")
-
-
-@pytest.mark.parametrize("number", [0, 7, 1 << 40])
-@pytest.mark.parametrize("suite", [0xC02B, 0xC030, 0xCCA8])
-def test_records_of_tls_1_2(suite: int, number: int) -> None:
-    opened = key_block(SUITES[suite], b"m" * 48, b"c" * 32, b"s" * 32)
-    keys = 2 * SUITES[suite].key
-    salt = SUITES[suite].salt
-    block = prf(SUITES[suite], b"m" * 48, b"key expansion" + b"s" * 32 + b"c" * 32, keys + 2 * salt)
-    for side in (0, 1):
-        key = block[side * keys // 2 :][: keys // 2]
-        iv = block[keys + side * salt :][:salt]
-        explicit = b"explicit"[: 12 - salt]
-        nonce = iv + explicit if explicit else (int.from_bytes(iv) ^ number).to_bytes(12)
-        about = number.to_bytes(8) + b"\x17\x03\x03\0\5"
-        body = explicit + SUITES[suite].aead(key).encrypt(nonce, b"hello", about)
-        header = b"\x17\x03\x03" + len(body).to_bytes(2)
-        assert opened[side](number, header, memoryview(body)) == (23, b"hello")
-        assert opened[side](number + 1, header, body) is None
-        assert opened[1 - side](number, header, body) is None
-        assert opened[side](number, header, body[:20]) is None
 
 
 def test_padding_is_none_of_the_content() -> None:

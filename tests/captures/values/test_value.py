@@ -54,12 +54,6 @@ def test_what_bytes_are_without_a_schema(data: bytes | None, kind: str, value: A
     assert bool(found.why) == (kind == "bytes")
 
 
-def test_a_schema_that_is_not_known_leaves_bytes_and_says_why() -> None:
-    data = golden.VALUES["avro"].data
-    found = Values(lambda _: "not fetched yet").read(data)
-    assert found == Value(data, "bytes", 2, "schema 2: not fetched yet")
-
-
 def test_json_behind_an_id_needs_no_schema() -> None:
     data = golden.VALUES["json schema"].data
     assert Values().read(data) == Value({"order_id": 17}, "json schema", 3)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN
+from barnabas.captures.tcp.headers import ACK, FIN, PSH, SYN
 from barnabas.captures.writing.flow_headers import SEGMENT, FlowHeaders
 from tests.captures.tcp.test_headers import FOUR, SIX, parsed
 
@@ -58,22 +58,12 @@ def test_addresses() -> None:
         FlowHeaders(("localhost", 1), FOUR[1], 0)
 
 
-def test_a_reset_comes_from_the_client() -> None:
-    (headers,) = FlowHeaders(*FOUR, 0).farewell(True)
-    assert (parsed(headers).flags, parsed(headers).source) == (RST | ACK, FOUR[0])
-
-
 @given(st.integers(0, SEGMENT), st.integers(0, 65535), st.ip_addresses(v=4))
 def test_the_ip_checksum_is_right(size: int, port: int, address: object) -> None:
     headers = FlowHeaders((str(address), port), FOUR[1], 0).request.header(size)
     assert ones(headers[:20]) == 0xFFFF
     pseudo = headers[12:20] + struct.pack(">HH", 6, size + 20)
     assert struct.unpack(">H", headers[36:38])[0] == ones(pseudo)
-
-
-@pytest.mark.parametrize("ends", [FOUR, SIX])
-def test_the_largest_packet_fits(ends: tuple[tuple[str, int], tuple[str, int]]) -> None:
-    assert len(FlowHeaders(*ends, 0).request.header(SEGMENT)) + SEGMENT <= 65_535
 
 
 def test_a_remark_repeats_no_acknowledgement() -> None:

@@ -141,17 +141,6 @@ def test_what_was_said_of_a_late_flow_is_said_in_the_segment_that_it_comes_to(la
 
 
 @pytest.mark.parametrize("late", [1, 2, 5])
-def test_what_is_missing_before_late_packets_is_missing_once(late: int) -> None:
-    sink = Shared()
-    flow = begun(sink)
-    flow.missing("arrived", "request", 10, NOW)
-    sink.meanwhile = late
-    flow.arrived("request", b"tail", NOW)
-    flow.arrived("request", b"more", NOW)
-    assert [tcp.seq for _, tcp in sink.take()[1:]] == [FIRST + 14, FIRST + 18]
-
-
-@pytest.mark.parametrize("late", [1, 2, 5])
 def test_a_connection_whose_handshake_is_late_begins_with_it(late: int) -> None:
     sink = Shared()
     sink.meanwhile = late
@@ -163,19 +152,6 @@ def test_a_connection_whose_handshake_is_late_begins_with_it(late: int) -> None:
     assert "goes_on" not in document(text)
     assert (first.flags, len(found)) == (SYN, 5)
     assert (last.seq, last.payload) == (FIRST, b"head")
-
-
-def test_a_connection_whose_handshake_was_lost_goes_on_in_the_next_segment() -> None:
-    sink = Shared()
-    sink.full = True
-    flow = FlowWriter(sink, 1, CLIENT, LISTENER, NOW, {})
-    flow.arrived("request", b"head", NOW)
-    sink.full, sink.meanwhile = False, 1
-    flow.arrived("request", b"tail", NOW)
-    (named, _), (_, tail) = sink.take()
-    assert goes_on(named) == [FIRST + 4, FIRST]
-    assert tail.seq == FIRST + 4
-    assert sink.stats.lost_bytes == 4
 
 
 @pytest.mark.parametrize("late", [1, 2])

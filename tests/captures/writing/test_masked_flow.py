@@ -51,14 +51,6 @@ def trickle(made: MaskedFlow, data: bytes, of: int, begun: int = 0) -> None:
         made.took("request", memoryview(data)[at : at + 1], at, (), hidden, rest)
 
 
-def test_pieces_are_masked_together_and_written_with_their_own_times() -> None:
-    made, written = flow()
-    trickle(made, HANDSHAKE, len(HANDSHAKE))
-    assert [ts for ts, _, _ in written.pieces] == list(range(len(HANDSHAKE)))
-    whole = b"".join(data for _, data, _ in written.pieces)
-    assert whole == HANDSHAKE.replace(b"\0me\0secret", b"*" * 10)
-
-
 def test_what_comes_behind_a_frame_is_kept_with_its_time() -> None:
     made, written = flow()
     cuts = [(len(HANDSHAKE), {"frame": 0})]
@@ -75,14 +67,6 @@ def test_what_comes_behind_a_frame_is_kept_with_its_time() -> None:
         (0, HANDSHAKE[7:8]),
     ]
     assert b"secret" not in b"".join(data for _, data, _ in written.pieces)
-
-
-def test_of_a_frame_that_is_cut_off_its_size_is_shown() -> None:
-    made, written = flow()
-    trickle(made, HANDSHAKE[:9], len(HANDSHAKE))
-    made.close(99)
-    assert b"".join(data for _, data, _ in written.pieces) == HANDSHAKE[:4] + b"*****"
-    assert [ts for ts, _, _ in written.pieces] == list(range(9))
 
 
 def test_many_small_pieces_cost_as_much_as_they_are() -> None:

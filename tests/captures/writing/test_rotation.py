@@ -89,15 +89,6 @@ def test_segments_in_any_order_give_the_exchanges_of_one_file(
     assert fingerprint(Conversations().exchanges(CaptureReader(*files))) == expected
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_a_segment_at_every_event(name: str, tmp_path: Path) -> None:
-    count = rotated(SAMPLES / name, tmp_path / "f", set(range(10_000)))
-    assert len(list((tmp_path / "f").iterdir())) > count // 2
-    assert fingerprint(Conversations().exchanges(CaptureReader(tmp_path / "f"))) == fingerprint(
-        seen(SAMPLES / name)
-    )
-
-
 def writing(
     folder: Path, *, capture: str = NAMED, meta: dict[str, Any] | None = None, **rotation: Any
 ) -> CaptureWriter:
@@ -186,14 +177,6 @@ def test_ports_that_another_connection_uses_behind_a_missing_segment(tmp_path: P
     kinds = [Opened, Chunk, Lost, Closed, Opened, Lost, Lost, Chunk]
     assert [type(event) for event in events] == kinds
     assert [event.connection for event in events] == [1, 1, 0, 1, 2, 2, 2, 2]
-
-
-def test_two_captures_in_one_folder_follow_each_other(tmp_path: Path) -> None:
-    for capture in ("7a", "5f"):
-        segments(tmp_path / "f", [b"abc"], capture=capture)
-    assert len(list((tmp_path / "f").iterdir())) == 4
-    opened = [event for event in CaptureReader(tmp_path / "f") if isinstance(event, Opened)]
-    assert [event.connection for event in opened] == [1, 2]
 
 
 def test_a_segment_ends_where_its_size_is_reached(tmp_path: Path) -> None:
@@ -293,8 +276,3 @@ def test_what_a_killed_writer_left_gets_its_name_and_stays(tmp_path: Path) -> No
     assert not list(tmp_path.glob("*.part"))
     found = [event.data for event in CaptureReader(tmp_path) if isinstance(event, Chunk)]
     assert found == [b"abc", b"def"]
-
-
-def test_an_empty_folder_is_no_capture(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="no capture"):
-        CaptureReader(tmp_path)

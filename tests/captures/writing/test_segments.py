@@ -13,7 +13,6 @@ import pytest
 from barnabas.captures.writing.block_sink import Stats
 from barnabas.captures.writing.rotation import Rotation, Segments
 from barnabas.captures.writing.sink import Sink
-from tests.captures.writing.test_writer import Full
 
 
 class Gate:
@@ -60,18 +59,6 @@ def test_blocks_wait_in_memory_until_the_next_file_is_there(tmp_path: Path) -> N
     assert sink.stats.packets == 4
 
 
-def test_what_does_not_fit_into_the_queue_is_lost_and_counted(tmp_path: Path) -> None:
-    gate = Gate()
-    sink = gated(tmp_path, gate, queue=9)
-    assert sink.put([b"abcd"], 1, 4)
-    assert sink.put([b"efg"], 1, 3)
-    assert not sink.put([b"12345"], 1, 5)
-    gate.open.set()
-    sink.close(nothing)
-    assert contents(tmp_path) == [b"1:abcd", b"2:efg"]
-    assert (sink.stats.lost_packets, sink.stats.lost_bytes) == (1, 5)
-
-
 def test_a_file_that_can_not_be_made_ends_the_capture(tmp_path: Path) -> None:
     gate = Gate(full=True)
     sink = gated(tmp_path, gate)
@@ -82,20 +69,6 @@ def test_a_file_that_can_not_be_made_ends_the_capture(tmp_path: Path) -> None:
     assert contents(tmp_path) == [b"1:abcd"]
     assert sink.stats.stopped == os.strerror(errno.ENOSPC)
     assert sink.stats.lost_bytes == 2
-
-
-def test_a_disk_that_is_full_in_a_later_segment_leaves_whole_blocks(tmp_path: Path) -> None:
-    def sink(path: Path, head: bytes, **given: Any) -> Sink:
-        return Sink(path, head, **given, writev=Full(13).writev)
-
-    written = Segments(tmp_path, lambda number: b"%d:" % number, Rotation(size=4), sink=sink)
-    taken = [written.put([data], 1, len(data)) for data in (b"abcd", b"efg")]
-    taken.append(written.put([b"hijk"], 1, 4))
-    written.close(nothing)
-    assert taken == [True, True, True]
-    assert contents(tmp_path) == [b"1:abcd", b"2:efg"]
-    assert written.stats.stopped == os.strerror(errno.ENOSPC)
-    assert (written.stats.bytes, written.stats.lost_bytes) == (11, 4)
 
 
 @pytest.mark.parametrize(("limit", "size"), [(13, 12), (14, 14), (17, 14)])

@@ -44,7 +44,7 @@ def test_a_file_before_that_is_never_closed_does_not_hold_up_the_end(tmp_path: P
     def finish(path: Path) -> None:
         assert gate.wait(30)
 
-    sink = Sink(tmp_path / "1", HEAD, clock=disk.clock, writev=disk.writev, closing=1.0)
+    sink = Sink(tmp_path / "1", HEAD, clock=disk.clock, writev=disk.writev, closing=0.1)
     sink.turn(tmp_path / "2", HEAD, finish)
     await_until(lambda: sink.path.name == "2" and sink.stats.bytes == 2 * len(HEAD))
     sink.close(lambda stats: b"last")

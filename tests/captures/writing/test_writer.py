@@ -256,13 +256,3 @@ def test_a_loss_leaves_a_gap_and_the_flow_keeps_its_name(tmp_path: Path) -> None
         Lost(1, "arrived", "request", NOW, 4),
         Chunk(1, "arrived", "request", NOW, b"k", (), 11),
     ]
-
-
-def test_a_connection_that_outlives_the_capture(tmp_path: Path) -> None:
-    capture = CaptureWriter(tmp_path / "f", limit=None, meta={})
-    flow = begin(capture)
-    capture.close()
-    flow.arrived("request", b"abc", NOW)
-    flow.close(NOW)
-    capture.close()
-    assert capture.stats.lost_bytes == 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from barnabas.captures.kafka.context import Context
@@ -42,14 +41,6 @@ def test_what_was_not_seen_is_null_or_incomplete() -> None:
     assert facts(fetch(5, 3), context)["session"] == {"id": 5, "partitions": {}, "complete": False}
     member = facts(heartbeat(4), context)["member"]
     assert (member["subscribed"], member["assigned"]) == (None, None)
-
-
-def test_facts_are_json() -> None:
-    context = Context()
-    context.learn(heartbeat(0, subscribed=["orders"], assigned=[1, 0]))
-    found = facts(heartbeat(1), context)
-    assert json.loads(json.dumps(found)) == found
-    assert found["member"]["assigned"] == {uuid_text(ORDERS): [0, 1]}
 
 
 def test_ids_without_names_are_the_same_of_a_body_that_is_decoded() -> None:

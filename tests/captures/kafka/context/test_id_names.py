@@ -8,10 +8,8 @@ import pytest
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
-from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, Kind, places
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs import records
-from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.records import Record
 from barnabas.specs.registry import NAMES, api
@@ -68,24 +66,6 @@ def test_what_says_all_itself_has_no_facts() -> None:
         exchange("Heartbeat", 1, {}, {}),
     ):
         assert facts(found, context) == {}
-
-
-def test_an_id_with_neither_field_is_none() -> None:
-    assert list(places(1, 12, "request", TOPIC)) == []
-    assert places(999, 0, "request", TOPIC) == ()
-    assert places(1, 99, "request", TOPIC) == ()
-
-
-@pytest.mark.parametrize("kind", [TOPIC, PRODUCER])
-def test_every_place_is_one_that_can_be_read(kind: Kind) -> None:
-    directions: tuple[Direction, ...] = ("request", "response")
-    for key in NAMES:
-        for version in range(api(key).versions[0], api(key).versions[1] + 1):
-            for direction in directions:
-                for path, found, name in places(key, version, direction, kind):
-                    codec = api(key).message(direction).codec(version)
-                    wanted = [".".join((*path, part)) for part in (found, name) if part]
-                    codec.project(*wanted)
 
 
 def batch(producer: int) -> bytes:

@@ -46,14 +46,6 @@ def test_a_collection_weighs_what_is_in_it(inside: tuple[Any, ...], bytes_: int)
     assert weight(inside) == weight(deque(inside)) == ELEMENT * len(inside) + bytes_
 
 
-def test_texts_are_bounded_in_bytes_and_what_is_forgotten_is_counted() -> None:
-    memory: Memory[int, str] = Memory(bytes_=1000)
-    for number in range(100):
-        memory[number] = "x" * 100
-    assert list(memory) == list(range(90, 100))
-    assert memory.forgotten == 90
-
-
 def test_an_entry_is_weighed_anew_when_it_is_put_in_again() -> None:
     memory: Memory[str, tuple[str, ...]] = Memory(bytes_=1000)
     memory["a"] = memory["b"] = ()

@@ -94,7 +94,7 @@ def test_hostile_bytes_take_bounded_time_and_memory() -> None:
     promise = (LONGEST - 100).to_bytes(4) + bytes.fromhex("0003 0001 00000007 0001 61")
     search = FrameResync()
     began = time.process_time()
-    for _ in range(40):
+    for _ in range(10):
         search.feed(promise * 5000)
-    assert time.process_time() - began < 20
+    assert time.process_time() - began < 5
     assert len(search._data) <= LONGEST + (1 << 20)

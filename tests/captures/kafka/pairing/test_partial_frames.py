@@ -13,7 +13,6 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.checks.running import run as run_checks
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.filters import exchange_filter
 from barnabas.captures.kafka.notes import how_closed, partial, partial_of
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
@@ -59,15 +58,6 @@ def test_nobody_is_blamed() -> None:
     found = open_capture(CASE).exchanges(strays=True)
     checks = checks_named("responses", "correlation_ids", "sequences", "order", "corrupt_records")
     assert list(run_checks(found, checks)) == []
-
-
-def test_the_row_says_it_and_can_be_filtered_by_it() -> None:
-    *_, last = open_capture(CASE).exchanges()
-    row = last.row()
-    assert row["note"] == CUT + "the capture ends"
-    assert (row["request_size"], row["request"], row["response"]) == (296, None, None)
-    passes = exchange_filter("contains(note, 'cut off')")
-    assert [passes(one) for one in open_capture(CASE).exchanges()].count(True) == 4
 
 
 def test_a_copy_says_the_same_and_shows_no_more_than_headers(tmp_path: Path) -> None:
