@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import uuid
 from typing import Any
 
 import pytest
@@ -62,19 +61,6 @@ def test_a_session_is_answered_in_order_without_errors(bytewise: bool) -> None:
         assert frame.header["correlation_id"] == number
         assert frame.body.get("error_code", 0) == 0
     assert told(replies[4], keys.SYNC_GROUP, 5).body["assignment"] == ASSIGNMENT
-
-
-def test_byte_by_byte_gives_the_same_bytes() -> None:
-    assert _played(Broker(), bytewise=False) == _played(Broker(), bytewise=True)
-
-
-def test_what_was_committed_is_fetched() -> None:
-    broker = Broker()
-    _played(broker, bytewise=False)
-    body = {"group_id": "g", "topics": [{"name": TOPIC, "partition_indexes": [0, 1]}]}
-    (reply,) = Connection(broker).receive(asked(keys.OFFSET_FETCH, 5, body))
-    partitions = told(reply, keys.OFFSET_FETCH, 5).body["topics"][0]["partitions"]
-    assert [one["committed_offset"] for one in partitions] == [-1, 3]
 
 
 def _fetch(offset: int, **session: int) -> dict[str, Any]:
@@ -141,32 +127,6 @@ def test_a_version_that_is_not_offered_ends_the_connection() -> None:
     assert reply.closes
 
 
-def test_too_new_an_apiversions_is_told_what_there_is() -> None:
-    broker = Broker(offer=narrowed(keys.API_VERSIONS, 2))
-    (reply,) = Connection(broker).receive(asked(keys.API_VERSIONS, 3, HELLO))
-    answer = told(reply, keys.API_VERSIONS, 0).body
-    assert answer["error_code"] == 35
-    (own,) = [one for one in answer["api_keys"] if one["api_key"] == keys.API_VERSIONS]
-    assert (own["min_version"], own["max_version"]) == (0, 2)
-
-
-def _planted(ordinal: int = 0, **case: Any) -> Planted:
-    seed, *_ = seeds([(keys.METADATA, 9)])
-    chunks = (struct.pack(">i", 10) + seed.frame[:10],)
-    given = Case(**{"number": 0, "recipe": Recipe(seed, ()), "chunks": chunks, **case})
-    return Planted(given, keys.METADATA, 9, ordinal)
-
-
-def test_the_cases_answer_stands_in_the_place_of_one_and_the_rest_is_valid() -> None:
-    broker = Broker(planted=_planted(ordinal=1))
-    connection = Connection(broker)
-    requests = [asked(keys.METADATA, 9, {"topics": None}, number) for number in (5, 6, 7)]
-    replies = connection.receive(b"".join(requests))
-    assert [reply.case for reply in replies] == [False, True, False]
-    assert replies[1].chunks[0][:8] == struct.pack(">ii", 10, 6)
-    assert told(replies[2], keys.METADATA, 9).body["topics"][0]["name"] == TOPIC
-
-
 @pytest.mark.parametrize("last", [False, True])
 def test_behind_a_case_of_fetch_there_may_be_no_records_and_what_is_asked_is_known(
     last: bool,
@@ -183,13 +143,6 @@ def test_behind_a_case_of_fetch_there_may_be_no_records_and_what_is_asked_is_kno
     assert broker.starts == {0: 3}
 
 
-def test_a_half_open_case_is_the_connections_last_word() -> None:
-    connection = Connection(Broker(planted=_planted(delivery="half_open")))
-    (reply,) = connection.receive(asked(keys.METADATA, 9, {"topics": None}) * 2)
-    assert reply.case
-    assert reply.closes
-
-
 @pytest.mark.parametrize("key", sorted(EVERYTHING), ids=lambda key: NAMES[key])
 def test_every_api_is_answered_as_its_schema_says(key: int) -> None:
     low, high = EVERYTHING[key]
@@ -201,11 +154,6 @@ def test_every_api_is_answered_as_its_schema_says(key: int) -> None:
             again = encoded(key, version, "response", frame.body)
             assert seed.frame.endswith(again)
             assert frame.body.get("error_code", 0) == 0
-
-
-def test_seeds_have_names_of_their_own() -> None:
-    found = seeds([(keys.FETCH, version) for version in range(18)])
-    assert len({seed.origin for seed in found}) == len(found)
 
 
 def test_behind_a_handshake_of_version_0_a_token_stands_alone() -> None:
@@ -276,25 +224,3 @@ def test_a_member_of_a_share_group_is_given_each_record_once() -> None:
     done = {**member, "share_session_epoch": 1, "topics": topics}
     (topic,) = _asked_for(broker, keys.SHARE_ACKNOWLEDGE, 1, done)["responses"]
     assert [one["error_code"] for one in topic["partitions"]] == [0]
-
-
-def test_all_metrics_are_wanted_of_a_client_that_is_given_an_id_of_its_own_once() -> None:
-    nobody = {"client_instance_id": uuid.UUID(int=0)}
-    found = _asked_for(Broker(), keys.GET_TELEMETRY_SUBSCRIPTIONS, 0, nobody)
-    assert found["requested_metrics"] == [""]
-    own = {"client_instance_id": uuid.UUID(int=7)}
-    again = _asked_for(Broker(), keys.GET_TELEMETRY_SUBSCRIPTIONS, 0, own)
-    assert again["client_instance_id"] == uuid.UUID(int=7) != found["client_instance_id"]
-
-
-@pytest.mark.parametrize("version", [1, 2])
-def test_the_seeds_of_share_groups_hold_records_and_places(version: int) -> None:
-    def partitions(key: int) -> list[dict[str, Any]]:
-        body = decode_frame(
-            seeds([(key, version)])[0].frame, "response", key=key, version=version
-        ).body
-        found: list[dict[str, Any]] = body["responses"][0]["partitions"]
-        return found
-
-    assert all(one["records"] for one in partitions(keys.SHARE_FETCH))
-    assert len(partitions(keys.SHARE_ACKNOWLEDGE)) == 2

@@ -30,16 +30,6 @@ def test_the_requests_correlation_id_and_the_listeners_port_are_put_in() -> None
     assert len(chunk) == len(_valid())
 
 
-def test_a_correlation_id_that_the_case_changed_stays() -> None:
-    chunk = _valid()[:4] + b"\x00\x00\x00\x09" + _valid()[8:]
-    assert filled(_case(chunk), 77, "127.0.0.1", 1)[0][4:8] == b"\x00\x00\x00\x09"
-
-
-def test_a_live_place_is_filled_wherever_it_is() -> None:
-    (chunk,) = filled(_case(bytes(20), Live(0, 12, 4, "correlation_id")), 77, "127.0.0.1", 1)
-    assert chunk == bytes(12) + struct.pack(">i", 77) + bytes(4)
-
-
 def _with_broker(host: str, port: int) -> bytes:
     frame = decode_frame(_valid()[4:], "response", key=keys.METADATA, version=9)
     brokers = [{"node_id": 0, "host": host, "port": port}]

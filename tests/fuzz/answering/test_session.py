@@ -15,7 +15,7 @@ import pytest
 from barnabas.fuzz.answering.broker import Broker
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import seeds
-from barnabas.fuzz.answering.session import KEPT, LINGERING, LONGEST_WAIT, Session
+from barnabas.fuzz.answering.session import LINGERING, Session
 from barnabas.fuzz.cases.case import Case, Delivery, Recipe
 from barnabas.specs import keys
 from tests.fuzz.observed import request
@@ -83,27 +83,6 @@ def test_half_open_ends_with_the_case() -> None:
     assert _conversation(_broker("half_open", b"some")) == b"some"
 
 
-def test_a_connection_that_nothing_comes_of_is_closed() -> None:
-    assert _conversation(_broker("whole", b"\x00\x00\x00\x10part"), patience=0.02) == (
-        b"\x00\x00\x00\x10part"
-    )
-
-
-def test_who_asks_for_much_more_has_had_its_time() -> None:
-    broker = _broker("whole", b"\0\0\0\4\0\0\0\0")
-    with (
-        _session(broker, NEVER, lambda: 0.0) as (session, selector),
-        _asked(session, selector) as sock,
-    ):
-        for number in range(KEPT):
-            assert not session.over
-            sock.sendall(REQUEST)
-            while len(session.later) == number:
-                for key, events in selector.select(20):
-                    key.data(events)
-        assert session.over
-
-
 def _asked(session: Session, selector: selectors.BaseSelector) -> socket.socket:
     """A client that has asked, and whose request was answered with the case."""
     host, _, port = session.bootstrap.partition(":")
@@ -150,17 +129,4 @@ def test_a_client_that_shows_nothing_has_its_time_all_the_same() -> None:
         assert not _is_over(session)
         now[0] += 0.11
         assert _is_over(session)
-        sock.close()
-
-
-def test_what_waits_on_a_connection_that_was_cut_off_is_not_due() -> None:
-    now = [100.0]
-    patience = LONGEST_WAIT / 2
-    with _session(_broker("whole", b"whole"), patience, lambda: now[0]) as (session, selector):
-        sock = _asked(session, selector)
-        sock.sendall(FETCH)
-        _until(selector, lambda: bool(session.later))
-        now[0] += 1.01 * patience  # nothing came for so long: it is cut off
-        session.tick()
-        assert session.tick() is None
         sock.close()

@@ -60,15 +60,3 @@ def test_elements_of_several_differ() -> None:
     assert len({one["topic_id"] for one in metadata["topics"]}) == SEVERAL
     coordinators = bodies(keys.FIND_COORDINATOR, 4)["several"]["coordinators"]
     assert len({one["key"] for one in coordinators}) == SEVERAL
-
-
-def test_one_of_each_is_the_first() -> None:
-    metadata = bodies(keys.METADATA, 12)["single"]
-    (topic,) = metadata["topics"]
-    assert [one["partition_index"] for one in topic["partitions"]] == [0]
-
-
-def test_names_are_never_null() -> None:
-    metadata = bodies(keys.METADATA, 12)["nulls"]
-    assert metadata["cluster_id"] is None
-    assert all(topic["name"] for topic in metadata["topics"])

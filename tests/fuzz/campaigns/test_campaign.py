@@ -6,7 +6,6 @@ import pytest
 from pydantic import ValidationError
 
 from barnabas.fuzz.campaigns.campaign import Campaign, Known
-from barnabas.fuzz.cases.case import Seed
 
 KNOWN = Known(("null", "flip"), ("died",), ("join",), ("golden",), ("apache", "embedded"))
 
@@ -36,26 +35,3 @@ def campaign(**more: Any) -> Campaign:
 def test_what_is_wrong_is_refused(more: dict[str, Any], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         campaign(**more)
-
-
-def test_names_of_apis_are_as_kafka_writes_them() -> None:
-    found = campaign(apis=("fetch",), versions={"produce": "9+"})
-    assert (found.apis, found.versions) == (("Fetch",), {"Produce": "9+"})
-
-
-def test_seeds_are_wanted_by_api_and_version() -> None:
-    found = campaign(apis=("Fetch", "Produce"), versions={"Fetch": "4-6"})
-    wanted = {
-        (key, version)
-        for key in (0, 1, 3)
-        for version in range(12)
-        if found.wants(Seed(key, version, "request", b"", ""))
-    }
-    assert wanted == {(0, v) for v in range(12)} | {(1, 4), (1, 5), (1, 6)}
-
-
-def test_the_budget_the_target_and_words_do_not_make_another_campaign() -> None:
-    one = campaign(about="x", target="embedded", budget={"cases": 5})
-    other = campaign(about="y", target="apache:3.9.1", budget={"seconds": 5})
-    assert one.settings() == other.settings()
-    assert one.settings() != campaign(seed=1).settings()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from barnabas.fuzz.campaigns.campaign import Campaign
-from barnabas.fuzz.corpus.corpora import CORPORA, EVERYTHING, Basis, basis, corpus
+from barnabas.fuzz.corpus.corpora import CORPORA, EVERYTHING, Basis, corpus
 from barnabas.fuzz.errors import CannotRun
-from barnabas.specs.keys import API_VERSIONS, FETCH, HEARTBEAT, METADATA, SASL_HANDSHAKE
-from tests.fuzz.fakes import FakeTarget
+from barnabas.specs.keys import API_VERSIONS, HEARTBEAT, METADATA, SASL_HANDSHAKE
 from tests.places import SAMPLES
 
 SOME = Basis("broker", ((METADATA, (1, 2)), (HEARTBEAT, (0,))))
@@ -26,25 +24,9 @@ FRAME = {
 }
 
 
-class Takes(FakeTarget):
-    def takes(self) -> Mapping[int, range]:
-        return {METADATA: range(1, 3), FETCH: range(1000, 1001), 4000: range(3)}
-
-
-class Surveys(FakeTarget):
-    def survey(self) -> list[tuple[int, int]]:
-        return [(API_VERSIONS, 3), (METADATA, 9), (METADATA, 1)]
-
-
 def campaign(**more: Any) -> Campaign:
     value = {"version": 1, "target": "x", "budget": {"cases": 1}, **more}
     return Campaign.model_validate(value)
-
-
-def test_a_basis_is_what_the_target_says_of_what_is_declared() -> None:
-    assert basis(Takes()).versions == ((METADATA, (1, 2)),)
-    assert basis(Surveys()).versions == ((METADATA, (1, 9)), (API_VERSIONS, (3,)))
-    assert basis(FakeTarget()).versions == EVERYTHING
 
 
 @pytest.mark.parametrize(
@@ -61,11 +43,6 @@ def test_a_target_gets_what_its_role_reads(role: Any, directions: set[str]) -> N
     }
 
 
-def test_origins_are_unique() -> None:
-    found = corpus(campaign(), SOME, Path())
-    assert len({one.origin for one in found}) == len(found)
-
-
 @pytest.mark.parametrize("name", [one.name for one in CORPORA])
 def test_a_corpus_that_is_named_is_the_only_one(name: str) -> None:
     role: Any = "client" if name == "answers" else "broker"
@@ -75,14 +52,6 @@ def test_a_corpus_that_is_named_is_the_only_one(name: str) -> None:
     assert found
     assert len({one.origin.partition(":")[0] for one in found}) == 1
     assert name == "answers" or all(one.origin.startswith(starts[name]) for one in found)
-
-
-def test_only_the_sessions_that_are_named_are_there() -> None:
-    wanted = campaign(corpora=["sessions"], sessions=["joined"])
-    found = corpus(wanted, Basis("broker", EVERYTHING), Path())
-    assert {one.origin.split(":")[1] for one in found} == {"joined"}
-    with pytest.raises(CannotRun, match="the target accepts no message"):
-        corpus(campaign(corpora=["sessions"], sessions=["none"]), SOME, Path())
 
 
 def test_apis_and_versions_are_those_that_the_campaign_wants() -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
-from barnabas.fuzz.corpus.corpus import captured, generated, listed
-from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.corpus.corpus import captured, generated
 from barnabas.fuzz.frame_map.fields import map_of
 from barnabas.specs import keys
 from barnabas.specs.frames import Direction
-from tests.places import GOLDEN, SAMPLES
+from tests.places import SAMPLES
 
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")
 
@@ -29,21 +25,6 @@ def test_generated_ones_are_of_every_version_with_origins_of_their_own() -> None
     )
     with pytest.raises(LookupError):
         generated("s", {keys.METADATA: (0, 99)}, "request")
-
-
-def test_listed_ones_are_of_what_is_asked_for() -> None:
-    found = list(listed(GOLDEN / "golden-a.jsonl.gz", "request", {keys.METADATA: (12, 12)}))
-    assert {(seed.key, seed.version, seed.direction) for seed in found} == {(3, 12, "request")}
-    assert len({seed.origin for seed in found}) == len(found) == 10
-    assert all(map_of(seed).cut == "" for seed in found)
-
-
-def test_a_line_that_is_no_frame_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "frames.jsonl"
-    good = {"api": "Metadata", "key": 3, "version": 1, "direction": "request", "hex": "ffffffff"}
-    path.write_text(json.dumps(good) + "\n" + json.dumps(good | {"hex": "xyz"}) + "\n")
-    with pytest.raises(CannotRun, match="line 2"):
-        list(listed(path, "request"))
 
 
 def test_captured_ones_are_each_there_once() -> None:

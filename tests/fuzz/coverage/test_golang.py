@@ -60,11 +60,6 @@ def test_counters_that_are_cut_off_are_refused(end: int) -> None:
         counters(TOLD[:end])
 
 
-def test_counters_of_another_format_are_refused() -> None:
-    with pytest.raises(DumpError):
-        counters(TOLD[:24] + b"\x01" + TOLD[25:])
-
-
 def test_a_number_of_more_than_64_bits_is_none() -> None:
     with pytest.raises(DumpError):
         counters(TOLD.replace(bytes.fromhex("0932240001"), bytes.fromhex("0932240081" + "80" * 20)))

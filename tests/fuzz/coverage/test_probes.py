@@ -1,16 +1,8 @@
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
-from barnabas.fuzz.coverage.probes import ROOM, Key, Passed, Probes, merge
+from barnabas.fuzz.coverage.probes import ROOM, Key, Passed, Probes
 
 ONE, OTHER = Key(1, "a/B"), Key(2, "a/C")
-
-
-def test_what_programs_passed_adds_up() -> None:
-    found = {ONE: Probes(1, 48)}
-    merge(found, {ONE: Probes(4, 48), OTHER: Probes(1, 1)})
-    assert found == {ONE: Probes(5, 48), OTHER: Probes(1, 1)}
 
 
 def test_what_nobody_had_passed_is_a_feature_of_who_does_first() -> None:
@@ -22,14 +14,6 @@ def test_what_nobody_had_passed_is_a_feature_of_who_does_first() -> None:
         "reached a/C 0",
     ]
     assert passed.all == {ONE: Probes(0b1110, 4), OTHER: Probes(1, 4)}
-
-
-def test_of_several_that_pass_it_at_once_one_is_the_first() -> None:
-    passed = Passed()
-    told = [{Key(0, "f"): Probes(1 << bit, 64)} for bit in range(64)] * 8
-    with ThreadPoolExecutor(8) as threads:
-        features = [one for found in threads.map(passed.add, told) for one in found]
-    assert sorted(features) == sorted(f"reached f {bit}" for bit in range(64))
 
 
 def test_what_there_is_no_room_for_is_forgotten_and_said() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from barnabas.fuzz.coverage.agent import DumpError
 from barnabas.fuzz.coverage.lines import Lines, Unit
-from barnabas.fuzz.coverage.probes import Key, Probes
 from barnabas.fuzz.coverage.python import dump, lines_of
 
 
@@ -21,14 +20,6 @@ def _functions(**found: tuple[list[int], list[int]]) -> dict[str, Any]:
             }
             for name, (executed, missing) in found.items()
         }
-    }
-
-
-def test_lines_of_files_are_bits() -> None:
-    said = b'{"kafka/a.py": [1, 3], "kafka/b.py": [64]}'
-    assert dump(io.BytesIO(len(said).to_bytes(4) + said)) == {
-        Key(0, "kafka/a.py"): Probes(0b1010, 0),
-        Key(0, "kafka/b.py"): Probes(1 << 64, 0),
     }
 
 
@@ -54,11 +45,6 @@ def test_lines_of_files_are_bits() -> None:
 def test_what_is_no_lines_of_files_is_refused(said: bytes) -> None:
     with pytest.raises(DumpError):
         dump(io.BytesIO(len(said).to_bytes(4) + said))
-
-
-def test_a_line_that_is_told_twice_is_one() -> None:
-    said = b'{"f": [3, 3, 1]}'
-    assert dump(io.BytesIO(len(said).to_bytes(4) + said)) == {Key(0, "f"): Probes(0b1010, 0)}
 
 
 def test_functions_that_read_bytes_are_units_in_packages_of_the_protocol() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.database.findings import Findings, FindingsError, Kept, finding_name
+from barnabas.fuzz.database.findings import Findings, FindingsError, Kept
 from barnabas.fuzz.engine.running import run_range
 from barnabas.fuzz.engine.stats import Judged, Stats
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
@@ -30,16 +30,6 @@ def kept(findings: Findings) -> Kept:
     return findings.campaign("c", "fake", {}, 0.0)
 
 
-def test_where_findings_fired_is_kept_and_adds_up(findings: Findings, kept: Kept) -> None:
-    first, second = stats(0, 60), stats(60, 120)
-    kept.keep(first, 60, 0)
-    kept.keep(second, 120, 1)
-    first.merge(second)
-    for behaviour, found in first.findings.items():
-        assert set(findings.triggers(finding_name(behaviour))) == set(found.triggers)
-    assert findings.triggers("nobody") == []
-
-
 def test_a_finding_keeps_all_that_is_known_of_it(tmp_path: Path) -> None:
     with Findings(tmp_path / "f.db", write=True) as findings:
         kept = findings.campaign("c", "fake", {"seed": 1}, 7.0)
@@ -58,14 +48,6 @@ def test_a_finding_keeps_all_that_is_known_of_it(tmp_path: Path) -> None:
     assert about == ("c", "fake", {"seed": 1}, 1.5, 100)
 
 
-def test_the_same_campaign_goes_on_and_another_one_begins(findings: Findings) -> None:
-    first = findings.campaign("c", "fake", {"seed": 1}, 0.0)
-    first.keep(stats(0, 10), 10, 0)
-    assert findings.campaign("c", "fake", {"seed": 1}, 9.0).done == 10
-    assert findings.campaign("c", "fake", {"seed": 2}, 9.0).done == 0
-    assert findings.campaign("c", "fake 2", {"seed": 1}, 9.0).done == 0
-
-
 def test_two_that_run_one_campaign_are_told(tmp_path: Path, findings: Findings, kept: Kept) -> None:
     with Findings(tmp_path / "f.db", write=True) as other:
         second = other.campaign("c", "fake", {}, 0.0)
@@ -73,15 +55,6 @@ def test_two_that_run_one_campaign_are_told(tmp_path: Path, findings: Findings, 
         with pytest.raises(FindingsError, match="another process runs this campaign"):
             second.keep(stats(0, 10), 10, 0)
         assert sum(other.coverage(second.id).values()) == 10
-
-
-def test_a_smaller_recipe_stands_beside_the_first(findings: Findings, kept: Kept) -> None:
-    kept.keep(stats(0, 100), 100, 0)
-    one = findings.findings()[0]
-    findings.smaller(one, Recipe(SEEDS[0], ()))
-    again = findings.findings(prefix=one.name)[0]
-    assert again.recipe == one.recipe
-    assert again.best == Recipe(SEEDS[0], ())
 
 
 def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:

@@ -30,19 +30,6 @@ def test_what_is_kept_first_is_of_valid_messages_and_what_follows_adds_up(tmp_pa
         assert findings.reached(other.id) == {}
 
 
-def test_cases_that_show_nothing_add_up(tmp_path: Path) -> None:
-    cell, more = Cell("Fetch", 4, "a", "null"), Cell("Fetch", 5, "a", "null")
-    stats = Stats()
-    stats.as_valid.update({cell: 2, more: 1})
-    with Findings(tmp_path / "f.db", write=True) as findings:
-        kept = findings.campaign("c", "t", {}, 0.0)
-        assert findings.as_valid(kept.id) == {}
-        kept.reached({FILE: Lines(1, 15)})
-        kept.keep(stats, 1, 0)
-        kept.keep(stats, 2, 0)
-        assert findings.as_valid(kept.id) == {cell: 4, more: 2}
-
-
 @pytest.mark.parametrize("settings", [{"coverage": "feedback"}, {}])
 def test_fields_that_nothing_showed_get_energy_in_campaigns_with_feedback(
     tmp_path: Path, settings: dict[str, Any]

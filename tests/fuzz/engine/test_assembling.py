@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.campaigns.campaign import Campaign
-from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.corpus.corpora import Basis
-from barnabas.fuzz.engine.assembling import assembled, oracles_for
+from barnabas.fuzz.engine.assembling import assembled
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.frame_map.fields import field_of, map_of
+from barnabas.fuzz.frame_map.fields import field_of
 from barnabas.fuzz.mutators.registry import MUTATORS
-from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.specs.keys import METADATA
 
 BASIS = Basis("broker", ((METADATA, (1,)),))
@@ -23,12 +21,6 @@ BASIS = Basis("broker", ((METADATA, (1,)),))
 def campaign(**more: Any) -> Campaign:
     value = {"version": 1, "target": "x", "budget": {"cases": 1}, "sessions": ["none"], **more}
     return Campaign.model_validate(value)
-
-
-def test_no_names_mean_all_mutators_and_the_oracles_of_the_role() -> None:
-    found = assembled(campaign(), BASIS, Path())
-    assert found.mutators == MUTATORS
-    assert found.oracles == tuple(one for one in ORACLES if "broker" in one.roles)
 
 
 def test_names_choose_in_the_order_of_the_contents() -> None:
@@ -43,12 +35,6 @@ def test_names_choose_in_the_order_of_the_contents() -> None:
 def test_an_oracle_of_another_role_alone_is_refused() -> None:
     with pytest.raises(CannotRun, match="none of the campaign's oracles applies to a broker"):
         assembled(campaign(oracles=["round_trip"]), BASIS, Path())
-
-
-@pytest.mark.parametrize("role", ["broker", "client", "decoder"])
-def test_every_role_is_judged(role: Role) -> None:
-    assert oracles_for(role)
-    assert all(role in one.roles for one in oracles_for(role))
 
 
 def test_a_maker_makes_the_cases_of_the_campaigns_seed() -> None:
@@ -93,11 +79,3 @@ def test_what_is_left_out_is_in_no_case_and_all_else_is() -> None:
     ]
     assert places[0] - places[1] == {("counts", "topics.count")}
     assert places[1] < places[0]
-
-
-@pytest.mark.parametrize(("versions", "there"), [("0-9", False), ("1", False), ("2+", True)])
-def test_versions_that_are_not_named_are_not_left_out(versions: str, there: bool) -> None:
-    left = {"api": "Metadata", "versions": versions, "field": "topics.count", "mutator": "counts"}
-    found = assembled(campaign(mutators=["counts"], without=[left]), BASIS, Path())
-    paths = {part.path for seed in found.corpus for part in found.mutators[0].places(map_of(seed))}
-    assert ("topics.count" in paths) is there

@@ -3,15 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import pytest
-
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import AS_VALID, REACHED, Observation
-from barnabas.fuzz.engine.counting import Compared, counting, what_valid_shows
+from barnabas.fuzz.engine.counting import Compared, what_valid_shows
 from barnabas.fuzz.engine.running import run_range
-from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
+from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker
 
 SAID = Verdict("x", "x", ("x",))
 
@@ -24,14 +21,6 @@ class Echo:
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         for case in cases:
             yield Observation(case, ending="closed" if case.chunks[0][-1] % 2 else "open")
-
-
-def test_a_case_that_shows_what_its_seed_shows_is_told() -> None:
-    target, cases = Echo(), FakeMaker("s").cases(range(60))
-    shows = what_valid_shows(target, SEEDS)
-    assert set(shows) == set(SEEDS)
-    for one in Compared(target, shows).run(cases):
-        assert dict(one.facts).get(AS_VALID, False) == (one.case.chunks[0][-1] % 2 == 0)
 
 
 def test_a_valid_message_that_reached_a_line_first_shows_nothing_that_others_could_show() -> None:
@@ -55,8 +44,3 @@ def test_they_are_counted_by_place_unless_an_oracle_speaks() -> None:
     always = Oracle("x", "x", frozenset({"broker"}), lambda one: [SAID], "no x")
     (batch,) = run_range(compared, FakeMaker("s"), [always], range(200), 200)
     assert not batch.stats.as_valid
-
-
-def test_a_target_that_cannot_count_is_told() -> None:
-    with pytest.raises(Misuse, match=r"fake 1.0: its lines can't be counted"):
-        counting(FakeTarget())

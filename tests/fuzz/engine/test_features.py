@@ -60,7 +60,3 @@ def test_how_it_ended_is_a_feature() -> None:
 )
 def test_log_lines_of_one_template_are_one_feature(one: str, same: str) -> None:
     assert template(one) == template(same)
-
-
-def test_log_lines_of_two_templates_are_two() -> None:
-    assert template("ERROR cannot read") != template("ERROR cannot write")

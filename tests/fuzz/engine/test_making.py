@@ -9,15 +9,10 @@ from dataclasses import replace
 import pytest
 
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
-from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.engine.energy import next_energies
 from barnabas.fuzz.engine.making import FIELDS, HOT, Maker, cook
 from barnabas.fuzz.engine.stats import Field, cells
-from barnabas.fuzz.engine.strata import Strata
-from barnabas.fuzz.frame_map.compressed import message_of
-from barnabas.fuzz.mutators.counts import COUNTS
-from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.sessions.live import filled
 from barnabas.specs import keys
 
@@ -34,13 +29,6 @@ def maker(seed: str = "s") -> Maker:
     return Maker(seed, corpus())
 
 
-def test_a_case_depends_on_seed_and_number_alone() -> None:
-    other = Maker("s", corpus())
-    for number in (7, 3, 100_000, 3):
-        assert other.case(number) == maker().case(number)
-    assert any(maker("t").case(number) != maker().case(number) for number in range(10))
-
-
 @pytest.mark.parametrize("hot", [False, True])
 def test_cases_together_are_those_of_their_numbers(hot: bool) -> None:
     """In order, whatever their batch begins with: also those that energies choose, and second changes."""
@@ -49,23 +37,6 @@ def test_cases_together_are_those_of_their_numbers(hot: bool) -> None:
     assert any(len(case.recipe.changes) == 2 for case in alone)
     for first, end in ((0, 300), (0, 64), (7, 8), (63, 66), (130, 299), (50, 50)):
         assert made.cases(range(first, end)) == alone[first:end]
-
-
-@pytest.mark.parametrize("hot", [False, True])
-def test_what_a_mutator_draws_from_is_of_the_dice_of_the_case(hot: bool) -> None:
-    """Each case as if it were the only one; with energies all but every fourth have their turns."""
-    energies = {corpus()[5].origin: 50} if hot else None
-    strata = Strata("s", corpus(), MUTATORS)
-    for case in Maker("s", corpus(), energies=energies).cases(range(200)):
-        dice, turn = SeededRandom("case s", case.number), case.number
-        if hot and turn % HOT == HOT - 1:
-            continue
-        turn -= turn // HOT if hot else 0
-        (chart, mutator, part), visit = strata.turn(turn, dice.upper())
-        first = case.recipe.changes[0]
-        assert (case.recipe.seed, first[:2]) == (message_of(chart).seed, (mutator.name, part.path))
-        assert first.draws == visit % (1 << 24) << 24 | dice.bits()
-        assert len(case.recipe.changes) == 1 or dice.below(100) == 0
 
 
 def test_a_recipe_makes_the_case_again_and_some_have_two_changes() -> None:
@@ -101,11 +72,6 @@ def test_a_field_with_energy_has_every_second_of_these_cases_or_all(hot: bool) -
     assert other.cases(range(20)) == [other.case(number) for number in range(20)]
 
 
-def test_nothing_to_mutate_is_refused() -> None:
-    with pytest.raises(ValueError, match="no seed message"):
-        Maker("s", [])
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -116,13 +82,6 @@ def test_nothing_to_mutate_is_refused() -> None:
 def test_a_recipe_that_does_not_fit_its_seed_is_refused(change: Change, reason: str) -> None:
     with pytest.raises(LookupError, match=reason):
         cook(Recipe(corpus()[0], (change,)), 1)
-
-
-def test_a_recipe_without_changes_is_the_message_itself() -> None:
-    seed = corpus()[0]
-    case = cook(Recipe(seed, ()), 4)
-    assert case.chunks == (len(seed.frame).to_bytes(4, "big") + seed.frame,)
-    assert [place.name for place in case.live] == ["correlation_id"]
 
 
 def test_a_second_change_is_made_to_what_the_first_has_left() -> None:
@@ -156,12 +115,3 @@ def test_sessions_fill_in_what_a_change_has_left_alone() -> None:
     assert names["producer_id"] > 50
     assert names["crc"] > 50
     assert names["crc"] <= names["producer_id"]
-
-
-def test_only_the_mutators_that_are_given_are_used() -> None:
-    made = Maker("s", corpus(), [COUNTS])
-    changes = {change.mutator for n in range(200) for change in made.case(n).recipe.changes}
-    assert changes == {"counts"}
-    recipe = made.case(0).recipe
-    with pytest.raises(LookupError):
-        cook(recipe, 0, [])

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.observation import Death, Observation
-from barnabas.fuzz.engine.replaying import alike, fires_on, replay, size_by
+from barnabas.fuzz.engine.replaying import alike, fires_on, replay
 from barnabas.fuzz.engine.stats import Behaviour
 from barnabas.fuzz.oracles.closing import CLOSING
 from barnabas.fuzz.oracles.died import DIED
@@ -29,13 +28,6 @@ def recipe(*draws: int) -> Recipe:
 def test_what_fires_says_at_which_attempt() -> None:
     found = replay(FakeTarget(), [RAISED], [cook(recipe(13), 0)], WANTED, 3)
     assert (found.fired, found.attempt) == (True, 1)
-
-
-def test_what_does_not_fire_is_tried_as_often_as_asked() -> None:
-    target = FakeTarget()
-    found = replay(target, [RAISED], [cook(recipe(14), 7)], WANTED, 3)
-    assert not found.fired
-    assert target.ran == [7, 7, 7]
 
 
 def test_another_finding_is_not_the_one() -> None:
@@ -94,39 +86,3 @@ def test_when_time_is_over_nothing_runs() -> None:
     target = FakeTarget()
     assert not fires_on(target, [RAISED], cook, WANTED, lambda: True)(recipe(13))
     assert target.ran == []
-
-
-def test_a_target_is_told_until_when_late_answers_are_waited_for() -> None:
-    class Patient(FakeTarget):
-        """Waits for late answers."""
-
-        over: Callable[[], bool] | None = None
-
-        @contextmanager
-        def patient_until(self, over: Callable[[], bool]) -> Iterator[None]:
-            self.over = over
-            yield
-            assert self.ran
-
-    target = Patient()
-
-    def over() -> bool:
-        return False
-
-    assert fires_on(target, [RAISED], cook, WANTED, over)(recipe(13))
-    assert target.over is over
-
-
-def test_the_size_of_a_case_is_that_of_its_chunks_and_none_if_it_cannot_be_cooked() -> None:
-    def uncookable(recipe: Recipe, number: int) -> Case:
-        raise ValueError
-
-    assert size_by(cook)(recipe(13)) == sum(map(len, cook(recipe(13), 0).chunks)) > 0
-    assert size_by(uncookable)(recipe(13)) == 0
-
-
-def test_what_cannot_be_cooked_does_not_fire() -> None:
-    def uncookable(recipe: Recipe, number: int) -> object:
-        raise LookupError
-
-    assert not fires_on(FakeTarget(), [RAISED], uncookable, WANTED)(recipe(13))  # type: ignore[arg-type]

@@ -10,8 +10,8 @@ import pytest
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.database.findings import Findings, Kept
-from barnabas.fuzz.engine.running import Batch, Began, Ended, Event, run, run_range
-from barnabas.fuzz.engine.stats import Judged, Stats
+from barnabas.fuzz.engine.running import Batch, Event, run, run_range
+from barnabas.fuzz.engine.stats import Stats
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
 ORACLES = (RAISED,)
@@ -52,16 +52,6 @@ def kept_of(findings: Findings, kept: Kept) -> object:
     return rows, about, kept.done
 
 
-def test_a_campaign_finds_what_is_there_once_each(database: Findings) -> None:
-    kept = new(database, "a")
-    events = ran(kept)
-    found = {one.behaviour: one for one in database.findings(kept.id)}
-    assert set(found) == {("IndexError",), ("KeyError",)}
-    assert sum(one.cases for one in found.values()) > len(found)
-    assert kept.done == 500
-    assert [event.round for event in events if isinstance(event, Ended)] == [0, 1, 2, 3, 4]
-
-
 def test_the_first_case_of_a_finding_is_the_lowest_that_fires(database: Findings) -> None:
     kept = new(database, "a")
     ran(kept, last=100)
@@ -90,29 +80,6 @@ def test_what_is_interrupted_goes_on_as_if_it_had_not_been(database: Findings) -
     assert 0 < parts.done < 500
     ran(parts)
     assert kept_of(database, parts) == kept_of(database, whole)
-
-
-def test_energies_change_only_between_rounds(database: Findings) -> None:
-    kept = new(database, "a")
-    began = [event for event in ran(kept) if isinstance(event, Began)]
-    assert began[0].energies == {}
-    assert began[1].energies  # the first round is all news
-    assert [row.energies for row in database.rounds(kept.id)][:5] == [e.energies for e in began]
-
-
-def test_a_round_that_is_not_over_ends_when_the_campaign_gets_more_cases(
-    database: Findings,
-) -> None:
-    kept = new(database, "a")
-    assert not any(isinstance(event, Ended) for event in ran(kept, last=50))
-    assert sum(isinstance(event, Ended) for event in ran(kept, last=100)) == 1
-
-
-def test_it_stops_between_batches_when_time_is_over(database: Findings) -> None:
-    kept = new(database, "a")
-    answers = iter([False, False, True, True])
-    list(run(here(FakeTarget(), "s", 30), kept, 100, 500, lambda: next(answers)))
-    assert kept.done == 60
 
 
 class Interrupted(FakeTarget):
@@ -170,20 +137,6 @@ def test_what_is_shown_twice_is_one_case(database: Findings) -> None:
     assert counts(late) == counts(plain)
 
 
-def test_a_target_is_asked_before_each_batch_how_many_cases_it_likes() -> None:
-    class Growing(FakeTarget):
-        """Likes more each time."""
-
-        at_once = 10
-
-        def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-            yield from super().run(cases)
-            self.at_once *= 2
-
-    batches = ranged(Growing(), range(5, 100))
-    assert [batch.end for batch in batches] == [15, 35, 75, 100]
-
-
 def test_a_batch_ends_behind_the_case_after_which_the_time_is_up() -> None:
     target = FakeTarget()
     (batch,) = ranged(target, range(100, 500), over=lambda: len(target.ran) > 7)
@@ -207,31 +160,3 @@ def test_what_is_under_way_when_the_time_is_up_is_kept() -> None:
     (batch,) = ranged(target, range(100, 500), over=lambda: len(target.ran) > 6)
     assert (batch.end, batch.stats.cases) == (108, 8)
     assert [one.end for one in ranged(target, range(4))] == [4]
-
-
-class Showing(FakeTarget):
-    """Shows the case before once more, behind each."""
-
-    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        before: Observation | None = None
-        for observation in super().run(cases):
-            yield observation
-            if before is not None:
-                yield before
-            before = observation
-
-
-def test_what_comes_of_earlier_cases_is_kept_when_the_time_is_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    target = Showing()
-    kept: list[int] = []
-    add = Stats.add
-
-    def added(stats: Stats, one: Judged) -> None:
-        kept.append(one.number)
-        add(stats, one)
-
-    monkeypatch.setattr(Stats, "add", added)
-    (batch,) = ranged(target, range(100), over=lambda: len(target.ran) > 2)
-    assert (batch.end, kept) == (2, [0, 1, 0])

@@ -35,19 +35,6 @@ def ran(
     return found
 
 
-def test_shards_come_in_turn_and_are_the_round(tmp_path: Path) -> None:
-    with Findings(tmp_path / "f.db", write=True) as findings:
-        kept = findings.campaign("c", "fake", {}, 0.0)
-        batches = ran(kept, rows)
-        assert [batch.end for batch in batches] == [20, 40, 60, 80, 100]
-        whole = Stats()
-        for batch in batches:
-            whole.merge(batch.stats)
-        (there,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], ROUND, 100)
-        assert whole == there.stats
-        assert list(kept.shelved(ROUND)) == []
-
-
 def test_what_was_finished_before_a_shard_failed_is_not_run_again(tmp_path: Path) -> None:
     asked: list[int] = []
 

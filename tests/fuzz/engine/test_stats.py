@@ -34,29 +34,6 @@ def aside(*numbers: int) -> Stats:
     return found
 
 
-def plain(stats: Stats) -> object:
-    found = {name: (one.case, one.count, one.triggers) for name, one in stats.findings.items()}
-    return stats.cases, stats.coverage, stats.features, found, stats.aside
-
-
-def test_parts_add_up_to_the_whole_in_any_order() -> None:
-    whole = part(0, 90)
-    assert whole.findings
-    assert whole.features
-    for order in itertools.permutations([(0, 30), (30, 60), (60, 90)]):
-        added = Stats()
-        for first, end in order:
-            added.merge(part(first, end))
-        assert plain(added) == plain(whole)
-
-
-def test_a_finding_knows_where_it_fired() -> None:
-    whole = part(0, 90)
-    for one in whole.findings.values():
-        assert one.triggers.total() == one.count
-        assert one.triggers <= whole.coverage
-
-
 def test_a_case_of_two_changes_or_of_several_to_blame_says_nothing_of_where() -> None:
     case = FakeMaker("s").case(1)
     twice = case._replace(recipe=case.recipe._replace(changes=case.recipe.changes * 2))

@@ -6,7 +6,7 @@ import functools
 from collections import Counter
 
 from barnabas.fuzz.answering.seeds import seeds as answers
-from barnabas.fuzz.cases.case import Seed, shape_of
+from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.engine.making import Maker
@@ -124,25 +124,6 @@ def test_no_kind_of_part_below_a_batch_has_less_than_its_share() -> None:
         assert len(versions[kind]) > len(there[kind]) / 2, kind
 
 
-def test_answers_of_each_shape_have_their_turn() -> None:
-    made = Maker("s", answered(), [LENGTHS])
-    found: dict[str, set[str]] = {}
-    for case in made.cases(range(3 * made.strata)):
-        recipe = case.recipe
-        if recipe.seed.key == keys.FETCH:
-            shapes = found.setdefault(field_of(recipe.changes[0].path), set())
-            shapes.add(shape_of(recipe.seed.origin))
-    shapes = found["responses[].topic.length"]
-    assert {"single", "several"} <= shapes
-    assert len(shapes) >= 12
-
-
-def test_a_corpus_without_records_has_its_turns_all_the_same() -> None:
-    plain = [seed for seed in corpus() if seed.key == keys.HEARTBEAT]
-    strata = Strata("s", plain, MUTATORS)
-    assert {depth_of(strata.turn(n, 0)[0][2].path) for n in range(len(strata))} == {MESSAGE}
-
-
 def test_a_field_of_a_version_has_all_its_mutators_whatever_message_has_it() -> None:
     strata, dice = Strata("s", corpus(), MUTATORS), SeededRandom("x", 0)
     found = [strata.at_field(Field("Metadata", 12, "topics[].name"), dice)[0] for _ in range(500)]
@@ -157,9 +138,3 @@ def test_a_field_of_a_version_has_all_its_mutators_whatever_message_has_it() -> 
     }
     assert {mutator.name for _, mutator, _ in found} == wanted
     assert len(wanted) > 3
-
-
-def test_a_field_that_no_message_has_leaves_its_turn_to_others() -> None:
-    strata, dice = Strata("s", corpus(), MUTATORS), SeededRandom("x", 0)
-    found = {strata.at_field(Field("Metadata", 12, "gone"), dice)[0][2].path for _ in range(50)}
-    assert len(found) > 10

@@ -16,8 +16,7 @@ from barnabas.fuzz.generators.messages import message, with_header
 from barnabas.fuzz.mutating.mending import splice
 from barnabas.specs import REGISTRY, api
 from barnabas.specs.codec import Malformed
-from barnabas.specs.codec.spans import spans
-from barnabas.specs.frames import Direction, request_head
+from barnabas.specs.frames import Direction
 from tests.places import GOLDEN
 
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")
@@ -78,19 +77,6 @@ def test_generated_messages_are_mapped_whole_and_the_bytes_of_their_fields_are_a
         assert at == len(seed.frame)
 
 
-def test_strings_are_where_spans_finds_them() -> None:
-    seed = message(3, 12, "response", SeededRandom("map", 1), "")
-    body = 5
-    found = {span.path: (span.start, span.end) for span in spans(
-        api(3).response.layout(12), seed.frame[body:], ("topics.name", "brokers.host", "cluster_id")
-    )}  # fmt: skip
-    chart = map_of(seed)
-    assert found
-    for path, (start, end) in found.items():
-        part = chart.parts[chart.index[path]]
-        assert (part.start - body, part.end - body) == (start, end)
-
-
 def test_of_a_malformed_frame_there_is_what_can_be_read() -> None:
     frame = bytes.fromhex("0003 0001 00000007 0001 61 7fffffff 0001")
     chart = map_of(Seed(3, 1, "request", frame, ""))
@@ -124,11 +110,3 @@ def test_record_sets_of_kafka_are_mapped_to_their_ends() -> None:
                     assert len(records_found) == len(batch["records"])
                     looked += 1
     assert looked
-
-
-def test_the_head_of_a_request_is_in_it() -> None:
-    seed = message(1, 12, "request", SeededRandom("map", 1), "")
-    chart = map_of(seed)
-    body = request_head(seed.frame, 0, len(seed.frame)).body
-    assert chart.parts[chart.index["header._tags"]].end == body
-    assert chart.parts[chart.index["header.correlation_id"]].start == 4

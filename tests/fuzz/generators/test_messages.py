@@ -8,7 +8,7 @@ import pytest
 
 from barnabas import specs
 from barnabas.fuzz.cases.seeded_random import SeededRandom
-from barnabas.fuzz.generators.messages import kept, message
+from barnabas.fuzz.generators.messages import message
 from barnabas.fuzz.generators.values import SHAPES, Shape
 from barnabas.specs.frames import Direction, decode_frame, encode_frame, frame_body
 from barnabas.specs.records import read
@@ -54,23 +54,6 @@ def test_record_sets_are_valid(version: int) -> None:
                     assert batch.records()
                     assert batch.magic == (0 if version < 2 else 1 if version < 3 else 2)
     assert sets > 5
-
-
-def test_a_message_depends_on_its_draws_alone() -> None:
-    one, again, other = (
-        message(1, 12, "response", SeededRandom("s", n), "").frame for n in (1, 1, 2)
-    )
-    assert one == again
-    assert one != other
-    assert kept(3, 1, "request", SeededRandom("k", 1)) == kept(
-        3, 1, "request", SeededRandom("k", 1)
-    )
-
-
-def test_what_may_be_null_is_null_now_and_then() -> None:
-    seeds = (message(3, 1, "request", SeededRandom("n", number), "") for number in range(60))
-    topics = [decode_frame(seed.frame, "request").body["topics"] for seed in seeds]
-    assert {found is None for found in topics} == {True, False}
 
 
 def test_messages_come_in_shapes() -> None:

@@ -77,14 +77,3 @@ def test_a_value_of_another_size_moves_every_length_around_it(size: int, magic: 
     batches = list(read(records_of(splice(chart, part.start, part.end, b"z" * size, part.around))))
     assert all(batch.crc_ok for batch in batches)
     assert [record.value for batch in batches for record in batch] == [b"z" * size, b"w"]
-
-
-def test_elements_that_go_are_counted() -> None:
-    chart = produce()
-    part = next(part for part in chart.parts if part.kind == "record")
-    own = chart.parts[chart.index[f"{part.path}.length"]]
-    chunk = splice(chart, own.start, part.end, b"", part.around, elements=-1)
-    (batch,) = read(records_of(chunk))
-    assert batch.crc_ok
-    assert batch.count == 1
-    assert [record.value for record in batch] == [b"w"]

@@ -64,10 +64,6 @@ def all_places(mutator: Mutator) -> list[Place]:
 EACH = pytest.mark.parametrize("mutator", MUTATORS, ids=lambda mutator: mutator.name)
 
 
-def test_names_are_unique() -> None:
-    assert len({mutator.name for mutator in MUTATORS}) == len(MUTATORS)
-
-
 @EACH
 def test_it_changes_something_says_what_and_is_bounded_and_deterministic(mutator: Mutator) -> None:
     done = some(mutator)

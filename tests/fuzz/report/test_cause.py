@@ -61,14 +61,6 @@ def test_what_is_known_of_others(
     assert cause(oracle, behaviour) == expected
 
 
-def test_groups_stand_where_their_first_finding_does() -> None:
-    other = replace(FINDING, name="b", behaviour=("java.lang.Error", "kafka.C.write"))
-    same = replace(FINDING, name="c", behaviour=("java.lang.Error", "kafka.A.read"), cases=5)
-    found = groups([FINDING, other, same])
-    assert [[one.name for one in group.findings] for group in found] == [["a", "c"], ["b"]]
-    assert found[0].cases == 7
-
-
 def test_one_of_a_group_is_made_smaller_for_all() -> None:
     gone = replace(FINDING, observation=replace(FINDING.observation, death=Death(None, "")))
     same = replace(FINDING, name="c", behaviour=("java.lang.Error", "kafka.A.read"))
@@ -108,10 +100,3 @@ def test_what_two_errors_of_an_oracle_say_is_not_one_cause(
     oracle: str, one: tuple[str, ...], other: tuple[str, ...]
 ) -> None:
     assert cause(oracle, one) != cause(oracle, other)
-
-
-def test_one_error_is_one_cause_whatever_was_changed() -> None:
-    assert (
-        len({cause("silent", ("Produce", "records", field)) for field in ("nulls a", "counts b")})
-        == 1
-    )

@@ -20,12 +20,9 @@ from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Delivery, Live, Recipe, Seed
 from barnabas.fuzz.report.client_script import Session, client_script
-from barnabas.fuzz.targets.clients.registry import client
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.peers.clients.client import Client, Program
-from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.python import program
-from barnabas.peers.clients.registry import find
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, LIST_OFFSETS, METADATA
 from barnabas.specs.registry import NAMES
@@ -134,16 +131,6 @@ def test_arguments_that_are_no_port_are_told_how_it_is_used(
     assert (done.returncode, done.stderr) == (2, "usage: python3 THIS_FILE [PORT]\n")
 
 
-def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path) -> None:
-    text = client_script("it dies", [Session(case_of(SEED.frame), [], "asks")])
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = run(text, tmp_path, str(port))
-    assert done.returncode == 3
-    assert done.stderr.startswith(f"port {port}: ")
-    assert done.stderr.count("\n") == 1
-
-
 def test_who_waits_for_the_rest_of_a_case_sees_the_end_of_the_connection(tmp_path: Path) -> None:
     whole = case_of(SEED.frame)
     case = whole._replace(chunks=(whole.chunks[0][:-1],))
@@ -153,14 +140,6 @@ def test_who_waits_for_the_rest_of_a_case_sees_the_end_of_the_connection(tmp_pat
             cut = asked(sock, METADATA, VERSION, {"topics": None}, 5)
         assert len(cut) == len(whole.chunks[0]) - 1
         assert said(process)[-1] == "nothing asked for 1 s behind the case; connection closed"
-
-
-def test_what_was_not_asked_with_the_case_comes_from_another_session() -> None:
-    case, other = case_of(SEED.frame), Broker()
-    other.answer(request(FIND_COORDINATOR, 0, {"key": "g"})[4:])
-    other.answer(request(API_VERSIONS, 0, {})[4:])
-    text = client_script("fine", [Session(case, [recorded(case), other], "asks")])
-    assert text.count('"FindCoordinator v0"') == text.count('"ApiVersions v0"') == 1
 
 
 def told(client_program: Program, address: str, workload: str) -> dict[str, Any]:
@@ -226,15 +205,3 @@ def test_an_installed_client_raises_the_same_with_a_script(tmp_path: Path) -> No
     target = ClientTarget(Client("kafka-python", "installed", lambda: kafka_python))
     raised = raised_with_both(target, kafka_python, LIST_OFFSETS, tmp_path)
     assert raised.endswith("Invalid frame length: -2147483648")
-
-
-@pytest.mark.slow("a release in a venv of its own")
-def test_a_release_with_a_known_bug_shows_it_with_a_script(tmp_path: Path) -> None:
-    """kafka-python#3019."""
-    name = "kafka-python@2.3.1"
-    try:
-        kafka_python = find(name).prepare()
-    except UnavailableClientError as problem:
-        pytest.skip(str(problem))
-    raised = raised_with_both(client(name), kafka_python, METADATA, tmp_path)
-    assert raised == "ValueError: negative count"

@@ -9,7 +9,7 @@ import pytest
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.server_error import SERVER_ERROR
 from barnabas.fuzz.report.error_place import server_error
-from barnabas.fuzz.report.script import UNTOLD, script
+from barnabas.fuzz.report.script import script
 from barnabas.fuzz.targets.recording import Recorded
 from barnabas.specs.keys import HEARTBEAT, METADATA
 from tests.fuzz.mortal import Mortal
@@ -64,8 +64,3 @@ def test_behind_fields_of_fixed_size_the_size_does_not_matter() -> None:
     assert shown is not None
     assert shown.code == "minus_one(received, 0, 9, None)"
     assert "at byte 9" in shown.said
-
-
-def test_an_answer_that_did_not_come_has_no_place() -> None:
-    assert server_error(observed(ASKED), "topics.error_code") is None
-    assert UNTOLD.code == "None"

@@ -49,23 +49,6 @@ def test_what_has_ended_has_no_connection() -> None:
     assert "  probe: not answered: timed out" in open_
 
 
-def test_facts_of_ours_are_left_out() -> None:
-    facts: tuple[tuple[str, object], ...] = (
-        ("served", True),
-        ("reused", True),
-        ("blamed", True),
-        ("later", []),
-        ("port", 40123),
-        ("together", [6, 7]),
-        ("wrote", ""),
-    )
-    lines = "\n".join(shown(facts=facts))
-    assert "  together: [6, 7]" in lines
-    assert not any(
-        f"{name}:" in lines for name in ("served", "reused", "blamed", "later", "port", "wrote")
-    )
-
-
 def test_what_is_long_is_cut_and_counted() -> None:
     long = "x" * 65536
     lines = shown(

@@ -8,13 +8,6 @@ from barnabas.fuzz.report.message import Place
 LONG = bytes(range(256)) * 256
 
 
-def test_a_place_over_two_rows_is_marked_in_both() -> None:
-    rows = list(dump(LONG[:40], Place(14, 18)))
-    assert [row[6:53].split() for row in rows if "^" in row] == [["^^"] * 2, ["^^"] * 2]
-    assert rows[1].index("^") == rows[0].index("0e")
-    assert rows[3].index("^") == rows[2].index("10", 6)
-
-
 def test_what_is_long_is_cut_around_the_place() -> None:
     for place in (None, Place(3, 5), Place(30000, 30004), Place(65000, 65536), Place(65536, 65536)):
         rows = list(dump(LONG, place))

@@ -34,12 +34,6 @@ def test_the_whole_of_a_short_message() -> None:
     ]
 
 
-def test_a_change_of_the_frame_and_one_that_came_later_are_told_behind_it() -> None:
-    changes = (Change("noise", "", 1, "9 bytes"), Change("nulls", "other", 1))
-    *_, first, second = tree(Recipe(METADATA, changes))
-    assert (first, second) == ("> the frame  <-- noise: 9 bytes", "> other  <-- nulls")
-
-
 def test_of_a_long_message_the_neighbourhood_is_shown_and_what_it_stands_in() -> None:
     topics = b"".join(b"\0\1" + bytes((65 + n % 26,)) for n in range(1000))
     frame = bytes.fromhex("0003 0001 00000007 0001 61 000003e8") + topics
@@ -73,22 +67,6 @@ def test_what_is_packed_is_shown_below_the_message_with_what_it_stands_in() -> N
     assert len(chunk) - inside.end == len(made.seed.frame) - packed.end
 
 
-def test_a_field_of_a_container_has_its_own_place() -> None:
-    path = "topic_data[0].partition_data[0].records[0].gzip.members[0].mtime"
-    made = Recipe(seed(9, "gzip"), (Change("limits", path, 1, ""),))
-    assert "  topic_data[0].partition_data[0].records[0].packed, in parts" in tree(made)
-    chunk = cook(made, 0).chunks[0]
-    found = place(made, chunk)
-    assert found is not None
-    valid = map_of(made.seed).framed
-    packed = next(part for part in map_of(made.seed).parts if part.kind == "packed")
-    assert found == (
-        packed.start + 4 + 4,
-        packed.start + 4 + 8,
-    )  # RFC 1952: behind magic, method, flags
-    assert chunk[found.start : found.end] != valid[found.start : found.end]
-
-
 @pytest.mark.parametrize("mutator", [COUNTS, LENGTHS, NULLS, LIMITS])
 def test_a_place_has_what_was_changed(mutator: Mutator) -> None:
     corpus = [seed(9, "none"), seed(3, "none"), seed(0, "none"), METADATA]
@@ -111,18 +89,6 @@ def test_a_place_has_what_was_changed(mutator: Mutator) -> None:
         assert not {at for at in differ - {*marked} if not any(a <= at < b for a, b in sums)}
         looked += 1
     assert looked > 5
-
-
-def test_what_stands_nowhere_has_no_place() -> None:
-    for change in (Change("noise", "", 1), Change("nulls", "of.another.version", 1)):
-        assert place(Recipe(METADATA, (change,)), bytes(30)) is None
-    assert place(Recipe(METADATA, ()), bytes(30)) is None
-    assert place(Recipe(METADATA, (Change("counts", "topics.count", 1),) * 2), bytes(30)) is None
-
-
-def test_a_place_that_was_cut_off_is_the_end() -> None:
-    made = Recipe(METADATA, (Change("truncation", "topics[0].name", 1),))
-    assert place(made, bytes(10)) == (10, 10)
 
 
 def test_of_a_number_both_values_are_shown() -> None:

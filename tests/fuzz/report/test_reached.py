@@ -3,7 +3,7 @@ from __future__ import annotations
 from barnabas.fuzz.coverage.lines import Unit
 from barnabas.fuzz.database.findings import Reached
 from barnabas.fuzz.engine.stats import Cell, Field
-from barnabas.fuzz.report.reached import never, packages, shown, unseen
+from barnabas.fuzz.report.reached import shown, unseen
 
 FOUND = {
     Unit("a", "f", False): Reached(0b1111, 0b1, 0b11),
@@ -12,15 +12,6 @@ FOUND = {
     Unit("b", "h.read", True): Reached(0b1, 0b0, 0b0),
     Unit("c", "never", False): Reached(0b111, 0b0, 0b0),
 }
-
-
-def test_packages_of_which_nothing_was_reached_count_in_the_sum_alone() -> None:
-    assert packages(FOUND) == [("all", 11, 1, 3, 3, 1), ("a", 7, 1, 3, 2, 1), ("b", 1, 0, 0, 1, 0)]
-    assert packages({}) == []
-
-
-def test_parsers_that_nothing_reached_are_named() -> None:
-    assert never(FOUND) == [("a", "g.read"), ("b", "h.read")]
 
 
 def test_a_field_is_a_gap_in_versions_in_which_no_mutator_showed_anything() -> None:

@@ -49,19 +49,6 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_what_tables_count_is_named(found: list[Summary]) -> None:
-    """A case has one change, several, or none: tables of changes do not sum to the cases."""
-    one = found[-1]
-    changes = sum(row.changes for row in one.apis)
-    assert changes == sum(count for _, count in one.mutators)
-    assert ("changes in these cases", f"{changes:,}") in one.facts
-    text = markdown(found)
-    assert "| API | versions | fields | mutators | changes |" in text
-    assert "| mutator | changes |" in text
-    assert "<th>changes</th>" in page(found)
-    assert "<th>cases</th>" not in page(found)
-
-
 def test_the_page_is_whole_and_has_no_script(found: list[Summary]) -> None:
     tags = Tags()
     tags.feed(page(found))
@@ -89,13 +76,6 @@ def test_what_no_one_case_shows_is_shown_as_such(found: list[Summary]) -> None:
         assert "no one case" not in alone
 
 
-def test_a_table_of_markdown_keeps_its_columns(found: list[Summary]) -> None:
-    rows = [line for line in markdown(found).splitlines() if line.startswith("| `")]
-    assert len(rows) == 3
-    assert {line.replace("\\|", "").count("|") for line in rows} == {6}
-    assert not any("<script>" in line for line in rows)
-
-
 def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
     empty, one = found
     assert dict(one.facts)["cases"] == "100"
@@ -106,16 +86,6 @@ def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
     assert dict(one.facts)["findings"] == "3 (raised 2, evil 1)"
     assert dict(empty.facts)["findings"] == "0"
     assert "None." in markdown([empty])
-
-
-def test_a_round_that_has_not_begun_is_none(tmp_path: Path) -> None:
-    (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(100), 100)
-    with Findings(tmp_path / "f.db", write=True) as findings:
-        kept = findings.campaign("c", "fake", {"seed": 4, "round": 100}, 0.0)
-        kept.keep(batch.stats, 100, 0)
-        news = kept.end_round(0)
-        (one,) = summaries(findings)
-    assert one.progress == ((0, news, 0, 0),)
 
 
 def test_places_count_cases_by_how_deep_they_went(tmp_path: Path) -> None:

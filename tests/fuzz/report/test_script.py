@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -102,13 +101,6 @@ def test_a_request_is_answered(tmp_path: Path) -> None:
         received, end = ran(text, cluster.bootstrap, tmp_path)
     assert answer(received)[:4] == (5).to_bytes(4, "big")
     assert end == "nothing more within 5 s; the connection is open"
-
-
-def test_a_broker_that_is_not_there_is_a_line(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        host, port = server.getsockname()
-    told = problem_of(script_of(asks()), host, port, tmp_path)
-    assert told.startswith(f"127.0.0.1:{port}: ")
 
 
 @pytest.mark.parametrize(

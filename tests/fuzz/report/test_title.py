@@ -38,13 +38,6 @@ def test_who_did_what(oracle: str, behaviour: tuple[str, ...], said: str) -> Non
     assert heading(groups([finding])[0]) == said
 
 
-def test_a_title_has_the_smallest_case() -> None:
-    made = Change("counts", "topics[0].tags.count", 1, "-2147483648 (the least) instead of 1")
-    finding = replace(FINDING, smaller=RECIPE._replace(changes=(made,)))
-    expected = "A.read throws Error on a tags count of -2^31 in a Metadata v1 request"
-    assert title(finding) == expected
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -59,10 +52,3 @@ def test_upon_what(change: Change, said: str) -> None:
     assert upon(RECIPE._replace(changes=(change,))) == f"{said} in a Metadata v1 request"
     both = RECIPE._replace(changes=(Change("nulls", "x", 0), change))
     assert upon(both) == f"{said} and 1 more in a Metadata v1 request"
-
-
-def test_what_names_no_error_has_a_heading_of_its_own() -> None:
-    hangs = replace(FINDING, oracle="client-hung", behaviour=("nulls a",), what="it hangs: 5 s")
-    (group,) = groups([hangs, replace(hangs, behaviour=("counts b",))])
-    assert heading(group) == "the client hangs"
-    assert title(hangs) == "it hangs: 5 s (a well-formed Metadata v1 request)"

@@ -4,19 +4,13 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Live
 from barnabas.fuzz.sessions.live import filled
-from barnabas.specs.keys import METADATA
 from barnabas.specs.records import build, read
 from barnabas.specs.records.record import Record
-from tests.fuzz.observed import ASK, case, request
+from tests.fuzz.observed import case
 
 
 def with_live(case: Case, *live: Live) -> Case:
     return case._replace(live=live)
-
-
-def test_a_correlation_id_is_put_in_its_place() -> None:
-    (sent,) = filled(with_live(case(ASK), Live(0, 8, 4, "correlation_id")), {}, 77)
-    assert sent == request(METADATA, 1, {"topics": None}, correlation_id=77)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from barnabas.fuzz.cases.case import session_of
 from barnabas.fuzz.sessions.bodies import MEMBER_ID
 from barnabas.fuzz.sessions.joined import JOINED
 from barnabas.fuzz.sessions.live import LIVE
-from barnabas.fuzz.sessions.registry import SESSIONS, is_bare, seeds
+from barnabas.fuzz.sessions.registry import SESSIONS
 from barnabas.fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
-from barnabas.specs import decode_frame
 from barnabas.specs.keys import JOIN_GROUP, METADATA
 from barnabas.specs.registry import api
 
@@ -101,13 +99,3 @@ def test_versions_are_those_that_both_sides_know() -> None:
         stage.version(JOIN_GROUP)
     with pytest.raises(Unoffered, match="from version 2"):
         stage.version(METADATA, 1)
-
-
-def test_seeds_are_valid_messages_of_what_is_offered() -> None:
-    found = seeds()
-    assert len({seed.origin for seed in found}) == len(found)
-    for seed in found:
-        if not is_bare(session_of(seed.origin)):
-            assert decode_frame(seed.frame, "request").key == seed.key
-    assert {seed.key for seed in found} == {key for one in SESSIONS for key in one.keys}
-    assert seeds({METADATA: (0, 3)}) == []

@@ -34,8 +34,3 @@ def test_every_session_comes_to_its_end_without_all_of_its_steps(session: Sessio
     names, values = drive(without(session, asked(session)), {})
     assert names == []
     assert bool(values) != session.before_login  # of a login nothing is known that was not asked
-
-
-def test_what_nobody_knows_is_no_session() -> None:
-    assert named("nothing") is None
-    assert named("nothing without Metadata") is None

@@ -21,9 +21,3 @@ def test_numbers_and_texts_become_as_low_as_the_bug_lets_them() -> None:
     small = body(shrink(FETCH, fires, steps=(VALUES, LOWER)).recipe)
     assert (small["max_wait_ms"], small["rack_id"]) == (125, "aaaa")
     assert small["min_bytes"] == -77  # a change is put to it
-
-
-def test_a_field_that_may_not_be_null_is_empty() -> None:
-    recipe = Recipe(seed("InitProducerId", 4, {"transactional_id": "txn"}), ())
-    small = shrink(recipe, lambda one: body(one)["transactional_id"] is not None, steps=(VALUES,))
-    assert body(small.recipe)["transactional_id"] == ""

@@ -54,22 +54,6 @@ def test_one_record_is_left_with_what_the_bug_needs_of_it() -> None:
     assert found.runs <= RUNS
 
 
-def test_keys_and_values_become_as_short_as_the_bug_lets_them() -> None:
-    recipe = produce(build([Record(0, 1000, b"k" * 100, b"v" * 100)]))
-    small = shrink(recipe, has(lambda one: len(one.value or b"") >= 20)).recipe
-    (only,) = batches(small)[0].records()
-    assert (only.key, only.value) == (None, b"v" * 25)
-
-
-def test_as_many_records_stay_as_the_bug_needs() -> None:
-    recipe = produce(build(records(9)))
-    small = shrink(recipe, lambda one: sum(len(b.records()) for b in batches(one)) >= 3).recipe
-    (batch,) = batches(small)
-    assert [one.offset for one in batch] == [0, 1, 2]
-    assert {(one.key, one.value, one.headers) for one in batch} == {(None, None, ())}
-    assert (batch.crc_ok, batch.count) == (True, 3)
-
-
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_a_change_stays_with_its_record(compression: str) -> None:
     path = f"{SET}[1].records[2].value.length" if compression == "none" else f"{SET}[1].packed"
@@ -97,8 +81,3 @@ def test_messages_of_magic_1_are_batches_of_one() -> None:
     (batch,) = batches(small)
     assert [(one.key, one.value) for one in batch] == [(b"key-2", None)]
     assert (batch.magic, batch.crc_ok, small.changes[0].path) == (1, True, f"{SET}[0].key.length")
-
-
-def test_what_can_not_be_read_as_records_is_left_alone() -> None:
-    recipe = produce(build(records(2)) + b"rest")
-    assert list(RECORDS.smaller(recipe)) == []

@@ -11,7 +11,6 @@ from barnabas import specs
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
 from barnabas.fuzz.shrinking.search import RUNS, shrink
 from barnabas.fuzz.shrinking.step import opened
-from barnabas.fuzz.shrinking.versions import VERSIONS
 from tests.fuzz.observed import request
 
 
@@ -68,11 +67,6 @@ def test_all_that_the_bug_does_not_need_goes() -> None:
     assert small.seed.version == 0
 
 
-def test_a_change_stays_at_the_element_that_it_was_put_to() -> None:
-    small = shrink(METADATA, lambda recipe: nulled(recipe) == "ccc").recipe
-    assert body(small)["topics"] == [{"name": "ccc"}]
-
-
 @pytest.mark.parametrize(
     ("needs", "kept"),
     [
@@ -89,31 +83,6 @@ def test_what_the_bug_needs_stays(
     small = shrink(METADATA, needs).recipe
     assert needs(small)
     assert kept(small)
-
-
-def test_fields_get_their_defaults() -> None:
-    fetch = seed(
-        "Fetch",
-        4,
-        {
-            "max_wait_ms": 5,
-            "min_bytes": 9,
-            "topics": [
-                {"topic": "t", "partitions": [{"partition": 3, "fetch_offset": 8}] * 2},
-                {"topic": "u", "partitions": []},
-            ],
-        },
-    )
-    recipe = Recipe(fetch, (Change("limits", "topics[0].partitions[1].fetch_offset", 1),))
-    small = shrink(recipe, lambda r: body(r)["min_bytes"] == 9).recipe
-    assert body(small)["min_bytes"] == 9
-    assert body(small)["max_wait_ms"] == 0
-    assert body(small)["topics"] == []  # the change goes, and then what it was put to
-
-
-def test_a_recipe_that_is_small_is_left() -> None:
-    small = shrink(METADATA, lambda recipe: nulled(recipe) is not None).recipe
-    assert shrink(small, lambda recipe: nulled(recipe) is not None).recipe == small
 
 
 def test_what_has_more_bytes_is_not_smaller_unless_it_has_fewer_changes() -> None:
@@ -134,20 +103,6 @@ def test_what_has_more_bytes_is_not_smaller_unless_it_has_fewer_changes() -> Non
     assert len(least.recipe.changes) == 1
 
 
-def test_a_lower_version_may_take_more_bytes_for_its_own_message() -> None:
-    recipe = METADATA._replace(changes=())
-
-    def size(one: Recipe) -> int:
-        return len(one.seed.frame) + extra[one.seed.version]
-
-    extra = dict.fromkeys(range(14), 0)
-    lower = shrink(recipe, lambda one: True, steps=(VERSIONS,), size=size).recipe
-    assert lower.seed.version == 0
-    extra = {version: 1000 - version for version in range(14)}
-    same = shrink(recipe, lambda one: True, steps=(VERSIONS,), size=size).recipe
-    assert same.seed.version == 9
-
-
 def test_it_is_asked_no_more_often_than_allowed_and_never_twice_the_same() -> None:
     fires, asked = counted(lambda recipe: nulled(recipe) == "ccc")
     found = shrink(METADATA, fires)
@@ -157,10 +112,6 @@ def test_it_is_asked_no_more_often_than_allowed_and_never_twice_the_same() -> No
     found = shrink(METADATA, fires, runs=2)
     assert (len(asked), found.runs) == (2, 2)
     assert found.recipe == asked[-1]
-
-
-def test_what_fires_only_as_it_was_stays_as_it_was() -> None:
-    assert shrink(METADATA, lambda recipe: False).recipe == METADATA
 
 
 def test_a_seed_that_no_schema_reads_keeps_its_bytes() -> None:

@@ -32,13 +32,3 @@ def test_the_steps_that_the_bug_needs_are_left(needed: set[str], left: str) -> N
     assert small.session == left
     # the case that is made of it is behind the same steps
     assert cook(small, 0).recipe.session == left
-
-
-def test_no_session_is_smaller_than_a_short_one() -> None:
-    small = shrink(DEEP, lambda recipe: True, steps=STEPS).recipe
-    assert small.session == ""
-    assert cook(small, 0).recipe.session == ""
-
-
-def test_a_workload_of_clients_has_no_steps() -> None:
-    assert list(SESSION_STEPS.smaller(Recipe(SEED, (), "consume"))) == []

@@ -5,7 +5,6 @@ import socket
 import pytest
 
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.states.alphabet import UNSENT
 from barnabas.fuzz.states.conversation import SILENCES, Conversation
 from barnabas.fuzz.states.registry import ALPHABETS
 from barnabas.fuzz.targets.address import address
@@ -38,12 +37,6 @@ def test_a_broker_that_is_gone_is_no_answer() -> None:
     expected = "no longer serves: .*ConnectionRefusedError; it was asked DescribeGroups$"
     with pytest.raises(CannotRun, match=expected):
         said.say("DescribeGroups")
-
-
-def test_what_can_not_be_sent_yet_is_not() -> None:
-    said = nobodys("transaction")
-    assert said.say("EndTxn of the last epoch") == UNSENT
-    assert said.requests == 0
 
 
 @pytest.mark.slow("an embedded cluster, and a dozen answers that do not come")

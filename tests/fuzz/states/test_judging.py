@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.fuzz.states.alphabet import UNSENT, Alphabet, Input
-from barnabas.fuzz.states.judging import Wrong, compared, judged, switched_off
+from barnabas.fuzz.states.judging import Wrong, compared, judged
 from barnabas.fuzz.states.machine import Machine, Step
 from barnabas.specs.groups import NONE, OTHER, Table
 
@@ -62,27 +62,8 @@ def test_what_is_wrong_is_told_with_the_way_there(machine: Machine, expected: li
     assert list(judged(ALPHABET, machine)) == expected
 
 
-def test_two_that_are_the_same_do_not_differ() -> None:
-    assert list(compared(lamp(), lamp())) == []
-
-
 def test_a_difference_is_told_once_and_what_is_behind_it_is_not() -> None:
     other = lamp("other", on={"burn": Step("NONE, cold", 0)})
     assert list(compared(lamp(), other)) == [
         Wrong("burn: NONE, hot from lamp, NONE, cold from other", ("light", "burn"))
     ]
-
-
-def test_what_is_never_served_is_switched_off_and_what_is_refused_now_and_then_is_not() -> None:
-    """Only the APIs that are needed count; what could not be sent says nothing."""
-    needed = ALPHABET._replace(
-        needs=(0,), inputs=(*ALPHABET.inputs, Input("other", 3, lambda _: {}))
-    )
-    never = {name: Step("UNSUPPORTED_VERSION", 0) for name in ("light", "burn", "look")}
-    off = Machine("lamp", ((),), ({**never, "other": Step(NONE, 0)},), True, 0)
-    assert switched_off(needed, off) == ["Produce"]
-    assert switched_off(ALPHABET, off) == []
-    unsent = off._replace(steps=({**off.steps[0], "burn": Step(UNSENT, 0)},))
-    assert switched_off(needed, unsent) == ["Produce"]
-    served = off._replace(steps=({**off.steps[0], "burn": Step(NONE, 0)},))
-    assert switched_off(needed, served) == []

@@ -29,13 +29,3 @@ def test_what_is_too_old_or_nobodys_is_to_be_refused(alphabet: str, state: str, 
     assert event
     assert state in dict(found.table.states)
     assert found.table.step(state, event, NONE) is None
-
-
-def test_a_producer_in_its_first_epoch_has_no_last_one() -> None:
-    alphabet = BY_NAME["transaction"]
-    old = [one for one in alphabet.inputs if one.name.endswith("of the last epoch")]
-    for epoch, sent in ((0, None), (1, 0)):
-        memory = {**alphabet.begins("mine"), "producer_epoch": epoch}
-        end = next(one for one in old if one.name.startswith("EndTxn")).body(3, memory)
-        assert (end and end["producer_epoch"]) == sent
-        assert all((one.body(3, memory) is None) == (sent is None) for one in old)

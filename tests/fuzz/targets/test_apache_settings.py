@@ -38,11 +38,6 @@ def test_a_mapping_is_kept_as_text_and_read_from_it_again() -> None:
     assert found.text == text
 
 
-def test_what_is_as_usual_is_not_in_the_text() -> None:
-    usual = {"kind": "apache", "version": "4.3.1", "listener": "plaintext", "mechanism": "PLAIN"}
-    assert target(usual) == target("apache:4.3.1") == "apache:4.3.1"
-
-
 @pytest.mark.parametrize(
     ("value", "says"),
     [
@@ -56,10 +51,3 @@ def test_what_is_as_usual_is_not_in_the_text() -> None:
 def test_what_is_wrong_in_a_mapping_is_told_in_a_line(value: Any, says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         target(value)
-
-
-def test_the_schema_for_editors_has_both_forms() -> None:
-    shown = Campaign.model_json_schema()["properties"]["target"]
-    assert {"string", "#/$defs/ApacheSettings"} == {
-        one.get("type", one.get("$ref")) for one in shown["anyOf"]
-    }

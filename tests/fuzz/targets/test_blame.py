@@ -66,24 +66,12 @@ def cases(count: int) -> list[Case]:
     return [case(ASK, number=number) for number in range(count)]
 
 
-def test_without_trouble_nothing_is_run_again() -> None:
-    fake = Fake([])
-    fake.settle(64)
-    assert len(fake.seen) == 1
-
-
 @pytest.mark.parametrize("guilty", [[0], [63], [17], [3, 40], [0, 1, 2, 63]])
 def test_the_guilty_are_found_and_nobody_else(guilty: list[int]) -> None:
     fake = Fake(guilty)
     found = fake.settle(64)
     assert numbers(found) == list(range(64))
     assert dead(found) == guilty
-
-
-def test_one_of_many_is_found_in_a_few_runs() -> None:
-    fake = Fake([41])
-    fake.settle(128)
-    assert len(fake.seen) == 1 + 2 * 7
 
 
 def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
@@ -167,20 +155,6 @@ def test_who_was_under_way_is_tried_alone_or_all_are_halved(
     assert fake.seen == tried
     assert numbers(found) == settled
     assert blamed(found) == guilty
-
-
-def test_kinds_that_ended_it_before_are_tried_first() -> None:
-    fake = Fake([4])
-    fake.search(died(), DEAD, likely=lambda case: case.number == 4)
-    assert fake.seen == [[4]]
-
-
-def test_a_death_that_takes_two_names_all_that_were_reached() -> None:
-    fake = Fake([4, 6], together=2)
-    found = fake.search(died(), DEAD)
-    (last,) = (one for one in found if one.death)
-    assert last.shared
-    assert numbers(found) == list(range(7))
 
 
 def test_what_only_several_do_together_names_them_all() -> None:

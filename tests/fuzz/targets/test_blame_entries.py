@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.targets.blame import ENTRIES, TRIES, Trouble
+from barnabas.fuzz.targets.blame import TRIES, Trouble
 from tests.fuzz.targets.test_blame import Fake, blamed, cases, ending, numbers
 
 
@@ -52,13 +52,6 @@ def test_the_nearest_to_an_entry_are_tried_alone_and_nobody_else_once_it_is_know
     assert fake.seen == [[7], [5], [40]]
 
 
-def test_who_is_tried_in_vain_keeps_what_it_was_answered_first() -> None:
-    fake = Says({5: "ERROR a"})
-    first = [Observation(one, replies=(b"first",)) for one in cases(8)]
-    found = fake.search(first, Trouble(log=("ERROR a",), near=((4, 5),)))
-    assert [one.replies for one in found] == [(b"first",)] * 5 + [()] + [(b"first",)] * 2
-
-
 def test_an_entry_that_none_of_the_nearest_shows_is_halved_for() -> None:
     fake = Says({5: "ERROR a", 9: "ERROR b"})
     near = {"ERROR a": (5,), "ERROR b": tuple(range(10, 10 + TRIES + 1))}
@@ -85,10 +78,3 @@ def test_of_a_target_that_is_well_who_was_waited_for_is_tried_last_and_alone() -
     assert not any(slow & set(run) for run in seen[2:])
     assert tried(20)[1:] == [[2], [3], [20]]
     tried(31)
-
-
-def test_of_a_template_the_nearest_of_a_few_entries_are_tried() -> None:
-    fake = Says({50: "ERROR a"})
-    wrong = Trouble(log=("ERROR a",) * (ENTRIES + 1), near=((1,), (2,), (3,)))
-    assert blamed(fake.search(ending(64, "open"), wrong)) == [50]
-    assert fake.seen[:3] == [[1], [2], list(range(32))]

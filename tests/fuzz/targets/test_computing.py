@@ -11,9 +11,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import COMPUTES, WAITED, Death, Observation
-from barnabas.fuzz.targets.computing import IN_VAIN, LONG_S, Computing
-from barnabas.fuzz.targets.embedded import EmbeddedService
-from barnabas.fuzz.targets.service import Elsewhere
+from barnabas.fuzz.targets.computing import LONG_S, Computing
 from tests.fuzz.observed import ASK, case
 
 THREAD = 2
@@ -89,14 +87,6 @@ def test_the_first_case_that_does_it_alone_is_named_with_the_place(
     assert bench.did == ["restart", 4, 5, "restart"]
 
 
-def test_a_case_that_was_alone_is_not_taken_for_one_before_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bench = Bench({}, share=ENDLESS)
-    assert computing(bench, monkeypatch).behind([late(4)]) is None
-    assert bench.did == ["restart", 4]
-
-
 def test_who_ends_the_process_meanwhile_is_named_with_that(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench({5: ENDLESS}, share=ENDLESS, dies=LONG_S + 3)
     found = computing(bench, monkeypatch).behind([late(n) for n in (4, 5, 6)])
@@ -127,38 +117,6 @@ def test_who_comes_to_rest_or_pauses_is_left_alone(
     assert bench.now <= most
 
 
-def test_a_thread_that_stands_ready_computes_though_it_has_no_processor(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bench = Bench({}, share=HALF, waits=0.5)
-    assert computing(bench, monkeypatch).computing() == THREAD
-    assert bench.had >= LONG_S
-
-
-def test_nobody_is_looked_at_while_all_were_answered_or_no_process_is_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bench = Bench({}, share=ENDLESS)
-    assert computing(bench, monkeypatch).behind([]) is None
-    assert bench.now == 0
-    bench.pid = None
-    assert computing(bench, monkeypatch).behind([late(4)]) is None
-    elsewhere = Elsewhere("127.0.0.1", 1)  # where nobody listens
-    assert Computing(elsewhere, bench).behind([late(4)]) is None
-    assert not bench.did
-
-
-def test_what_no_case_does_alone_is_searched_for_a_few_times_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bench = Bench({})
-    looks = computing(bench, monkeypatch)
-    for _ in range(IN_VAIN + 1):
-        bench.share = ENDLESS
-        assert looks.behind([late(4)]) is None
-    assert bench.did == ["restart", 4] * IN_VAIN + ["restart"]
-
-
 @pytest.mark.parametrize(("does", "long"), [("pass", True), ("input()", False)])
 def test_a_real_process_is_seen_to_compute_or_to_rest(
     monkeypatch: pytest.MonkeyPatch, does: str, long: bool
@@ -176,12 +134,3 @@ def test_a_real_process_is_seen_to_compute_or_to_rest(
         finally:
             process.kill()
     assert thread == (process.pid if long else None)
-
-
-def test_an_embedded_cluster_at_rest_does_not_compute() -> None:
-    service = EmbeddedService()
-    service.start()
-    try:
-        assert Computing(service, Bench({})).computing() is None
-    finally:
-        service.stop()

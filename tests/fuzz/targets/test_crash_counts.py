@@ -21,15 +21,6 @@ def test_a_kind_that_ended_the_process_often_is_sent_no_more() -> None:
     assert killers.likely(of("lengths"))
 
 
-def test_who_made_it_hang_is_likely_to_do_so_again_and_is_still_sent() -> None:
-    killers = CrashCounts()
-    for _ in range(DEATHS):
-        assert not killers.enough(of("counts"))
-        killers.hung(of("counts"))
-    assert killers.likely(of("lengths"))
-    assert not killers.enough(of("counts"))
-
-
 def test_so_is_an_api_whatever_the_mutator() -> None:
     killers = CrashCounts()
     for number in range(DEATHS_OF_API):

@@ -38,15 +38,6 @@ def verdicts(observation: Observation) -> list[Verdict]:
     return [verdict for oracle in oracles for verdict in oracle.judge(observation)]
 
 
-def test_what_is_documented_is_fine() -> None:
-    def refuses(case: Case) -> Mapping[str, Any]:
-        raise Malformed("a", 0, "b")
-
-    found = observed(refuses, Malformed)
-    assert (found.raised, dict(found.facts)) == ("", {"refused": "Malformed"})
-    assert verdicts(found) == []
-
-
 def test_what_is_not_documented_is_told_with_where_it_was_raised() -> None:
     def breaks(case: Case) -> Mapping[str, Any]:
         empty: dict[int, Mapping[str, Any]] = {}
@@ -88,12 +79,6 @@ def test_memory_that_no_input_justifies_is_told(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(decoder_module, "_highest", lambda: next(readings))
     (verdict,) = verdicts(observed(lambda case: {}))
     assert (verdict.oracle, verdict.behaviour[0]) == ("greedy", "memory")
-
-
-@pytest.mark.parametrize("otherwise", [[], ["topics"]])
-def test_fields_that_differ_are_told(otherwise: list[str]) -> None:
-    found = verdicts(observed(lambda case: {"otherwise": otherwise}))
-    assert [verdict.oracle for verdict in found] == ["round_trip"] * bool(otherwise)
 
 
 @pytest.mark.parametrize("name", [one.name for one in DECODERS])

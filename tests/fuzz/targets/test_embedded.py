@@ -8,7 +8,6 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Live
 from barnabas.fuzz.cases.observation import DIFFERS, Observation
-from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
@@ -16,11 +15,9 @@ from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.flow import Flow
 from barnabas.fuzz.targets.pair import beside
-from barnabas.fuzz.targets.service import Elsewhere
-from barnabas.specs import decode_frame
 from barnabas.specs.keys import API_VERSIONS
 from tests.fuzz.observed import ASK, case, request
-from tests.fuzz.targets.embedded_cases import PARKED, all_at_once, asks, give_up_parked, run
+from tests.fuzz.targets.embedded_cases import PARKED, all_at_once, asks, run
 
 VERSIONS = request(API_VERSIONS, 0, {})
 NO_SIZE = b"\x7f\xff\xff\xff" + ASK[4:]
@@ -96,50 +93,9 @@ def test_who_works_on_an_answer_is_waited_for_longer(
     assert (found.took_ms >= at_work_ms) is (share > 0.2)
 
 
-def test_valid_requests_are_answered_on_connections_that_survive(target: BrokerTarget) -> None:
-    opened = target.lanes.counts.opened
-    found = run(target, *asks(100))
-    assert all(len(one.replies) == 1 and one.ending == "open" for one in found)
-    assert target.lanes.counts.opened - opened <= 4
-
-
-def test_an_answer_carries_the_live_correlation_id_of_its_request(target: BrokerTarget) -> None:
-    for one in run(target, *(case(ASK)._replace(live=LIVE) for _ in range(3))):
-        assert one.replies[0][:4] == one.sent[0][8:12]
-
-
-def test_requests_in_one_case_are_answered_in_their_order(target: BrokerTarget) -> None:
-    (one,) = run(target, case(ASK, VERSIONS, ASK))
-    assert [len(reply) > 0 for reply in one.replies] == [True] * 3
-    assert decode_frame(one.replies[1], "response", key=API_VERSIONS, version=0).body["api_keys"]
-
-
-@pytest.mark.parametrize("delivery", ["whole", "bytewise", "burst"])
-def test_bytes_arrive_however_they_are_delivered(target: BrokerTarget, delivery: str) -> None:
-    (one,) = run(target, case(ASK)._replace(delivery=delivery))  # type: ignore[arg-type]
-    assert len(one.replies) == 1
-
-
-def test_a_frame_that_is_not_whole_is_not_waited_for(target: BrokerTarget) -> None:
-    (one,) = run(target, case(ASK[:-1]))
-    assert one.ending == "open"
-    assert not dict(one.facts).get("waited_ms")
-
-
 def test_a_size_that_no_request_has_closes_the_connection(target: BrokerTarget) -> None:
     (one,) = run(target, case(NO_SIZE))
     assert one.ending in ("closed", "reset")
-
-
-def test_a_parked_request_is_given_up_and_holds_up_nobody(
-    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    give_up_parked(monkeypatch)
-    abandoned = target.lanes.counts.abandoned
-    found = run(target, case(PARKED), *asks(20)[1:])
-    assert dict(found[0].facts)["waited_ms"]
-    assert all(one.replies for one in found[1:])
-    assert target.lanes.counts.abandoned == abandoned + 1
 
 
 def test_others_go_on_while_one_is_waited_for(target: BrokerTarget) -> None:
@@ -167,12 +123,6 @@ def test_two_targets_that_agree_differ_in_nothing() -> None:
         other.sender.doing = "starting it anew"
         assert pair.doing == "starting it anew"
     assert not any(dict(one.facts).get(DIFFERS) for one in found)
-
-
-def test_where_nobody_listens_a_target_says_so() -> None:
-    gone = BrokerTarget(Elsewhere("127.0.0.1", 1), limit=1)
-    with pytest.raises(CannotRun, match="does not serve"):
-        gone.__enter__()
 
 
 def test_a_case_that_somebody_asks_for_is_sent_however_often_its_kind_ended_the_process(

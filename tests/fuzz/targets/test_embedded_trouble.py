@@ -9,7 +9,7 @@ from itertools import chain
 import pytest
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import COMPUTES, Death, Observation, Probe
+from barnabas.fuzz.cases.observation import COMPUTES, Observation, Probe
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.flow import Flow, Placed
@@ -173,28 +173,6 @@ def test_what_was_only_busy_is_waited_for_and_not_started_again(
     assert target.restarts == restarts
 
 
-@pytest.mark.usefixtures("no_wait")
-def test_what_stays_busy_longer_than_a_start_takes_is_started_again(
-    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hung = [True]
-    start, probe = target.service.start, target.prober.probe
-
-    def again() -> None:
-        hung.clear()
-        start()
-
-    monkeypatch.setattr(target.sender.revival, "_start_s", 0.0)
-    monkeypatch.setattr(target.service, "start", again)
-    monkeypatch.setattr(
-        target.prober, "probe", lambda *asks: Probe(False, 5.0, "") if hung else probe(*asks)
-    )
-    restarts = target.restarts
-    run(target, case(ASK))
-    assert run(target, case(ASK))[0].replies
-    assert target.restarts == restarts + 1
-
-
 def test_more_cases_are_given_at_once_while_all_goes_well_and_fewer_behind_a_death() -> None:
     with BrokerTarget(EmbeddedService(), batch=8, lanes=4, patience=60, limit=60) as target:
         given = [target.at_once]
@@ -205,15 +183,6 @@ def test_more_cases_are_given_at_once_while_all_goes_well_and_fewer_behind_a_dea
         kill(target)
         run(target, *asks(10))
         assert target.at_once == 64
-
-
-def test_a_process_that_dies_is_told_and_started_again(target: BrokerTarget) -> None:
-    restarts = target.restarts
-    kill(target)
-    found = run(target, *asks(2))
-    assert [one.death for one in found if one.death] in ([], [Death(-6, "")])
-    assert target.restarts == restarts + 1
-    assert run(target, case(ASK))[0].replies
 
 
 def log_errors(target: BrokerTarget, patch: pytest.MonkeyPatch, guilty: set[int]) -> None:

@@ -26,12 +26,6 @@ java.lang.Error: x
 \tat y.Z.f(Z:7)"""
 
 
-@pytest.mark.parametrize("level", ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"])
-def test_an_entry_ends_where_the_next_begins(level: str) -> None:
-    text = f"{STACK.format(1)}\n[b] {level} c - d\n"
-    assert split(text) == (STACK.format(1), f"[b] {level} c - d")
-
-
 def test_a_follower_gives_each_line_once_and_waits_for_whole_ones(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text("[x] WARN before - it\n")
@@ -62,22 +56,6 @@ def test_of_thousands_of_entries_alike_a_few_are_kept_and_the_rest_counted() -> 
     assert kept[-1].entry.endswith(f"\n… and {5000 - ALIKE} entries more like it")
     assert template(kept[-1].entry) == template(many[0].entry)
     assert fewer(many[:ALIKE]) == many[:ALIKE]
-
-
-def test_entries_alike_of_other_connections_are_all_kept() -> None:
-    of_each = [Logged(STACK.format(5000 + number)) for number in range(2 * ALIKE)]
-    assert fewer(of_each) == of_each
-
-
-def test_an_entry_says_whose_connection_it_is_about() -> None:
-    assert about(STACK.format(41234)) == (41234, None)
-    assert about("[a] WARN b - c") == (None, None)
-    assert about("[a] WARN clientId=x, correlationId=5") == (None, 5)
-
-
-def test_other_numbers_make_no_other_template() -> None:
-    assert template(STACK.format(1)) == template(STACK.format(2).replace(":7", ":9"))
-    assert template(STACK.format(1)) != template(STACK.format(1).replace("y.Z", "y.Q"))
 
 
 def test_entries_go_to_the_case_on_that_connection_with_that_request() -> None:

@@ -46,14 +46,6 @@ def test_of_those_that_are_over_later_a_few_are_nearer_than_those_before() -> No
     assert near[-2:] == (NEXT, NEXT + 1)
 
 
-def test_what_comes_last_is_not_left_for_later() -> None:
-    log = Log()
-    following = Following(log)
-    following.over(1)
-    log.said = ("ERROR a",)
-    assert following.logged([2]) == [Logged("ERROR a", (1, 2))]
-
-
 def test_the_entries_of_one_look_share_whom_they_may_be_about() -> None:
     """One case may log ten thousand: a list for each would be filled whenever a case is over."""
     log = Log()

@@ -48,18 +48,6 @@ def test_the_parts_of_the_heap_in_use_are_added_up_and_nothing_else(
     assert heap.used() is None
 
 
-def test_the_most_since_the_last_call_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "1"
-    file.write_bytes(published("<", COUNTERS))
-    monkeypatch.setattr(heap_module, "published", lambda pid: file)
-    with Heap(1) as heap:
-        heap._highest = 5000  # as the thread has seen it meanwhile
-        assert heap.used() == (1030, 5000)
-        assert heap.used() == (1030, 1030)
-
-
 @pytest.mark.parametrize(
     "data", [b"", bytes(64), published("<", {"other": 1}), published("<", COUNTERS)[:60]]
 )
@@ -71,12 +59,3 @@ def test_what_says_nothing_of_a_heap_is_told(data: bytes) -> None:
 def test_of_a_process_that_is_no_jvm_nothing_is_known() -> None:
     with Heap(os.getpid()) as heap:
         assert heap.used() is None
-
-
-def test_it_is_looked_for_where_jvms_put_it_whatever_folder_is_for_temporary_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = heap_module.published(7)
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    assert heap_module.published(7) == before

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from barnabas.captures.kafka.errors import codes_in
-from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.observations.exchanges import answer, exchanged
 from barnabas.fuzz.targets.registry import target_of
 from barnabas.specs.keys import METADATA
@@ -22,8 +21,3 @@ def test_it_answers_a_valid_request_and_takes_what_kafka_has() -> None:
     (one,) = exchanged(found)[1]
     assert not any(codes_in(answer(one), METADATA, 1))
     assert found.ending == "open"
-
-
-def test_it_takes_no_name() -> None:
-    with pytest.raises(Misuse, match="write kfake"):
-        target_of("kfake:1.0", False)

@@ -48,13 +48,6 @@ def test_error_codes_and_ends_are_what_brokers_do() -> None:
     assert outcome(unreadable, "broker").said == "a response that can't be read"
 
 
-def test_two_that_do_the_same_differ_in_nothing() -> None:
-    assert difference(seen(GROUP, 0, 69), seen(GROUP, 0, 69), "broker", ALL) is None
-    assert difference(
-        seen(GROUP, 0, ending="reset"), seen(GROUP, 0, ending="closed"), "broker", ALL
-    ) is None  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -71,14 +71,6 @@ def told(target: PairTarget, count: int) -> list[tuple[str, ...]]:
         ]
 
 
-def test_a_difference_names_both() -> None:
-    target, _ = pair(lambda n: 0, lambda n: 69)
-    with target:
-        (seen,) = target.run(cases(1))
-    (verdict,) = DIFFERING.judge(seen)
-    assert verdict.what == "OffsetDelete: a: no error; b: GROUP_ID_NOT_FOUND"
-
-
 def test_a_difference_that_holds_is_told_for_every_case_and_tried_once_more_for_the_first() -> None:
     target, other = pair(lambda n: 0, lambda n: 69)
     behaviour = ("OffsetDelete", "no error", "GROUP_ID_NOT_FOUND")
@@ -91,12 +83,6 @@ def test_a_difference_that_is_gone_the_next_time_is_chance_and_is_not_tried_for_
     target, other = pair(lambda n: 0, lambda n: 69 if n <= 10 else 0)
     assert told(target, 10) == []
     assert len(other.ran) == 10 + DOUBTED + 1
-
-
-def test_two_that_agree_are_fine() -> None:
-    target, other = pair(lambda n: 69, lambda n: 69)
-    assert told(target, 2) == []
-    assert other.ran == [0, 1, -1]
 
 
 def test_it_takes_what_both_take() -> None:
@@ -127,11 +113,6 @@ def test_what_is_no_pair_is_told(text: str, said: str) -> None:
 def test_two_clients_are_a_pair() -> None:
     target = target_of("client:kafka-python@2.3.1 vs client:java@4.3.1", False)
     assert (target.name, target.role) == ("kafka-python 2.3.1 beside java 4.3.1", "client")
-
-
-def test_two_decoders_of_ours_are_a_pair() -> None:
-    target = target_of("decoder:frames vs decoder:specs", False)
-    assert (target.name, target.role) == ("decoder frames beside decoder specs", "decoder")
 
 
 @pytest.mark.needs_apache("4.3.1")

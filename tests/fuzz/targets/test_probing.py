@@ -100,15 +100,6 @@ def test_a_connection_that_was_lost_is_told_and_tried_once_more(second: int) -> 
     assert probe.problem.startswith("the connection failed")
 
 
-def test_nobody_at_work_is_waited_for_longer_than_the_limit_once_that_is_wanted() -> None:
-    now = 0.0
-    patience = Patience(5.0, lambda: now * 0.1, lambda: now, lambda: now > 12)
-    with contextlib.suppress(TimeoutError):
-        while now < 100:
-            now += patience.left()
-    assert now == 15
-
-
 @pytest.mark.parametrize(
     ("share", "waited"),
     [

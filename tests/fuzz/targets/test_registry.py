@@ -32,10 +32,6 @@ def test_the_example_of_every_kind_makes_a_target_of_its_role(kind: Kind) -> Non
     assert target.name
 
 
-def test_the_example_of_two_is_a_target() -> None:
-    assert target_of(COMPARED[0], False).name == "kafka 3.9.1 beside kafka 4.3.1"
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [

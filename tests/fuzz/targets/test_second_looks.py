@@ -82,12 +82,6 @@ def test_so_many_fresh_processes_and_no_more() -> None:
     assert bench.ways == ["anew"] * FRESH
 
 
-def test_a_fresh_process_in_which_memory_lasts_changes_nothing() -> None:
-    bench = Bench()
-    assert bench.looks.look(observed(ASK, log=(OUT,))).log == (OUT,)
-    assert bench.ways == ["anew"]
-
-
 def test_an_answer_that_is_overdue_is_waited_for_a_few_times_for_a_kind() -> None:
     bench = Bench(replies=(ANSWER,))
     late = observed(ASK, facts=OVERDUE)
@@ -110,21 +104,6 @@ def test_of_an_api_that_stays_silent_no_other_request_is_waited_for() -> None:
     cut_short = Bench(sent=(ASK,), facts=OVERDUE, took_ms=LIMIT_MS - 1)
     cut_short.looks.look(late)
     assert cut_short.looks.due(late)
-
-
-def test_who_has_to_be_sent_again_is_due_for_a_look() -> None:
-    bench = Bench(log=(f"{OUT}\n\tat kafka.Somewhere.f(A.scala:1)",))
-    bare = observed(ASK, log=(OUT,))
-    for one, due in (
-        (observed(ASK, replies=(ANSWER,), facts=REUSED_ONE), False),
-        (observed(ASK, replies=(ANOTHERS,), facts=REUSED_ONE), True),
-        (bare, True),
-    ):
-        assert bench.looks.due(one) is due
-        bench.looks.look(one)
-        assert bool(bench.ways) is due
-        bench.ways.clear()
-    assert not bench.looks.due(bare)  # its kind is known
 
 
 def test_what_a_broker_may_keep_waiting_or_has_answered_is_not_waited_for() -> None:

@@ -7,14 +7,6 @@ SAME = ENTRY.replace("t-0", "t-1")
 OTHER = ENTRY.replace("java.lang.Error", "java.lang.NullPointerException")
 
 
-def test_what_a_case_has_shown_alone_is_looked_for_no_more() -> None:
-    hunts = Unattributed()
-    assert hunts.wanted(ENTRY)
-    hunts.caught((ENTRY,))
-    assert not hunts.wanted(SAME)
-    assert hunts.wanted(OTHER)
-
-
 def test_the_words_around_an_error_make_no_other_finding_of_it() -> None:
     hunts = Unattributed()
     hunts.caught((ENTRY,))
@@ -33,23 +25,9 @@ def test_nobody_is_looked_for_behind_what_no_oracle_judges() -> None:
     assert hunts.wanted("Traceback (most recent call last):\nKeyError: 1")
 
 
-def test_it_is_looked_for_however_often_it_comes_in_one_batch() -> None:
-    hunts = Unattributed()
-    assert all(hunts.wanted(ENTRY) for _ in range(1000))
-    hunts.over((ENTRY,) * 1000)
-    assert hunts.wanted(ENTRY)
-
-
 def test_what_nobody_shows_alone_is_left_after_a_few_batches() -> None:
     hunts = Unattributed()
     for _ in range(LOST):
         assert hunts.wanted(SAME)
         hunts.over((ENTRY, OTHER))
     assert not hunts.wanted(ENTRY)
-
-
-def test_a_batch_in_which_the_case_was_found_was_not_in_vain() -> None:
-    hunts = Unattributed()
-    hunts.caught((OTHER,))
-    hunts.over((ENTRY, OTHER))
-    assert hunts._lost.total() == 1

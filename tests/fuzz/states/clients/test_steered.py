@@ -12,7 +12,6 @@ from barnabas.fuzz.states.clients.alphabets import (
     MEMBER,
     OK,
     PRODUCER,
-    STATIC,
     ClientAlphabet,
 )
 from barnabas.fuzz.states.clients.steered import WAITS, Steered
@@ -110,25 +109,6 @@ def test_what_a_member_carries(error: str, member: str, generation: int, said: s
     assert it.asked == said
 
 
-def test_one_heartbeat_that_was_due_passes_behind_an_error_and_none_behind_what_ends_a_member() -> (
-    None
-):
-    it = steered(STATIC)
-    joined(it)
-    heartbeat = request(HEARTBEAT, group_id="g", member_id="own", generation_id=1)
-    it.answer(request(SYNC_GROUP, group_id="g", member_id="own", generation_id=1))
-    told(it, SYNC_GROUP, "REBALANCE_IN_PROGRESS")
-    reply = it.answer(heartbeat)
-    assert reply is not None
-    assert reply is not WAITS
-    data = b"".join(reply.chunks)[4:]
-    assert decode_frame(data, "response", key=HEARTBEAT, version=1).body["error_code"] == 27
-    assert it.pending is None
-    assert it.answer(heartbeat) is WAITS
-    told(it, HEARTBEAT, "FENCED_INSTANCE_ID")
-    assert it.answer(heartbeat) is WAITS
-
-
 @pytest.mark.parametrize(
     ("error", "epoch", "said"),
     [
@@ -155,18 +135,6 @@ def test_what_a_member_of_a_consumer_group_carries(error: str, epoch: int, said:
     send_heartbeat(own["member_id"], epoch)
     assert it.asked == f"ConsumerGroupHeartbeat{said}"
     assert CONSUMER.event(it.asked) == {0: "join", 1: "heartbeat", -1: "leave"}[epoch]
-
-
-def test_an_id_that_is_given_again_is_not_lost() -> None:
-    it = steered()
-    own = joined(it)["member_id"]
-    it.answer(request(JOIN_GROUP, group_id="g", member_id=own))
-    told(it, JOIN_GROUP, "UNKNOWN_MEMBER_ID")
-    it.answer(request(JOIN_GROUP, group_id="g", member_id=own))
-    assert it.asked == "JoinGroup with an id that it lost"
-    told(it, JOIN_GROUP, OK)
-    it.answer(request(JOIN_GROUP, group_id="g", member_id=own))
-    assert it.asked == "JoinGroup with its id"
 
 
 def test_a_producer_of_another_epoch_is_old_and_errors_stand_where_the_answer_has_them() -> None:

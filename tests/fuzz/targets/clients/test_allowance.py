@@ -43,23 +43,3 @@ def test_who_never_gets_one_ends_at_last() -> None:
         assert not may.used_up(float(moment), busy=False)
     machine.delayed += 1.0
     assert may.used_up(116.0, busy=False)
-
-
-def test_who_is_busy_is_given_none() -> None:
-    machine = Machine()
-    may = _allowed(machine)
-    assert not may.used_up(101.0, busy=True)
-    machine.delayed = 1.5
-    assert may.used_up(104.0, busy=True)
-
-
-def test_what_is_shortened_is_so_once() -> None:
-    machine = Machine()
-    may = _allowed(machine)
-    assert not may.used_up(101.0, busy=False)
-    for _ in range(3):
-        may.shorten(2.0)
-    assert not may.used_up(101.99, busy=False)
-    machine.delayed = 50.0
-    assert not may.used_up(102.0, busy=False)
-    assert may.used_up(108.0, busy=False)

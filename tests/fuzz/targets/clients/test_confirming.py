@@ -9,7 +9,7 @@ from typing import Any
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.observation import SPINS, Observation, Probe
-from barnabas.fuzz.targets.clients.alarms import Kind, spinning
+from barnabas.fuzz.targets.clients.alarms import Kind
 from barnabas.fuzz.targets.clients.confirming import Confirming
 
 SEED, *_ = seeds([(3, 0)])
@@ -81,13 +81,3 @@ def test_each_alarm_is_looked_at_while_none_of_its_kind_is_confirmed() -> None:
     threads.work()
     assert [place for place, _ in looks.ended()] == [1]
     assert not confirmed
-
-
-def test_a_hang_is_known_by_what_it_does() -> None:
-    looks, threads, _ = _looks(lambda some: _seen(some[-1].number, "nulls", spins=True))
-    spins = _seen(0, "nulls", spins=True)
-    looks.see(0, spins, [])
-    assert looks.knows(spinning(spins.case))
-    assert looks.see(1, _seen(1, "nulls"), []) is None  # it waits for something
-    assert looks.see(2, _seen(2, "lengths", spins=True), []) is None
-    assert len(threads.given) == 3

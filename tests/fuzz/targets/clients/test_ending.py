@@ -7,7 +7,7 @@ import struct
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.targets.clients.alarms import Kind, spinning, waiting
-from barnabas.fuzz.targets.clients.ending import Ending, again, beside
+from barnabas.fuzz.targets.clients.ending import Ending, beside
 from barnabas.fuzz.targets.clients.limits import Limits
 
 LIMITS = Limits(hung_s=8.0, spins_s=2.0, much_s=0.5)
@@ -37,8 +37,3 @@ def test_what_is_known_is_not_waited_for_in_full_again() -> None:
 def test_who_was_told_to_wait_is_not_waited_for() -> None:
     told = SEED.frame[:4] + struct.pack(">i", 60_000) + SEED.frame[8:]
     assert _may(_case("throttle_time_ms")) == _may(_case("frame", told)) == Ending(2.0, 0.5)
-
-
-def test_what_is_looked_at_again_has_more_time() -> None:
-    assert again(LIMITS) == Ending(8.0, 4.0)
-    assert again(Limits(hung_s=8.0, spins_s=0.5)) == Ending(8.0, 1.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -13,7 +13,6 @@ from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.observation import SPINS, Observation
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.targets.clients import side_by_side as module
-from barnabas.fuzz.targets.clients.alarms import spinning
 from barnabas.fuzz.targets.clients.ending import Ending
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
@@ -99,16 +98,6 @@ def test_who_waits_as_it_was_told_is_not_run_again() -> None:
     assert not list(CLIENT_HUNG.judge(seen))
 
 
-def test_who_computes_as_one_that_was_confirmed_is_ended_sooner() -> None:
-    limits = Limits(hung_s=3600.0, spins_s=3600.0, much_s=0.1)
-    with own_target(kind=Counting, limits=limits) as target:
-        target._confirmed.add(spinning(case_of(0, b"spin", "nulls")))
-        (seen,) = target.run([case_of(0, b"spin", "nulls")])
-        assert target.again == 0
-    assert facts(seen)["confirmed"]
-    assert len(list(CLIENT_HUNG.judge(seen))) == 1
-
-
 @pytest.mark.slow("a session that computes for a second, three times")
 def test_who_is_slow_is_no_hang_and_has_its_whole_session() -> None:
     limits = Limits(hung_s=60.0, spins_s=0.5, much_s=0.05)
@@ -173,17 +162,3 @@ def test_a_process_that_computes_without_a_session_is_ended() -> None:
         (other,) = target._processes._all
         assert other.child is not child
     assert fine.probe is None
-
-
-def test_it_says_that_cases_are_run_again_while_they_are() -> None:
-    class Saying(ClientTarget):
-        said: ClassVar[list[str]] = []
-
-        def _alone(self, cases: Sequence[Case]) -> Observation:
-            found = super()._alone(cases)
-            self.said.append(self.doing)
-            return found
-
-    with own_target(kind=Saying, limits=Limits(hung_s=1.0), side_by_side=2) as target:
-        list(target.run(cases_of(b"hang")))
-        assert target.said == ["running 1 case again, alone"]

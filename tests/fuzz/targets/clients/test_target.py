@@ -18,7 +18,6 @@ from barnabas.fuzz.cases.json_form import recipe_of
 from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, Observation
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
-from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from tests.fuzz.targets.clients.own_target import (
     OTHERS,
@@ -55,14 +54,6 @@ def test_what_a_client_never_asks_for_is_set_aside() -> None:
     assert [one.case.number for one in found] == [0, 1, 2]
     assert all(facts(one)[SET_ASIDE] and not facts(one)["served"] for one in found)
     assert not any(one.sent for one in found)
-
-
-def test_who_asks_for_no_more_can_run_others() -> None:
-    cases = cases_of(*[b"fine"] * 9)
-    with own_target(side_by_side=2) as target:
-        first = next(target.run(cases))
-        assert [one.case.number for one in target.run(cases[5:])] == [5, 6, 7, 8]
-    assert first.case.number == 0
 
 
 def test_a_death_is_confirmed_and_what_follows_runs_again() -> None:
@@ -114,14 +105,6 @@ def test_a_death_that_no_case_shows_again_is_of_no_one_case(tmp_path: Path) -> N
     assert dead.shared
     assert facts(dead)["together"] == [0, 1]
     assert len(list(CLIENT_DIED.judge(dead))) == 1
-
-
-def test_what_left_the_client_is_told_with_its_class_and_frames() -> None:
-    found = run(b"raise", b"thread", b"fine")
-    assert found[0].raised == "own.Undocumented: m\n own/a.py:f"
-    verdicts = [list(CLIENT_RAISED.judge(one)) for one in found]
-    assert [len(one) for one in verdicts] == [1, 1, 0]
-    assert verdicts[0][0].behaviour == ("own.Undocumented", "own/a.py:f")
 
 
 def test_memory_is_measured_for_each_case() -> None:
