@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from multiprocessing import Pipe
-from pathlib import Path
 
 import pytest
 
 from bench import many, server
 from bench.endurance import Run, Sample, slope
 from bench.proxies import Cell, Row, tables
-from bench.targets import Kind, kinds, toxiproxy_config
+from bench.targets import Kind
 
 
 @pytest.fixture(scope="module")
@@ -28,42 +26,6 @@ def test_every_connection_gets_its_answers(port: int) -> None:
     assert len(result.latencies) >= 20
     assert result.bytes == 400 * len(result.latencies)
     assert 0.2 <= result.seconds < 10
-
-
-def test_connections_are_held_until_told_otherwise(port: int) -> None:
-    ours, theirs = Pipe()
-    thread = threading.Thread(target=many.hold, args=(theirs,))
-    thread.start()
-    for _ in range(2):
-        ours.send((port, 5))
-        assert ours.recv() is None
-        ours.send(None)
-        assert ours.recv() is None
-    ours.send(None)
-    thread.join(10)
-    assert not thread.is_alive()
-
-
-def test_a_port_that_nobody_listens_at_is_reported() -> None:
-    ours, theirs = Pipe()
-    threading.Thread(target=many.drive, args=(theirs,), daemon=True).start()
-    ours.send((1, "64 connections", 0.1, 1))
-    assert isinstance(ours.recv(), OSError)
-    ours.send(None)
-
-
-def test_toxiproxy_is_told_one_proxy_without_toxics() -> None:
-    (proxy,) = json.loads(toxiproxy_config(1234, 9092))
-    assert (proxy["listen"], proxy["upstream"]) == ("127.0.0.1:1234", "127.0.0.1:9092")
-    assert proxy["enabled"]
-
-
-def test_who_is_not_on_the_path_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    (kind,) = (kind for kind in kinds() if kind.name == "toxiproxy")
-    assert kind.missing == "toxiproxy-server: not on the path"
-    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
-    assert kind.missing is None
 
 
 def test_growth_is_that_of_the_later_half() -> None:

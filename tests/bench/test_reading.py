@@ -32,30 +32,6 @@ def test_a_command_costs_its_own_memory_and_time() -> None:
     assert len(own)
 
 
-def test_a_command_that_fails_says_why() -> None:
-    with pytest.raises(RuntimeError, match="failed: no such thing"):
-        python("raise SystemExit('no such thing')")
-    with pytest.raises(RuntimeError, match="failed: exit code 3"):
-        python("raise SystemExit(3)")
-    with pytest.raises(RuntimeError, match="timed out"):
-        machine.cost([sys.executable, "-c", "import time; time.sleep(60)"], 0.1)
-
-
-def test_keys_of_several_frames_in_a_packet_are_counted() -> None:
-    way = Way(TSHARK, ("tshark",), "keys")
-    assert way.count("0,0,0\n\n3\n") == 4
-    assert way.count("") == 0
-
-
-def test_who_is_not_here_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert reading.WAYS[0].missing == "tshark: not on the path"
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    missing = [way.missing for way in reading.WAYS]
-    assert missing[1:3] == ["dpkt: not installed", "scapy: not installed"]
-    assert missing[3:] == [None] * 5
-
-
 def test_a_capture_that_is_not_read_whole_is_an_error_of_ours_and_a_remark_of_others() -> None:
     recording = Recording(Path("print(7)"), exchanges=4, payload=8)
     ours = Way("ours", (sys.executable, "-c"), "payload")
@@ -93,18 +69,6 @@ def rows(*figures: tuple[str, float]) -> list[Row]:
         for kind in (PROXY, TCPDUMP)
         for name, seconds in figures
     ]
-
-
-def test_figures_are_medians_without_the_start() -> None:
-    (row, _) = rows(("a", 2.0))
-    assert row.figures() == {
-        "file_bytes": 100 * MIB,
-        "bytes_per_second": 50 * MIB,
-        "cpu_seconds_per_gb": pytest.approx(1e9 / (100 * MIB)),
-        "start_seconds": 0.5,
-        "peak_mib": 90,
-        "peak_mib_of_a_quarter": 30,
-    }
 
 
 def test_speeds_stand_beside_that_of_tshark() -> None:

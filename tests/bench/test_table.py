@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
-from barnabas.specs.frames import decode_frame
-from bench import codecs, load, messages
+from bench import codecs
 from bench.contestants import differs
-from bench.load import Result, frame, sized
+from bench.load import Result
 from bench.proxies import Cell
 from bench.table import percentile, ratio
-from bench.targets import DECODING
 
 
 def test_percentile_is_a_value_that_was_measured() -> None:
@@ -40,43 +37,6 @@ def test_a_cell_shows_medians_and_cpu_of_all_rounds() -> None:
         "p99_seconds": 0.3,
         "cpu_seconds_per_gb": pytest.approx(2.0 / 3.0),
     }
-
-
-def test_a_cell_without_cpu_time_says_so() -> None:
-    cell = Cell()
-    cell.add(Result(1.0, 1000, []), None)
-    figures = cell.figures()
-    assert figures["cpu_seconds_per_gb"] is None
-    assert figures["p50_seconds"] is None
-
-
-def test_frames_get_the_size_that_is_asked_for() -> None:
-    def make(filling: int) -> bytes:
-        return frame("request", 0, 9, 0, messages.produce(filling))
-
-    assert len(make(sized(16384, make))) == 16384
-    with pytest.raises(ValueError, match="no frame of 10 bytes"):
-        sized(10, make)
-
-
-def test_loads_are_frames_in_the_order_of_their_ids() -> None:
-    made = load.produces(9, 300, 64, 3)
-    assert (made.request_size, made.response_size) == (300, 64)
-    for number in range(3):
-        request = decode_frame(made.requests[number * 300 + 4 : (number + 1) * 300], "request")
-        assert request.header["correlation_id"] == number
-        assert request.body["acks"] == 1
-        answer = made.responses[number * 64 + 4 : (number + 1) * 64]
-        response = decode_frame(answer, "response", key=0, version=9)
-        assert response.header["correlation_id"] == number
-
-
-def test_the_scenario_of_the_bench_is_one(tmp_path: Path) -> None:
-    from barnabas.proxy.scenario.file import load as load_scenario
-
-    path = tmp_path / "decoding.yaml"
-    path.write_text(DECODING)
-    assert len(load_scenario(path).rules) == 1
 
 
 def test_a_difference_is_named() -> None:

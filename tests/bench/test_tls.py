@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import opening, server, tls, tls_targets
+from bench import server, tls, tls_targets
 from bench.proxies import TRIP
-from bench.targets import Kind, available
+from bench.targets import Kind
 
 SECONDS = 0.05
 
@@ -47,32 +47,6 @@ def test_another_cipher_is_no_comparison(
     monkeypatch.setattr(tls_targets, "CIPHER", "TLS_AES_128_GCM_SHA256")
     with pytest.raises(ValueError, match="TLS_AES_256_GCM_SHA384, not TLS_AES_128_GCM_SHA256"):
         tls_targets.connect(folder, port)
-
-
-def test_sasl_is_gone_through_before_a_connection_is_used(folder: Path, port: int) -> None:
-    said: list[tuple[str, ...]] = []
-    connect = opening.authenticated(partial(tls_targets.connect, folder))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "say", lambda _, names: said.append(names))
-        connect(port).close()
-    assert said == [("SaslHandshake", "SaslAuthenticate")]
-
-
-def test_who_is_not_installed_is_left_out_with_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = tls_targets.kinds()
-    monkeypatch.setattr("shutil.which", lambda name: None if name == "stunnel" else name)
-    left, remarks = available(found)
-    assert remarks == ["stunnel: not on the path"]
-    assert {kind.name for kind in found} - {kind.name for kind in left} == {"stunnel, two halves"}
-
-
-def test_configurations_are_filled_in() -> None:
-    places = {"listen": 1, "server": 2, "control": 3, "folder": "/certificates"}
-    configs = {kind.name: kind.config.format(**places) for kind in tls_targets.kinds()}
-    assert "bind 127.0.0.1:1 ssl crt /certificates/server.pem" in configs["HAProxy, 2 threads"]
-    assert "nbthread 2" in configs["HAProxy, 2 threads"]
-    assert "server broker 127.0.0.1:2" in configs["HAProxy, 1 thread"]
-    assert "connect = 127.0.0.1:3" in configs["stunnel, two halves"]
 
 
 def test_tables_count_bytes_trips_and_connections() -> None:

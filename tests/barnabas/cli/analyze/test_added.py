@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from barnabas.cli.analyze.added import analyze_added
-from barnabas.cli.analyze.analyze import PACKAGES, Wanted
-from barnabas.pipeline.tables.table_formats import FORMATS, commit_batch
+from barnabas.cli.analyze.analyze import Wanted
+from barnabas.pipeline.tables.table_formats import commit_batch
 from barnabas.pipeline.tables.tables import write
 from barnabas.trouble import FINE, MISUSE, Trouble
 from tests.pipeline.spark_processes import LITTLE
@@ -51,10 +51,6 @@ def test_behind_the_last_batch_it_only_says_which_is_next(
             analyze_added(other, first)
         assert raised.value.code == MISUSE
     assert not wanted.out.exists()
-
-
-def test_there_is_a_package_for_each_format() -> None:
-    assert set(PACKAGES) == set(FORMATS)
 
 
 @pytest.mark.needs_spark

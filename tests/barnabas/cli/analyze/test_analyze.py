@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -30,8 +28,7 @@ from barnabas.pipeline.spark import session
 from barnabas.pipeline.spark.class_archive import KEEPS
 from barnabas.pipeline.tables.limits import Limit
 from barnabas.specs.jsonform import BLOBS
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
-from tests.captures.traffic import ip_packet, segments, talk, write_pcap
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from tests.places import ROOT, SAMPLES
 
 CAPTURE = SAMPLES / "rebalance.pcap.gz"
@@ -165,25 +162,6 @@ def test_how_large_bytes_are_written_is_an_option(
     monkeypatch.setattr("barnabas.cli.analyze.analyze.analyze", asked.append)
     CliRunner().invoke(app, ["analyze", str(CAPTURE), "--out", "out", "--bodies", word])
     assert [one.blob for one in asked] == [BLOBS[word]]
-
-
-def test_who_interrupts_does_not_wait_for_tables(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = talk(rounds=5000)
-    big = write_pcap(tmp_path / "big.pcap", map(ip_packet, segments(said, itertools.repeat(1400))))
-    out = tmp_path / "out"
-
-    def interrupted(*_: Any) -> NoReturn:
-        deadline = time.monotonic() + 120
-        while not list(out.glob("_runs/*/_travelling")):
-            assert time.monotonic() < deadline
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("barnabas.cli.analyze.analyze.session_of", interrupted)
-    assert analyze(Wanted([big], out)) == INTERRUPTED
-    assert sorted(path.name for path in out.iterdir()) == ["_lock", "_runs"]
-    assert not list((out / "_runs").iterdir())
 
 
 LOADED = """

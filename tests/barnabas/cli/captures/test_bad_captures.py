@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import struct
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -59,18 +58,3 @@ def test_one_line(folder: Path, command: str, name: str, said: str) -> None:
     found = run(*words, cwd=folder)
     last = found.stderr.splitlines()[-1]  # of a damaged file the rest is told first
     assert (found.returncode, said in last) == (2, True), found
-
-
-def test_a_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs this may be allowed to read everything, so the system's answer is made up."""
-    opened = Path.open
-
-    def refuse(path: Path, *arguments: Any, **named: Any) -> Any:
-        if path.name == "good":
-            raise PermissionError(13, "Permission denied", str(path))
-        return opened(path, *arguments, **named)  # others: what is imported late
-
-    monkeypatch.setattr(Path, "open", refuse)
-    for command in ("decode", "check"):
-        said = "barnabas: can't read the capture good: Permission denied\n"
-        assert run(command, "good", cwd=folder) == (2, "", said)

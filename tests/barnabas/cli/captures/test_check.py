@@ -211,18 +211,6 @@ def test_junit(wrong: Path, right: Path) -> None:
     assert (code, list(ET.fromstring(out).iter("failure"))) == (0, [])
 
 
-@pytest.mark.parametrize(
-    ("options", "code"),
-    [
-        (("--only", "order", "--only", "joins"), 0),
-        (("--only", "correlation_ids"), 1),
-        (("--only", "correlation_ids", "--only", "order", "--skip", "correlation_ids"), 0),
-    ],
-)
-def test_some_checks_only(wrong: Path, options: tuple[str, ...], code: int) -> None:
-    assert check(wrong, *options).returncode == code
-
-
 def test_many_findings_are_listed_to_a_limit(tmp_path: Path) -> None:
     many = write(tmp_path / "many.pcapng", LISTED + 5)
     found = check_two(many, "--format", "json")

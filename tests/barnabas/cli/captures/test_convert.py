@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
-import uuid
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,6 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Note
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.captures.convert import Wanted
-from barnabas.loop import run as run_loop
-from barnabas.proxy.rehearsal import Rehearsal
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs.records import Record, build
 from tests.barnabas.cli.command import run
@@ -28,26 +25,12 @@ from tests.captures.traffic import (
     ip_packet,
     kafka_seen,
     produce,
-    request,
     response,
     segments,
     talk,
     write_pcap,
 )
 from tests.places import ROOT, SAMPLES
-from tests.proxy.test_rehearsal import SCENARIO, live
-
-FAULTS = [
-    ("{hold: {until: {api: Produce, direction: request}, at_most: 5ms}}", "response"),
-    ("{reorder: {reverse: 2, at_most: 5ms, restore: false}}", "request"),
-    ("{drop: {selective: true}}", "response"),
-    ("duplicate", "request"),
-    ("truncate", "request"),
-    ("corrupt", "response"),
-    ("{respond: {error: 27}}", "request"),
-    ("{inject: {api: Heartbeat, version: 0}}", "response"),
-    ("close", "response"),
-]
 
 
 def convert(*arguments: str | Path) -> str:
@@ -69,29 +52,6 @@ def dump(tmp_path: Path) -> Path:
         for at in range(2)
     ]
     return write_pcap(tmp_path / "dump.pcap", map(ip_packet, both[0] + both[1][5:]))
-
-
-@pytest.mark.slow("live runs, converted in many slices")
-@pytest.mark.parametrize(("do", "way"), FAULTS)
-def test_a_live_run_and_its_slices(do: str, way: str, tmp_path: Path) -> None:
-    when = "{probability: 0.4, skip: 1}"
-    text = SCENARIO.format(
-        api="Heartbeat", seed=7, direction=f", direction: {way}", when=when, do=do
-    )
-    path = tmp_path / "live.pcapng"
-    run_loop(live(text, path))
-    whole = converted(path, tmp_path / "whole.pcapng")
-    assert decoded(whole) == decoded(path)
-    assert rows(whole) == rows(path)
-    assert converted(whole, tmp_path / "again.pcapng").read_bytes() == whole.read_bytes()
-    meta = CaptureReader(whole).meta
-    rehearsed = list(Rehearsal(loads(meta["scenario"]), meta["began"]).run(CaptureReader(whole)))
-    assert any(found.decision[0] for found in rehearsed)
-    assert all(found.decision == found.recorded for found in rehearsed)
-    for only in ("rules", "!rules", "correlation_id > `5`"):
-        part = converted(path, tmp_path / "part.pcapng", Wanted(only=only))
-        assert rows(path, only)
-        assert rows(part) == rows(path, only)
 
 
 def test_a_capture_of_others(dump: Path, tmp_path: Path) -> None:
@@ -217,28 +177,6 @@ def test_several_captures_of_ours_keep_their_scenarios(tmp_path: Path) -> None:
         ),
         Note(NOW, {"barnabas": "fire", "rule": "rule 2"}),
     ]
-
-
-def test_a_slice_knows_the_names_of_its_topics(tmp_path: Path) -> None:
-    """Fetch v13 names topics by id; the Metadata that said the name is left out."""
-    topic = "AAAAAAAAAAAAAAAAAAAAAQ"
-    one = uuid.UUID(int=1)
-    said = [
-        ("request", request(1, 3, 12, topics=[])),
-        ("response", response(1, 3, 12, topics=[{"name": "orders", "topic_id": one}])),
-        (
-            "request",
-            request(2, 1, 13, topics=[{"topic_id": one, "partitions": [{"partition": 3}]}]),
-        ),
-        ("response", response(2, 1, 13)),
-    ]
-    dump = write_pcap(tmp_path / "f", map(ip_packet, segments(said, itertools.repeat(9999))))  # type: ignore[arg-type]
-    out = converted(dump, tmp_path / "out.pcapng", Wanted(only="api == 'Fetch'"))
-    (row,) = map(json.loads, decoded(out).splitlines())
-    assert row["context"]["topics"] == {topic: "orders"}
-    # and so does a slice of it
-    again = converted(out, tmp_path / "again.pcapng", Wanted(only="api == 'Fetch'"))
-    assert again.read_bytes() == out.read_bytes()
 
 
 def test_what_can_be_read_of_a_damaged_capture_is_written(dump: Path, tmp_path: Path) -> None:

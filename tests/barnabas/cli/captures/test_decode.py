@@ -108,22 +108,6 @@ def test_a_capture_without_packets_or_exchanges_is_reported(tmp_path: Path) -> N
     assert decode(path)[1:] == ("", f"no exchanges in {path}\n")
 
 
-@pytest.mark.parametrize(("version", "undecodable"), [(4, ""), (99, "1 frame undecodable")])
-def test_an_answer_in_the_layout_of_version_0_is_decodable(
-    tmp_path: Path, version: int, undecodable: str
-) -> None:
-    """KIP-511: only the request of a version that nobody knows can't be read."""
-    asked = bytes.fromhex(f"0012 {version:04x} 00000001 0001 61 00 0261 0262 00")
-    answer = bytes.fromhex("00000001 0023 00000001 0012 0000 0003")
-    said: list[Said] = [
-        ("request", len(asked).to_bytes(4) + asked),
-        ("response", len(answer).to_bytes(4) + answer),
-    ]
-    found = decode(written(tmp_path, [*said, *talk(2)]))
-    assert "UNSUPPORTED_VERSION" in found.stdout.splitlines()[0]
-    assert found.stderr.partition(" or without a request")[0] == undecodable
-
-
 def written(tmp_path: Path, said: list[Said]) -> Path:
     packets = map(ip_packet, segments(said, itertools.repeat(90)))
     return write_pcap(tmp_path / "run.pcap", packets)

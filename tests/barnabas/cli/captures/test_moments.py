@@ -32,8 +32,3 @@ def test_times(text: str, ns: int) -> None:
 def test_what_is_no_time(text: str) -> None:
     with pytest.raises(Trouble, match=r"--until: .* is not a time such as 2026"):
         parse_moment(text, "--until")
-
-
-def test_a_duration_needs_its_unit() -> None:
-    with pytest.raises(Trouble, match="--since: 10 needs a unit"):
-        parse_moment("+10", "--since")

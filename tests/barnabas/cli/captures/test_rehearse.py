@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 
 import pytest
 
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run as run_loop
-from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from tests.barnabas.cli.command import Ran, run
-from tests.proxy.faults.examples import EXAMPLES
 from tests.proxy.frames import heartbeat_request
 from tests.proxy.servers import SOON, read_frame
-from tests.proxy.test_altered import talk
 from tests.proxy.test_rehearsal import answering, live
 from tests.proxy.test_rehearsal import scenario as text_of
 
@@ -49,13 +45,6 @@ def test_it_prints_what_rules_do_and_the_same_each_time(capture: Path, tmp_path:
     assert " matched, " in err
     assert rehearse(scenario, capture)[1] == out
     assert rehearse(capture)[1] == out
-
-
-def test_rows_for_programs(capture: Path) -> None:
-    rows = rehearse(capture, "--json").rows
-    assert {row["api"] for row in rows} == {"Heartbeat"}
-    assert {rule for row in rows for rule in row["rules"]} == {"first", "second"}
-    assert all(row["what"] for row in rows)
 
 
 def test_what_was_recorded_may_be_checked(capture: Path, tmp_path: Path) -> None:
@@ -151,32 +140,6 @@ def test_a_difference_that_may_be_is_told_from_one_that_may_not(
     rows = rehearse(scenario, capture, "--json").rows
     assert {tuple(row["depends"]) for row in rows if "first" in row["rules"]} == {("first",)}
     assert {tuple(row["depends"]) for row in rows if "first" not in row["rules"]} == {()}
-
-
-@pytest.fixture(scope="module")
-def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A capture with messages for every fault, taken without rules."""
-    path = tmp_path_factory.mktemp("talked") / "talk.pcapng"
-    run_loop(talk("version: 1\nrules: []", path))
-    return path
-
-
-@pytest.mark.parametrize("fault", [name for name, *_ in FAULTS])
-@pytest.mark.parametrize("as_json", [True, False])
-def test_the_same_scenario_and_capture_print_the_same_bytes(
-    fault: str, as_json: bool, talked: Path, tmp_path: Path
-) -> None:
-    scenario = tmp_path / "s.yaml"
-    settings = {"edit": {"set": {"throttle_time_ms": 5}}}.get(fault, EXAMPLES[fault].settings)
-    match = {"edit": {"api": "Heartbeat", "direction": "response"}}.get(fault, {})
-    when = {"probability": 1.0 if EXAMPLES[fault].subject or fault == "edit" else 0.5}
-    rule = {"name": "r", "match": match, "when": when, "do": {fault: settings}}
-    scenario.write_text(json.dumps({"version": 1, "seed": 7, "rules": [rule]}))
-    options = ["--json"] if as_json else []
-    code, first, _ = rehearse(scenario, talked, *options)
-    assert code == 0
-    assert bool(first) == (fault != "refuse")  # that is about connections, not messages
-    assert rehearse(scenario, talked, *options)[1].encode() == first.encode()
 
 
 OWN = """

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from barnabas.cli.captures.remarks import HOW
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from tests.barnabas.cli.command import Ran, run
@@ -47,15 +46,6 @@ def test_what_is_hidden_is_printed(capture: Path, keys: Path) -> None:
         "1 TLS connection decrypted",
         "1 TLS connection not decrypted: opened before the capture",
         "not Kafka, left out: 1 connection (1 TLS on port 19092)",
-    ]
-
-
-def test_without_keys_it_says_how_to_have_them(capture: Path) -> None:
-    result = run("decode", capture)
-    assert result.stdout == ""
-    assert result.stderr.splitlines() == [
-        HOW,
-        "not Kafka, left out: 2 connections (2 TLS on port 19092)",
     ]
 
 

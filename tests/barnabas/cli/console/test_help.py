@@ -89,11 +89,6 @@ def test_its_examples_are_of_it_and_the_command_line_takes_them(words: tuple[str
     assert sum(one[: len(words)] == words for one in taken) >= 2
 
 
-def test_an_example_with_an_unknown_option_would_be_found() -> None:
-    with pytest.raises(Exception, match="No such option: --nonsense"):
-        named(["spec", "list", "--nonsense"])
-
-
 def test_every_command_has_a_topic() -> None:
     assert sorted(name for names in TOPICS.values() for name in names) == sorted(ROOT.commands)
 
@@ -104,12 +99,6 @@ def test_the_help_shows_commands_by_topic_in_order() -> None:
     assert titles == ["Options", *TOPICS]
     places = [said.index(f"│ {name} ") for names in TOPICS.values() for name in names]
     assert all(one < other for one, other in pairwise(places))
-
-
-def test_a_long_example_is_one_line_in_a_pipe() -> None:
-    longest = max(examples_of(COMMANDS["proxy",]), key=len)
-    assert len(f"   {longest}") > 80
-    assert f"   {longest}\n" in run("proxy", "--help").stdout
 
 
 def test_proxy_shows_the_ten_options_that_matter_and_the_rest_by_topic() -> None:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import pty
-import select
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,13 +17,12 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.block_sink import Stats
 from barnabas.captures.writing.writer import CaptureState
-from barnabas.cli.console import show
 from barnabas.cli.console.output import Output
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.network.report import Report
 from barnabas.proxy.rules.outcome import Outcome
 from barnabas.specs.frames import DIRECTIONS
-from barnabas.specs.jsonform import MOST, elided, to_json
+from barnabas.specs.jsonform import elided, to_json
 from barnabas.specs.secrets import redact
 from tests.bodies import reassignments
 from tests.places import SAMPLES
@@ -78,25 +73,6 @@ def test_rows_of_samples_are_what_json_would_write(name: str) -> None:
         output.blob = elided if one.correlation_id % 2 else output.blob
 
 
-def large(size: int) -> Exchange:
-    body = bytes.fromhex("ffff 00000064 00000001 0001 74 00000001 00000000")
-    sent = body + size.to_bytes(4, "big") + bytes(size)
-    return Exchange(0, 1, "a:1", "app", 1, 0, 2, 1, 10, request_body=sent)
-
-
-@pytest.mark.parametrize("size", [MOST, MOST + 1])
-def test_large_bytes_are_elided_unless_they_are_asked_for(size: int) -> None:
-    def records(output: Output, size: int) -> Any:
-        row = json.loads(output.row(large(size)))
-        return row["request"]["topic_data"][0]["partition_data"][0]["records"]
-
-    output = Output()
-    whole = records(output, size)
-    output.blob = elided
-    assert records(output, size) == (whole if size <= MOST else elided(bytes(size)))
-    assert len(output.row(large(1 << 20))) < 1000
-
-
 class File(io.StringIO):
     """Counts how often it is flushed."""
 
@@ -135,45 +111,6 @@ def test_a_batch_leaves_whatever_ends_it(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert file.flushed
-
-
-def test_on_a_terminal_too_lines_of_a_batch_leave_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, theirs = pty.openpty()
-    with os.fdopen(theirs, "w", buffering=1) as terminal, os.fdopen(ours, "rb", 0) as seen:
-        monkeypatch.setattr(sys, "stdout", terminal)
-        output = Output()
-        with output.batches():
-            output.raw("one")
-            output.raw("two")
-            assert not select.select([seen], [], [], 0)[0]
-        assert seen.read(100) == b"one\r\ntwo\r\n"
-        output.raw("three")
-        assert terminal.line_buffering
-        assert seen.read(100) == b"three\r\n"
-
-
-def test_the_width_of_the_terminal_is_asked_for_once_a_batch(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    asked: list[object] = []
-
-    def width_of(terminal: object) -> int:
-        asked.append(terminal)
-        return 80
-
-    monkeypatch.setattr(show, "width_of", width_of)
-    output = Output()
-    with output.batches():
-        for _ in range(3):
-            output.exchange(exchange())
-        assert len(asked) == 1
-        output.flush()
-        output.exchange(exchange())
-    assert len(asked) == 2
-    output.exchange(exchange())
-    output.exchange(exchange())
-    assert len(asked) == 4
 
 
 def test_a_line_that_a_program_waits_for_leaves_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,20 +7,12 @@ import pytest
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter, parse_offer
-from barnabas.trouble import MISUSE, Trouble
 
 
 def test_an_offer_is_made_of_both_options() -> None:
     offer = parse_offer("2.8", ["Fetch=11", "3=5,Produce=7"])
     assert [offer.range(key) for key in (0, 1, 3)] == [(0, 7), (0, 11), (0, 5)]
     assert parse_offer(None, [], unstable=True).unstable
-
-
-@pytest.mark.parametrize(("release", "newest"), [("0.9", []), (None, ["Fetch"])])
-def test_what_can_not_be_offered_is_misuse(release: str | None, newest: list[str]) -> None:
-    with pytest.raises(Trouble) as caught:
-        parse_offer(release, newest)
-    assert caught.value.code == MISUSE
 
 
 @pytest.mark.parametrize("as_json", [True, False])

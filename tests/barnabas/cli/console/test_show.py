@@ -90,26 +90,11 @@ def test_lines(exchange: Exchange, width: int | None, shown: str) -> None:
     assert found == shown or not shown[0].isdigit()
 
 
-@pytest.mark.parametrize("width", [20, 80, 100, 133, 200])
-@pytest.mark.parametrize("client_id", ["app", "a-very-long-client-id" * 5, "客户端" * 9])
-def test_a_line_never_wraps(width: int, client_id: str) -> None:
-    exchange = heartbeat(client_id=client_id, rules=("one", "another rule"))
-    assert cell_len(line(exchange, width)) <= width
-    shown = printed(exchange, force_terminal=True, width=width, color_system=None)
-    assert shown.count("\n") == 1
-
-
 def test_details_give_way_before_the_error_and_the_latency() -> None:
     plain = line(heartbeat(rules=()), 90)
     assert "…" in plain
     assert plain.endswith(" REBALANCE_IN_PROGRESS 3.14 ms")
     assert cell_len(plain) == 90
-
-
-def test_a_pipe_gets_the_whole_line_without_colours() -> None:
-    shown = printed(heartbeat(rules=("r" * 150,)), width=80)
-    assert "\x1b" not in shown
-    assert shown.endswith("r" * 150 + "\n")
 
 
 def test_a_terminal_gets_colours_unless_it_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,14 +271,3 @@ def test_a_line_is_written_as_rich_would(
             way(console, found, cells)
         said.append(file.getvalue())
     assert said[0] == said[1]
-
-
-def test_each_colour_system_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or the test before this one would compare lines without colours."""
-    given = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-    file = io.StringIO()
-    console = Terminal(file=file, force_terminal=True, _environ=given)
-    assert console.color_system == "truecolor"
-    console = Terminal(file=file, force_terminal=True, width=200, _environ={"TERM": "xterm"})
-    painting.write(console, show.line(show.shown(heartbeat()), 200))
-    assert "\x1b[1;31mREBALANCE_IN_PROGRESS\x1b[0m" in file.getvalue()

@@ -72,16 +72,6 @@ def test_a_terminal_gets_all_of_a_table_within_its_width(
     assert ",".join(NAMES) in "".join("".join(line[7:] for line in lines[1:]).split())
 
 
-def test_a_reader_that_has_gone_is_a_broken_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Gone(io.StringIO):
-        def write(self, _: str) -> int:
-            raise BrokenPipeError
-
-    monkeypatch.setattr(sys, "stdout", Gone())
-    with pytest.raises(BrokenPipeError):
-        Terminal().print("text")
-
-
 def test_nobody_has_a_console_of_another_kind() -> None:
     makers = {
         path.name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -18,8 +17,6 @@ import pytest
 from barnabas.cli.console.output import Output
 from barnabas.cli.explore.report import Report
 from barnabas.experiments.explore.result import Result
-from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.clients.python import program as client_program
 from barnabas.proxy.scenario.file import load
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import BARNABAS
@@ -105,14 +102,6 @@ def test_a_program_that_sends_again_what_is_there(bootstrap: str) -> None:
     # and it is another exploration with another program
     code, _, err = explore(bootstrap, *arguments[:2], *program("careful"))
     assert (code, "with another command" in err) == (2, True)
-
-
-def test_a_program_that_says_too_early_that_it_is_written(bootstrap: str) -> None:
-    code, out, _ = explore(bootstrap, "--json", "--api", "Produce", *program("hasty"))
-    found = {row["cut"]: row for row in rows(out) if row["api"]}
-    assert code == 1
-    assert [kinds(found[cut]) for cut in (BEFORE, BROKER, AFTER)] == [["lost"], [], []]
-    assert found[BEFORE]["findings"][0]["count"] == 5
 
 
 def test_what_is_found_without_any_fault_ends_it(bootstrap: str) -> None:
@@ -207,26 +196,6 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     code, _, err = explore("127.0.0.1:1", "--", "true")
     assert (code, "127.0.0.1:1 can't be read" in err) == (3, True)
     assert err.splitlines()[0] == "asking 127.0.0.1:1 for its partitions (10 s at most)"
-
-
-@pytest.mark.needs_apache("4.3.1")
-@pytest.mark.timeout(180)
-def test_transactions_of_a_real_broker_survive_every_cut() -> None:
-    names = ("InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn")
-    here = shlex.join(client_program(Path(sys.executable), "confluent").line)
-    client = ("--", sys.executable, "-m", "barnabas", "clients", "do", "--command", f"here={here}")
-    work = ("--records", "12", "transact")
-    with ApacheCluster("4.3.1") as cluster:
-        chosen = ("--json", "--per-api", 1, "--api", ",".join(names))
-        code, out, err = explore(cluster.bootstrap, *chosen, *client, *work)
-    assert code == 0, out
-    recorded, *runs = rows(out)
-    assert sorted((row["api"], row["cut"]) for row in runs) == sorted(
-        (name, cut) for name in names for cut in (BEFORE, BROKER, AFTER)
-    )
-    assert all(row["reached"] and row["history"] for row in runs), out
-    assert {row["outcome"] for row in (recorded, *runs)} == {"fine"}
-    assert "12 runs, 0 with findings" in err
 
 
 def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> None:

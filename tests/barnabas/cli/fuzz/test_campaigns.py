@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from barnabas.cli.fuzz.campaigns import (
-    KNOWN,
     READY,
     broker_settings,
     campaign_of,
@@ -56,28 +55,6 @@ def test_several_problems_are_said_at_once() -> None:
     with pytest.raises(Trouble) as trouble:
         campaign_of("version: 1\ntarget: x\nbudget: {cases: 0}\n", "c.yaml")
     assert len(str(trouble.value).splitlines()) == 2
-
-
-def test_a_file_keeps_its_database_beside_it_and_a_ready_one_here(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text(PLAIN)
-    assert read_campaign(path).database == tmp_path / "mine.fuzz.db"
-    assert read_campaign(Path("brokers")).database == Path("brokers.fuzz.db")
-
-
-def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text(PLAIN)
-    changes = {"target": "decoder:specs", "seed": 5, "budget": {"seconds": 3}}
-    campaign = read_campaign(path, changes).campaign
-    assert (campaign.target, campaign.seed, campaign.budget.seconds) == ("decoder:specs", 5, 3)
-    with pytest.raises(Trouble, match="--target: unknown kind 'x'"):
-        read_campaign(path, {"target": "x"})
-
-
-def test_names_are_unique() -> None:
-    for names in KNOWN:
-        assert len(set(names)) == len(names), names
 
 
 def test_what_the_command_line_says_of_brokers_is_added_to_the_target() -> None:

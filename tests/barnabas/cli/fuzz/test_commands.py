@@ -5,20 +5,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-import pytest
-from rich.progress import Progress
-
-from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz.progress import Doing, shown
-from barnabas.fuzz.answering.seeds import seeds
-from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.database.findings import Findings
-from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.engine.running import Batch
-from barnabas.fuzz.engine.stats import Found, Judged, Stats
+from barnabas.fuzz.engine.stats import Found, Stats
 from barnabas.fuzz.oracles.oracle import Verdict
-from tests.barnabas.cli.fuzz.buggy import CAMPAIGN, finding_of, fuzz, make, over
+from tests.barnabas.cli.fuzz.buggy import CAMPAIGN, finding_of, fuzz, over
 
 
 def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Path) -> None:
@@ -151,35 +141,6 @@ def test_nothing_found_is_0(campaign: Path) -> None:
     assert (without.returncode, "has no finding nobody" in without.stderr) == (2, True)
     missing = fuzz("run", campaign, "--target", "buggy:missing")
     assert (missing.returncode, "needs what is not here" in missing.stderr) == (3, True)
-
-
-def test_what_no_one_case_showed_is_told_again_where_one_does(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    seen = Observation(cook(Recipe(seeds([(3, 0)])[0], ()), 63), facts=(("together", [62, 63]),))
-    alone = Observation(seen.case._replace(number=85))
-    verdict = Verdict("logged", "it says so", ("Error",))
-    path = tmp_path / "t.fuzz.db"
-    with Findings(path, write=True) as findings, shown(Output(), False, findings) as told:
-        told.kept = kept = findings.campaign("t", "t", {"target": "t"}, 0.0)
-        for one in (seen, alone, alone):
-            stats = Stats()
-            stats.add(Judged(one, frozenset(), (verdict,)))
-            kept.keep(stats, one.case.number + 1, 0)
-            told.batch(Batch(one.case.number + 1, stats))
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[1] for line in lines] == ["no one case, behind case 63", "case 85"]
-    assert "first by case 85" in fuzz("show", lines[0].split()[0], "--db", path).stdout
-
-
-def test_the_bar_says_what_a_target_does_beside_its_cases() -> None:
-    progress = Progress()
-    busy = make("", own=False)
-    progress.add_task("", target=busy)
-    (task,) = progress.tasks
-    assert Doing().render(task).plain == ""
-    busy.doing = "looking"  # type: ignore[attr-defined]
-    assert Doing().render(task).plain == "looking"
 
 
 def test_list_names_all_that_a_campaign_may() -> None:
