@@ -17,10 +17,8 @@ from bench import (
     accuracy,
     answering,
     batches,
-    beginning,
     codecs,
     disk,
-    endurance,
     executing,
     generation,
     machine,
@@ -54,11 +52,9 @@ examples:
   python -m bench --only reading             captures of 1 GiB, beside tshark: 4 to 5 minutes
   python -m bench --only rows                rows and lines, and decode: a minute
   python -m bench --only page                the page in a browser, and what it costs: a minute
-  python -m bench --only tests               until a test has its proxy: half a minute
   python -m bench --only pipeline            captures to tables on Spark, beside tshark
   python -m bench --only pipeline --sizes 64 512 2048
   python -m bench --only fuzz                cases of the fuzzer, beside boofuzz
-  python -m bench --long                     only this: is memory flat over 10 million frames?
 """
 
 
@@ -71,7 +67,6 @@ class Options(argparse.Namespace):
     mib: int | None
     sizes: list[int] | None
     kind: str | None
-    long: int | None
     json: Path | None
 
     @property
@@ -152,9 +147,6 @@ PARTS: Final[dict[str, Callable[[Options, Progress], Iterable[Table]]]] = {
     "reading": _reading,
     "rows": lambda asked, progress: [writing.table(writing.measure(asked.rounds, progress))],
     "page": _page,
-    "tests": lambda asked, progress: [
-        beginning.table(beginning.measure(40 * asked.rounds, progress))
-    ],
     "pipeline": _pipeline,
     "fuzz": _fuzz,
     "real": _real,
@@ -197,14 +189,6 @@ def options() -> Options:
         choices=pipelining.KINDS,
         help="only captures as this one writes them become tables (both)",
     )
-    add(
-        "--long",
-        type=int,
-        nargs="?",
-        const=endurance.FRAMES,
-        metavar="FRAMES",
-        help="a long run through one connection instead: does memory grow?",
-    )
     add("--json", type=Path, metavar="FILE", help="write the tables to a file")
     return parser.parse_args(namespace=Options())
 
@@ -218,12 +202,6 @@ def main() -> None:
     console.print(f"machine: {machine.describe()}", highlight=False)
     found: dict[str, object] = {"machine": machine.describe(), "rounds": asked.rounds}
     parts = {asked.only: PARTS[asked.only]} if asked.only else PARTS
-    if asked.long:
-        parts = {
-            "long": lambda _, progress: [
-                endurance.table(endurance.measure(asked.long or 0, progress))
-            ]
-        }
     for name, part in parts.items():
         try:
             with console.status(name) as status:

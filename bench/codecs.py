@@ -58,7 +58,7 @@ def cases() -> list[Case]:
     """What is read and written."""
     found: tuple[tuple[str, Direction, int, Values], ...] = (
         ("Metadata", "response", 12, messages.metadata()),
-        ("Fetch", "response", 13, messages.fetched(50, 1024, 13)),
+        ("Fetch", "response", 13, messages.fetched(50, 1024)),
         ("Produce", "request", 9, messages.produce(16 << 10)),
         ("FindCoordinator", "response", 4, messages.coordinators(10)),
         ("OffsetCommit", "request", 8, messages.offsets(10, 10)),

@@ -8,15 +8,13 @@ producer that sends at a fixed rate, from send to acknowledgement.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -29,12 +27,9 @@ from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.client import JavaClient
 from barnabas.peers.apache.java import java
 from barnabas.peers.apache.versions import LOGGER
-from bench import machine
 from bench.table import beside, percentile, plain_table
-from bench.targets import capture_folder
-from tests.ports import free_ports
-from tests.real.process import ProxyProcess
-from tests.waiting import until
+from bench.targets import BARNABAS, BETWEEN, CAPTURE, Kind, Target, available, capture_folder, ours
+from tests.ports import free_port, free_ports
 
 VERSION: Final = "3.9.1"
 TOOL: Final = "org.apache.kafka.tools.ProducerPerformance"
@@ -60,37 +55,15 @@ BROKER: Final = {
 
 OURS: Final = {
     "barnabas": (),
-    "  with capture": ("--capture", "{capture}"),
-    "  with --control": ("--control", f"{HOST}:0"),
+    "  with capture": CAPTURE,
+    "  with --control": ("--control", f"{HOST}:{{control}}"),
 }
 """Its ways, all with the log off."""
 
+OTHERS: Final = [kind for kind in BETWEEN if kind.command]
+"""Those that forward one port."""
+
 _RESULT: Final = re.compile(r"^(\d+) records sent, ([\d.]+) records/sec .* 99\.9th\.$")
-
-
-def socat(listen: int, upstream: int, _: Path) -> list[str]:
-    """Its command line."""
-    return [
-        *("socat", "-b", "262144"),
-        f"TCP4-LISTEN:{listen},bind={HOST},fork,reuseaddr,nodelay",
-        f"TCP4:{HOST}:{upstream},nodelay",
-    ]
-
-
-def toxiproxy(listen: int, upstream: int, files: Path) -> list[str]:
-    """Its command line; without toxics."""
-    proxy = {"name": "kafka", "listen": f"{HOST}:{listen}", "upstream": f"{HOST}:{upstream}"}
-    config = files / "toxiproxy.json"
-    config.write_text(json.dumps([{**proxy, "enabled": True}]))
-    (api,) = free_ports(1)
-    return ["toxiproxy-server", "-host", HOST, "-port", str(api), "-config", str(config)]
-
-
-OTHERS: Final[Mapping[str, tuple[str, Callable[[int, int, Path], list[str]]]]] = {
-    "socat": ("socat", socat),
-    "toxiproxy": ("toxiproxy-server", toxiproxy),
-}
-"""Those that forward one port: the program and its command line (port, broker's port, folder)."""
 
 
 @dataclass(slots=True)
@@ -99,9 +72,8 @@ class Way:
 
     name: str
     bootstrap: str
-    pid: int | None = None
-    """Of the proxy."""
-    capture: Path | None = None
+    target: Target | None = None
+    """The proxy."""
     rates: list[float] = field(default_factory=list)
     """Records a second."""
     p50: list[float] = field(default_factory=list)
@@ -132,8 +104,7 @@ def measure(
     progress(f"Kafka {VERSION}")
     jars = class_path((f"org.apache.kafka:kafka-tools:{VERSION}", LOGGER))
     tool = [str(java()), "-Xmx512m", "-cp", os.pathsep.join(str(jar) for jar in jars), TOOL]
-    others = {name: each for name, each in OTHERS.items() if shutil.which(each[0])}
-    missing = [f"{each[0]}: not on the path" for name, each in OTHERS.items() if name not in others]
+    others, missing = available(OTHERS)
     with contextlib.ExitStack() as stack:
         folder = capture_folder(2 * records * SIZE)
         files = Path(tempfile.mkdtemp(prefix="barnabas-bench-", dir=folder))
@@ -155,20 +126,17 @@ def measure(
     return ways, "; ".join([f"Kafka {VERSION}, records of {SIZE} bytes, acks=1", *missing])
 
 
-def _ways(
-    stack: contextlib.ExitStack,
-    files: Path,
-    others: Mapping[str, tuple[str, Callable[[int, int, Path], list[str]]]],
-) -> Iterator[Way]:
+def _ways(stack: contextlib.ExitStack, files: Path, others: Sequence[Kind]) -> Iterator[Way]:
     """Start a broker and everything in front of it.
 
     What forwards one port only has a listener of the broker to itself, which is advertised under the
     address of the forwarder: or clients would go round it.
     """
     ports = free_ports(2 * len(others))
-    pairs = dict(zip(others, zip(ports[::2], ports[1::2], strict=True), strict=True))
+    pairs = list(zip(ports[::2], ports[1::2], strict=True))
     mine = {"PLAINTEXT": ("{port}", "{port}"), "CONTROLLER": ("{controller_port}", "")}
-    listeners = mine | {name.upper(): pair for name, pair in pairs.items()}
+    names = (kind.name.upper() for kind in others)
+    listeners = mine | dict(zip(names, pairs, strict=True))
     settings = {
         "listeners": ",".join(f"{n}://{HOST}:{port}" for n, (port, _) in listeners.items()),
         "advertised.listeners": ",".join(
@@ -179,32 +147,15 @@ def _ways(
     }
     cluster = stack.enter_context(ApacheCluster(VERSION, settings=BROKER | settings))
     yield Way("direct", cluster.bootstrap)
-    for name, (upstream, listen) in pairs.items():
-        process = _start(stack, others[name][1](listen, upstream, files), listen)
-        yield Way(name, f"{HOST}:{listen}", process.pid)
-    for name, options in OURS.items():
-        capture = files / "bench.pcapng" if "{capture}" in options else None
-        filled = [option.format(capture=capture) for option in options]
-        proxy = stack.enter_context(ProxyProcess(cluster.bootstrap, *filled))
-        yield Way(name, proxy.bootstrap, proxy.pid, capture)
-
-
-def _start(stack: contextlib.ExitStack, command: list[str], port: int) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    stack.callback(process.wait)
-    stack.callback(process.terminate)
-    until(lambda: _listens(port), f"{command[0]} listens")
-    return process
-
-
-def _listens(port: int) -> bool:
-    try:
-        socket.create_connection((HOST, port), 1).close()
-    except OSError:
-        return False
-    return True
+    (broker,) = cluster.brokers.values()
+    ours_ = [
+        (ours(name, BARNABAS, "--log", "off", *options), broker[1], free_port())
+        for name, options in OURS.items()
+    ]
+    theirs = [(kind, *pair) for kind, pair in zip(others, pairs, strict=True)]
+    for kind, upstream, listen in (*theirs, *ours_):
+        target = stack.enter_context(Target(kind, upstream, files, listen=listen))
+        yield Way(kind.name, f"{HOST}:{listen}", target)
 
 
 def _full_speed(way: Way, tool: list[str], records: int) -> None:
@@ -225,12 +176,12 @@ def _full_speed(way: Way, tool: list[str], records: int) -> None:
     used = _cpu_seconds(way) - before
     if not math.isnan(used):
         way.cpu.append(used * 1e6 / records)
-    if way.capture is not None:
-        os.truncate(way.capture, 0)  # its writer goes on behind the hole
+    if way.target is not None:
+        way.target.forget()
 
 
 def _cpu_seconds(way: Way) -> float:
-    used = None if way.pid is None else machine.cpu_seconds(way.pid)
+    used = None if way.target is None else way.target.cpu_seconds()
     return math.nan if used is None else used
 
 
@@ -253,8 +204,8 @@ def _fixed_rate(way: Way, client: JavaClient, seconds: float) -> None:
     took = client.pace(TOPIC, count, size=SIZE, rate=RATE, settings=settings)
     way.p50.append(percentile(took, 50))
     way.p99.append(percentile(took, 99))
-    if way.capture is not None:
-        os.truncate(way.capture, 0)
+    if way.target is not None:
+        way.target.forget()
 
 
 def table(ways: list[Way], remark: str) -> Table:

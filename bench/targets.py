@@ -113,7 +113,14 @@ def kinds(beside: Path | None = None) -> list[Kind]:
 class Target:
     """A kind that has been started."""
 
-    def __init__(self, kind: Kind, server: int, folder: Path, rules: str = DECODING) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        server: int,
+        folder: Path,
+        rules: str = DECODING,
+        listen: int | None = None,
+    ) -> None:
         self.kind = kind
         self.port = server
         self.capture = folder / f"{kind.name.replace(': ', '-').replace(' ', '-')}.pcapng"
@@ -123,7 +130,7 @@ class Target:
         scenario = folder / "scenario.yaml"
         scenario.write_text(rules)
         # a port of our choice, not the ready line: stdout is then free to go to /dev/null
-        self.port, self.control = free_port(), free_port()
+        self.port, self.control = listen or free_port(), free_port()
         """Where toxiproxy is told what to do, and where halves meet."""
         toxiproxy = folder / "toxiproxy.json"
         toxiproxy.write_text(toxiproxy_config(self.port, server))

@@ -8,7 +8,6 @@ from multiprocessing import Pipe
 import pytest
 
 from bench import many, server
-from bench.endurance import Run, Sample, slope
 from bench.proxies import Cell, Row, tables
 from bench.targets import Kind
 
@@ -26,14 +25,6 @@ def test_every_connection_gets_its_answers(port: int) -> None:
     assert len(result.latencies) >= 20
     assert result.bytes == 400 * len(result.latencies)
     assert 0.2 <= result.seconds < 10
-
-
-def test_growth_is_that_of_the_later_half() -> None:
-    samples = [Sample(float(n), 1000.0 if n >= 5 else 100.0 * n) for n in range(11)]
-    assert Run(1_000_000, 10.0, samples).growth == pytest.approx(0.0)
-    rising = [Sample(float(n), 3.0 * n) for n in range(11)]
-    assert slope(rising) == pytest.approx(3.0)
-    assert Run(2_000_000, 10.0, rising).growth == pytest.approx(15.0)
 
 
 def test_tables_show_a_dash_for_what_was_not_measured() -> None:

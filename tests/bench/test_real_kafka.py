@@ -15,8 +15,8 @@ def test_a_small_round_has_a_figure_everywhere() -> None:
     names = [way.name for way in ways]
     assert names[0] == "direct"
     assert names[-len(OURS) :] == list(OURS)
-    for name, (program, _) in OTHERS.items():
-        assert (name in names) != (f"{program}: not on the path" in remark)
+    for kind in OTHERS:
+        assert (kind.name in names) != (f"{kind.command[0]}: not on the path" in remark)
     for way in ways:
         figures = way.figures()
         assert figures["records_per_second"] > 0
