@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Event, Outcome, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
-from barnabas.experiments.experiment import Bench, Between
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.specs.keys import PRODUCE
 from barnabas.testing.kafka_proxy import start_proxy
@@ -68,32 +66,3 @@ def test_requests_are_in_flight_from_their_beginning_until_their_answers() -> No
     found = producing.seen(exchanges)
     assert found == {"requests": 5, "in_flight": 2, "in_flight_total": 3}
     assert producing.most_under_way([], by_connection=True) == 0
-
-
-def test_several_producers_take_turns_at_each_latency(tmp_path: Path) -> None:
-    def proxy(bootstrap: str, scenario: str, folder: Path) -> AbstractContextManager[Between]:
-        return start_proxy(bootstrap, folder, scenario=scenario)
-
-    bench = Bench(proxy, tmp_path, short=True, step=lambda *_: None)
-    scenarios = {f"{latency} ms": producing.late_answers(latency) for latency in (0, 100)}
-    steps: list[str] = []
-    with EmbeddedCluster(1) as cluster:
-        host, port = cluster.bootstrap.rsplit(":", 1)
-        make_topic([(host, int(port))], "t")
-        arms = [("two", Settings(in_flight=1, batch_messages=1), "t", range(4), 20, 2)]
-        made = producing.in_rounds(
-            bench, cluster.bootstrap, scenarios, {"rounds": 2}, arms, steps.append
-        )
-    assert steps == ["0 ms, two", "100 ms, two"] * 2
-    assert [(name, run["round"]) for name, run, _ in made] == [
-        (name, number) for name in scenarios for number in (0, 1)
-    ]
-    for name, run, exchanges in made:
-        assert (run["messages"], run["in_order"], run["problems"]) == (20, True, {})
-        seen = producing.seen(exchanges)
-        assert seen["in_flight"] == 1
-        assert seen["in_flight_total"] <= 2  # whether both wait at once depends on the machine
-        assert len({one.connection for one in exchanges}) == 2
-        if name == "100 ms":
-            assert min(one.latency_ms or 0 for one in exchanges) >= 100
-    assert {folder.name for folder in tmp_path.iterdir()} == {"0-ms", "100-ms"}

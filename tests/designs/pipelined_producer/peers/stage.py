@@ -8,15 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from barnabas.designs.leaders import Place
-from barnabas.designs.pipelined_producer.peers.actions import (
-    Close,
-    Connect,
-    Heard,
-    Report,
-    Select,
-    Takes,
-    Write,
-)
+from barnabas.designs.pipelined_producer.peers import actions
+from barnabas.designs.pipelined_producer.peers.actions import Heard, Select, Takes
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event, Outcome
 from barnabas.designs.pipelined_producer.peers.intake import Intake
 from barnabas.designs.pipelined_producer.peers.loop import Loop
@@ -33,8 +26,7 @@ class Broker:
     """One broker's side: it reads requests, and answers them in order when it is let."""
 
     def __init__(self, cluster: Cluster, node: int) -> None:
-        self.cluster = cluster
-        self.node = node
+        self.cluster, self.node = cluster, node
         self.offered: tuple[int, int] | None = (0, 9)
         """Versions of Produce; None: it closes the connection when it is asked, as 0.8."""
         self.answering = True
@@ -59,14 +51,8 @@ class Cluster:
         topics = []
         for name in names:
             error = self.topic_errors.get(name, 0)
-            parts: list[dict[str, Any]] = [
-                {
-                    "partition_index": number,
-                    "leader_id": node,
-                    "error_code": 5 if node < 0 else 0,
-                    "replica_nodes": [],
-                    "isr_nodes": [],
-                }
+            parts = [
+                {"partition_index": number, "leader_id": node, "error_code": 5 if node < 0 else 0}
                 for (topic, number), node in self.leaders.items()
                 if topic == name and not error
             ]
@@ -169,7 +155,7 @@ class Stage:
         """Brokers to which no connection can be made."""
         self.unwritable: set[int] = set()
         self.closes: list[int] = []
-        self.most_in_flight: dict[int, int] = defaultdict(int)
+
         self._connecting: dict[int, tuple[str, int]] = {}
         self._chunk = chunk
 
@@ -208,8 +194,6 @@ class Stage:
         actions = self.loop.do(step)
         for action in actions:
             self._do(action)
-        for node, link in self.loop.links.brokers.items():
-            self.most_in_flight[node] = max(self.most_in_flight[node], len(link.in_flight))
         return bool(actions)
 
     def _readable(self) -> Heard:
@@ -234,41 +218,37 @@ class Stage:
         for node, (_, port) in self._connecting.items():
             self.wires[node] = Wire(self.cluster.brokers[port - 9000])
         self._connecting.clear()
-        wanted = {node for node in wants_write(self.loop) if node in self.wires}
-        return Takes(wanted - self.unwritable, connected)
+        return Takes(self._ready(), connected)
 
     def _do(self, action: Any) -> None:
         match action:
-            case Connect(node, address):
+            case actions.Connect(node, address):
                 assert node not in self.wires
                 self._connecting[node] = address
-            case Write(node, data):
-                wire = self.wires[node]
+            case actions.Write(node, data):
                 taken = 0 if node in self.unwritable else min(len(data), self._chunk)
-                wire.take(bytes(data[:taken]))
+                self.wires[node].take(bytes(data[:taken]))
                 self.loop.wrote(node, taken)
-            case Close(node):
+            case actions.Close(node):
                 self.wires.pop(node, None)
                 self._connecting.pop(node, None)
                 self.closes.append(node)
-            case Report(outcome):
+            case actions.Report(outcome):
                 self.intake.over(1)
                 self.outcomes.append(outcome)
 
     def settle(self) -> None:
         """Turns, until nothing moves at this moment."""
         for _ in range(5_000):
-            moved = self.turn() or self._pending()
-            if (
-                not self.do(Loop.configure_connections) and not moved
-            ):  # it comes before the next wait
+            moved = self.turn() or bool(self._ready())
+            configured = self.do(Loop.configure_connections)  # it comes before the next wait
+            if not configured and not moved:
                 return
         raise AssertionError("it never comes to rest")
 
-    def _pending(self) -> bool:
-        """Whether select would return at once."""
-        ready = {node for node in wants_write(self.loop) if node in self.wires}
-        return bool(ready - self.unwritable)
+    def _ready(self) -> set[int]:
+        """Connections for which select would return at once."""
+        return {node for node in wants_write(self.loop) if node in self.wires} - self.unwritable
 
     def wait(self, ms: float) -> None:
         """Let time pass; the loop wakes exactly when it wants to."""

@@ -41,30 +41,6 @@ def test_a_codec_that_the_magic_lacks_is_every_event_s_problem() -> None:
     assert ["zstd" in str(one.problem) for one in failed] == [True, True]
 
 
-def test_what_is_serialised_already_is_sent_as_it_is() -> None:
-    done = Event("t", "key", "value", 0.0, 0, serialized=(None, b"made before"))
-    body, _, _, failed = collate({("t", 0): [done]}, 3, Settings(), PLAIN)
-    assert failed == []
-    (batch,) = read(body["topic_data"][0]["partition_data"][0]["records"])
-    assert [(one.key, one.value) for one in batch] == [(None, b"made before")]
-
-
-def test_a_serializer_that_gives_no_bytes_is_every_event_s_problem() -> None:
-    bad = PLAIN._replace(value=lambda value: value)
-    _, sent, _, failed = collate({("t", 0): [event(5)]}, 3, Settings(), bad)
-    assert sent == {}
-    assert len(failed) == 1
-
-
-def test_a_batch_ends_where_its_bytes_do() -> None:
-    events = [event(b"v" * 100) for _ in range(10)]
-    limits = Settings(batch_bytes=61 + 3 * 134)
-    _, sent, left, failed = collate({("t", 0): events}, 3, limits, PLAIN)
-    assert sent == {("t", 0): events[:3]}
-    assert left == {("t", 0): events[3:]}
-    assert failed == []
-
-
 def test_a_request_ends_where_its_bytes_do_and_smaller_batches_still_fit() -> None:
     batches = {
         ("t", number): [event(b"v" * size) for size in sizes]
@@ -78,7 +54,7 @@ def test_a_request_ends_where_its_bytes_do_and_smaller_batches_still_fit() -> No
     assert {place[1]: len(events) for place, events in sent.items()} == {1: 1, 3: 2}
 
 
-def test_nothing_is_serialised_in_vain() -> None:
+def test_a_batch_ends_where_its_bytes_do_and_nothing_is_serialised_in_vain() -> None:
     asked: list[object] = []
 
     def value(what: object) -> bytes:
@@ -87,8 +63,9 @@ def test_nothing_is_serialised_in_vain() -> None:
 
     events = [event(number) for number in range(10)]
     limits = Settings(batch_bytes=61 + 3 * 134)
-    collate({("t", 0): events}, 3, limits, PLAIN._replace(value=value))
+    _, sent, left, failed = collate({("t", 0): events}, 3, limits, PLAIN._replace(value=value))
     assert asked == [0, 1, 2, 3]
+    assert (sent, left, failed) == ({("t", 0): events[:3]}, {("t", 0): events[3:]}, [])
 
 
 def test_what_becomes_too_large_by_a_serializer_is_said_and_the_rest_is_sent() -> None:

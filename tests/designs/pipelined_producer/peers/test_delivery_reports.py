@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from barnabas.designs.pipelined_producer.peers.loop import Loop
-from barnabas.designs.pipelined_producer.peers.settings import BLOCKING_0_8, Settings
+from barnabas.designs.pipelined_producer.peers.settings import Settings
 from barnabas.specs.keys import METADATA as METADATA_KEY
-from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, numbered, silent_stage
+from tests.designs.pipelined_producer.peers.stage import Cluster, Stage
 
 both = pytest.mark.parametrize("queueing", ["partition", "one"])
-
-
-@pytest.mark.parametrize("settings", [Settings(in_flight=1), BLOCKING_0_8], ids=["one", "0.8"])
-def test_with_one_in_flight_order_survives_retries(settings: Settings) -> None:
-    stage = Stage(replace(settings, batch_messages=1), Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.extend([0, 19, 0, 19, 19])
-    stage.send_numbered(6)
-    stage.wait(2000)
-    assert stage.cluster.logs["t", 0] == list(numbered(6))
-    assert stage.acknowledged == list(numbered(6))
 
 
 def test_with_several_in_flight_a_retry_lies_behind_what_was_in_flight() -> None:
@@ -108,25 +97,6 @@ def test_a_topic_that_nobody_makes_is_what_its_messages_expire_of() -> None:
     says = "expired: UNKNOWN_TOPIC_OR_PARTITION"
     assert stage.problems == dict.fromkeys((b"keyless", b"keyed", b"placed"), says)
     assert {outcome.error for outcome in stage.outcomes} == {3}
-
-
-def test_what_nobody_said_anything_of_just_expires() -> None:
-    stage = Stage(Settings(expiry_ms=1000))
-    stage.refused.add(1)
-    stage.send(b"0")
-    stage.wait(1100)
-    assert stage.problems == {b"0": "expired"}
-    assert [outcome.error for outcome in stage.outcomes] == [0]
-
-
-def test_a_lost_connection_is_a_last_error_too() -> None:
-    stage = silent_stage(Settings(expiry_ms=1000))
-    stage.send(b"0")
-    stage.settle()
-    stage.cut(1)
-    stage.refused.add(1)
-    stage.wait(1100)
-    assert stage.problems == {b"0": "expired: the connection was lost"}
 
 
 def test_the_last_error_is_told_at_the_end_too() -> None:

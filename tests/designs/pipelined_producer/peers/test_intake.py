@@ -27,14 +27,6 @@ def test_all_that_is_in_the_producer_s_hands_is_bounded() -> None:
     intake.put(event(topic="d"))
 
 
-def test_a_full_queue_says_whose_it_is() -> None:
-    intake = Intake(Settings(queue_messages=1))
-    intake.put(event())
-    with pytest.raises(QueueFull, match="the queue for t is full"):
-        intake.put(event())
-    assert intake.outstanding == 1
-
-
 @pytest.mark.parametrize("topic", ["", "x" * 250])
 def test_a_topic_that_can_t_be_is_refused(topic: str) -> None:
     with pytest.raises(ValueError, match="1 to 249 bytes"):

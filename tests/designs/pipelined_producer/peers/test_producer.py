@@ -16,7 +16,6 @@ from barnabas.designs.pipelined_producer.peers import (
     QueueFull,
     Settings,
     Stopped,
-    TooLarge,
 )
 from barnabas.designs.pipelined_producer.peers import producer as producing
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN
@@ -37,9 +36,15 @@ def cluster() -> Iterator[EmbeddedCluster]:
         yield running
 
 
-@pytest.mark.parametrize("queueing", ["partition", "one"])
-@pytest.mark.parametrize("metadata", ["blocking", "non-blocking"])
-@pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4"])
+@pytest.mark.parametrize(
+    ("queueing", "metadata", "compression"),
+    [
+        ("partition", "non-blocking", "none"),
+        ("one", "blocking", "gzip"),
+        ("one", "non-blocking", "snappy"),
+        ("partition", "blocking", "lz4"),
+    ],
+)
 def test_all_comes_in_order(
     cluster: EmbeddedCluster, queueing: str, metadata: str, compression: str
 ) -> None:
@@ -111,7 +116,7 @@ def test_a_full_queue_is_said_at_once_or_waited_for(cluster: EmbeddedCluster) ->
         producer = PipelinedProducer([silent.address], Settings(queue_messages=3))
         for _ in range(3):
             producer.send("t", b"v")
-        with pytest.raises(QueueFull):
+        with pytest.raises(QueueFull, match="the queue for t is full"):
             producer.send("t", b"v")
         with pytest.raises(QueueFull):
             producer.send("t", b"v", wait=0.05)
@@ -183,7 +188,7 @@ def test_an_application_s_fault_does_not_end_the_send_thread(cluster: EmbeddedCl
     assert [str(problem) for problem in producer.problems] == ["mine"]
 
 
-@pytest.mark.parametrize("expiry_ms", range(5, 105, 10))
+@pytest.mark.parametrize("expiry_ms", range(5, 105, 20))
 def test_what_gets_too_old_in_the_middle_of_a_round_is_not_forgotten(
     expiry_ms: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,17 +208,6 @@ def test_what_gets_too_old_in_the_middle_of_a_round_is_not_forgotten(
         producer.send("t", b"v", told=lambda _: heard.set())
         assert heard.wait(SOON)
         go_on.set()
-
-
-def test_what_is_larger_than_a_batch_may_be_is_refused_at_once() -> None:
-    with (
-        ScriptedBroker(lambda _: b"") as silent,
-        PipelinedProducer([silent.address], Settings(batch_bytes=200, expiry_ms=1)) as producer,
-    ):
-        producer.send("t", bytes(139 - 34))
-        with pytest.raises(TooLarge, match=r"a record of 140 bytes, .*: at most 139 fit"):
-            producer.send("t", bytes(140 - 34))
-        assert producer.flush(SOON) == 0
 
 
 def test_no_such_host_is_an_address_that_does_not_answer(cluster: EmbeddedCluster) -> None:

@@ -32,39 +32,6 @@ def values(batches: dict[Place, list[Event]]) -> dict[Place, list[object]]:
 
 
 @both
-def test_batches_are_of_asked_partitions_in_order_and_at_most_so_large(make: Make) -> None:
-    queues = make(100, LARGE)
-    for number in range(9):
-        queues.put(event(number, number % 3))
-    places = [("t", 0), ("t", 2)]
-    assert values(queues.take(places, 2, 0.0)) == {("t", 0): [0, 3], ("t", 2): [2, 5]}
-    assert values(queues.take(places, 2, 0.0)) == {("t", 0): [6], ("t", 2): [8]}
-    assert queues.take(places, 2, 0.0) == {}
-    assert values(queues.take([("t", 1)], 9, 0.0)) == {("t", 1): [1, 4, 7]}
-    assert len(queues) == 0
-    assert list(queues.waiting()) == []
-
-
-@both
-def test_another_topic_s_undesignated_stay(make: Make) -> None:
-    queues = make(100, LARGE)
-    queues.put(event("a", UNDESIGNATED, "a"))
-    assert queues.take([("b", 0)], 5, 0.0) == {}
-    assert list(queues.waiting()) == [("a", UNDESIGNATED)]
-
-
-@both
-def test_a_batch_that_is_not_full_waits(make: Make) -> None:
-    queues = make(100, LARGE)
-    queues.put(event("a", at=10.0))
-    assert queues.take([("t", 0)], 2, 9.9) == {}
-    assert list(queues.ripe(2, 9.9)) == []
-    assert list(queues.ripe(2, 10.0)) == [("t", 0)]
-    queues.put(event("b", at=11.0))
-    assert values(queues.take([("t", 0)], 2, 0.0)) == {("t", 0): ["a", "b"]}
-
-
-@both
 def test_a_batch_is_full_of_bytes_as_well(make: Make) -> None:
     queues = make(100, 50)
     queues.put(event("a", at=10.0, size=30))
@@ -107,30 +74,10 @@ def test_the_oldest_of_what_is_put_back_comes_first_in_one_queue() -> None:
 
 
 @both
-def test_what_is_wanted_is_taken_out(make: Make) -> None:
-    queues = make(100, LARGE)
-    for number in range(6):
-        queues.put(event(number, number % 2, at=float(number)))
-    assert min(queues.firsts()) == 0.0
-    assert sorted(str(one.value) for one in queues.remove(lambda e: e.enqueued < 3)) == list("012")
-    assert min(queues.firsts()) == 3.0
-    assert values(queues.take([("t", 0), ("t", 1)], 9, math.inf)) == {
-        ("t", 0): [4],
-        ("t", 1): [3, 5],
-    }
-    assert list(queues.firsts()) == []
-
-
-def test_a_full_partition_leaves_room_for_others() -> None:
-    queues = PartitionQueues(2, LARGE)
+def test_a_full_partition_leaves_room_for_others_but_not_in_one_queue(make: Make) -> None:
+    queues = make(2, LARGE)
     assert [queues.put(event(n)) for n in range(3)] == [True, True, False]
-    assert queues.put(event("audit", topic="audit"))
-
-
-def test_one_full_queue_is_full_for_all() -> None:
-    queues = OneQueue(2, LARGE)
-    assert [queues.put(event(n)) for n in range(3)] == [True, True, False]
-    assert not queues.put(event("audit", topic="audit"))
+    assert queues.put(event("audit", topic="audit")) == (make is PartitionQueues)
 
 
 steps = st.lists(

@@ -134,9 +134,10 @@ def test_all_that_a_name_stands_for_is_tried(
 
 
 def test_a_name_that_stands_for_nothing_is_lost(made: Callable[[Lookup], Sockets]) -> None:
-    sockets = made(lambda host, port: [])
-    sockets.connect(1, ("name", 9))
-    assert sockets.readable((), SOON).lost == {1}
+    for lookup in (lambda host, port: [], lambda host, port: {}[host]):  # KeyError, as any other
+        sockets = made(lookup)
+        sockets.connect(1, ("name", 9))
+        assert sockets.readable((), SOON).lost == {1}
 
 
 def test_the_next_attempt_goes_on_behind_one_that_was_given_up(

@@ -57,19 +57,6 @@ def test_a_broker_that_no_longer_takes_bytes_behind_the_responses_gets_nothing()
     assert len(stage.wires[1].waiting) == 0
 
 
-def test_a_new_connection_is_configured_before_anything_is_read() -> None:
-    stage = Stage(cluster=Cluster(1, {"t": 1}))
-    stage.send(b"0")
-    while not stage.loop.takes.connected:
-        stage.turn()
-    says, configure = STEPS[0]
-    assert says == "configure any new broker connections"
-    assert stage.loop.refresher.link.state == "connecting"
-    assert callable(configure)
-    stage.do(configure)
-    assert stage.loop.refresher.link.state == "ready"
-
-
 def test_a_broker_gets_one_request_a_round_retries_first() -> None:
     stage = Stage(Settings(retry_backoff_ms=10, batch_messages=1), Cluster(1, {"t": 2}))
     stage.send(b"first", partition=0)
