@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
 from barnabas.loop import run
+from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.errors import UnavailableError
 from barnabas.peers.apache.java import java
@@ -74,6 +75,17 @@ def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     with session("local[2]", {**QUICK, **INTERPRETED, "spark.driver.memory": "2g"}) as spark:
         request.config.stash[SAID] = Path(spark.conf.get("spark.local.dir") or "", "said.txt")
         yield spark
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[ApacheCluster]:
+    """One broker of Kafka 4.3.1 for all tests of a worker process. Each test gives topics, groups and
+    transactional ids names of its own; one that stops or sets the broker starts its own."""
+    try:
+        with ApacheCluster("4.3.1") as running:
+            yield running
+    except UnavailableError as problem:
+        pytest.skip(str(problem))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -18,7 +18,7 @@ from barnabas.peers.apache.client import JavaClient
 
 FETCH, HEARTBEAT = 1, 68
 
-IN_SESSION = re.compile(r", session \d+: 1 partition orders\[0\]$")
+IN_SESSION = re.compile(r", session \d+: 1 partition in-context\[0\]$")
 EARLIER = " began earlier"
 
 Phrase = Callable[[Exchange, Context], str]
@@ -35,18 +35,17 @@ def lines(exchanges: list[Exchange], key: int, phrase: Phrase = details) -> list
 
 
 @pytest.mark.needs_apache("4.3.1")
-def test_from_the_beginning_and_from_the_middle() -> None:
+def test_from_the_beginning_and_from_the_middle(kafka: ApacheCluster) -> None:
     with (
-        ApacheCluster("4.3.1") as cluster,
-        Harness(cluster.bootstrap) as proxy,
+        Harness(kafka.bootstrap) as proxy,
         JavaClient("4.3.1", {"bootstrap.servers": proxy.bootstrap}) as java,
     ):
-        own = {"transactional.id": "pay"}
+        own = {"transactional.id": "in-context"}
         for value in (b"1", b"2", b"3"):
-            java.produce("orders", [value], outcome="commit", settings=own)
+            java.produce("in-context", [value], outcome="commit", settings=own)
         # a Fetch for each batch: three of records, two of markers between them
         new = {"group.protocol": "consumer", "max.partition.fetch.bytes": "1"}
-        assert len(java.consume("orders", 3, group="readers", seconds=60, settings=new)) == 3
+        assert len(java.consume("in-context", 3, group="in-context", seconds=60, settings=new)) == 3
     heard = proxy.exchanges
 
     fetched = lines(heard, FETCH)
@@ -55,20 +54,20 @@ def test_from_the_beginning_and_from_the_middle() -> None:
     assert unexpected == []
     assert "session" not in fetched[-1]  # the consumer ended it
     beats = lines(heard, HEARTBEAT)
-    assert any(line.endswith("→ orders[0]") for line in beats), beats
-    assert any(line.endswith("has orders[0]") for line in beats), beats
+    assert any(line.endswith("→ in-context[0]") for line in beats), beats
+    assert any(line.endswith("has in-context[0]") for line in beats), beats
 
     context = Context()
     for exchange in heard:
         context.learn(exchange)
-    assert "pay" in context.producers.values()
+    assert "in-context" in context.producers.values()
     last = [exchange for exchange in heard if exchange.key == FETCH][-1]
-    assert all(name == "orders" for name in facts(last, context).get("topics", {}).values())
+    assert all(name == "in-context" for name in facts(last, context).get("topics", {}).values())
 
     middle = next(at for at, x in enumerate(heard) if x.key == FETCH) + 1
     learnt_later = lines(heard[middle:], FETCH, learnt)  # whole: a line of the log may be cut
     unexpected = [words for words in learnt_later[:-1] if not words.rstrip(")").endswith(EARLIER)]
     assert unexpected == []
-    acknowledged = next(at for at, line in enumerate(beats) if line.endswith("has orders[0]"))
+    acknowledged = next(at for at, line in enumerate(beats) if line.endswith("has in-context[0]"))
     beat = [exchange for exchange in heard if exchange.key == HEARTBEAT][acknowledged]
     assert lines([beat], HEARTBEAT)[0].endswith(", assignment not seen")

@@ -42,9 +42,9 @@ def status(way: str, address: str) -> str:
 
 
 @pytest.mark.needs_apache(VERSION)
-def test_the_status_is_the_same_but_for_the_proxys_ports() -> None:
-    with ApacheCluster(VERSION) as cluster, ProxyProcess(cluster.bootstrap) as proxy:
-        direct = status("--bootstrap-server", cluster.bootstrap)
+def test_the_status_is_the_same_but_for_the_proxys_ports(kafka: ApacheCluster) -> None:
+    with ProxyProcess(kafka.bootstrap) as proxy:
+        direct = status("--bootstrap-server", kafka.bootstrap)
         through = status("--bootstrap-server", proxy.bootstrap)
         (real,), (shown,) = ENDPOINT.findall(direct), ENDPOINT.findall(through)
         assert real != shown

@@ -75,29 +75,28 @@ def test_no_place_of_an_id(where: str) -> None:
 
 
 @pytest.mark.needs_apache("4.3.1")
-def test_what_became_of_transactions() -> None:
-    with ApacheCluster("4.3.1") as cluster:
-        common = {"bootstrap.servers": cluster.bootstrap, "log_level": 0}
-        producer = Producer({**common, "transactional.id": "one"})
-        plain = Producer(common)
-        producer.init_transactions(20)
-        for name in ("committed", "aborted", "open"):
-            producer.begin_transaction()
-            producer.produce("orders", name, partition=0)
-            assert producer.flush(20) == 0
-            if name == "committed":
-                producer.commit_transaction(20)
-            elif name == "aborted":
-                producer.abort_transaction(20)
-        plain.produce("orders", "behind", partition=0)
-        assert plain.flush(20) == 0
-        log = read_log(cluster.bootstrap, ["orders"], {}, id_of("value"), settle=0.2)
-        assert [(record.id, record.visible) for record in log.records] == [
-            ("committed", True),
-            ("aborted", False),
-            ("open", None),
-            ("behind", None),
-        ]
-        producer.abort_transaction(20)
-        log = read_log(cluster.bootstrap, ["orders"], {}, id_of("value"))
-        assert [record.visible for record in log.records] == [True, False, False, True]
+def test_what_became_of_transactions(kafka: ApacheCluster) -> None:
+    common = {"bootstrap.servers": kafka.bootstrap, "log_level": 0}
+    producer = Producer({**common, "transactional.id": "transacted"})
+    plain = Producer(common)
+    producer.init_transactions(20)
+    for name in ("committed", "aborted", "open"):
+        producer.begin_transaction()
+        producer.produce("transacted", name, partition=0)
+        assert producer.flush(20) == 0
+        if name == "committed":
+            producer.commit_transaction(20)
+        elif name == "aborted":
+            producer.abort_transaction(20)
+    plain.produce("transacted", "behind", partition=0)
+    assert plain.flush(20) == 0
+    log = read_log(kafka.bootstrap, ["transacted"], {}, id_of("value"), settle=0.2)
+    assert [(record.id, record.visible) for record in log.records] == [
+        ("committed", True),
+        ("aborted", False),
+        ("open", None),
+        ("behind", None),
+    ]
+    producer.abort_transaction(20)
+    log = read_log(kafka.bootstrap, ["transacted"], {}, id_of("value"))
+    assert [record.visible for record in log.records] == [True, False, False, True]

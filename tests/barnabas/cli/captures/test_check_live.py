@@ -100,10 +100,9 @@ def embedded() -> Iterator[str]:
         yield cluster.bootstrap
 
 
-@pytest.fixture(scope="module")
-def apache() -> Iterator[str]:
-    with ApacheCluster("4.3.1", 1, timeout=60) as cluster:
-        yield cluster.bootstrap
+@pytest.fixture
+def apache(kafka: ApacheCluster) -> str:
+    return kafka.bootstrap
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ import pytest
 from barnabas.cli.console.output import Output
 from barnabas.cli.explore.report import Report
 from barnabas.experiments.explore.result import Result
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.clients.python import program as client_program
 from barnabas.proxy.scenario.file import load
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import BARNABAS
@@ -196,6 +199,25 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     code, _, err = explore("127.0.0.1:1", "--", "true")
     assert (code, "127.0.0.1:1 can't be read" in err) == (3, True)
     assert err.splitlines()[0] == "asking 127.0.0.1:1 for its partitions (10 s at most)"
+
+
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.timeout(180)
+def test_transactions_of_a_real_broker_survive_every_cut(kafka: ApacheCluster) -> None:
+    names = ("InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn")
+    here = shlex.join(client_program(Path(sys.executable), "confluent").line)
+    client = ("--", sys.executable, "-m", "barnabas", "clients", "do", "--command", f"here={here}")
+    work = ("--records", "12", "transact")
+    chosen = ("--json", "--per-api", 1, "--api", ",".join(names))
+    code, out, err = explore(kafka.bootstrap, *chosen, *client, *work)
+    assert code == 0, out
+    recorded, *runs = rows(out)
+    assert sorted((row["api"], row["cut"]) for row in runs) == sorted(
+        (name, cut) for name in names for cut in (BEFORE, BROKER, AFTER)
+    )
+    assert all(row["reached"] and row["history"] for row in runs), out
+    assert {row["outcome"] for row in (recorded, *runs)} == {"fine"}
+    assert "12 runs, 0 with findings" in err
 
 
 def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> None:

@@ -144,23 +144,25 @@ def test_newer_brokers_take_it_also_through_the_proxy(version: str) -> None:
 
 
 REFUSED = (
-    (PRODUCE, requests.produce({("orders", 0): FEW}, 1, 1000, "none")),
-    (PRODUCE, requests.produce({("orders", 0): FEW}, 0, 1000, "none")),
-    (FETCH, requests.fetch({("orders", 0): 0}, max_wait_ms=100, min_bytes=1, max_bytes=1 << 20)),
-    (LIST_OFFSETS, requests.offsets({("orders", 0): LATEST}, 1)),
+    (PRODUCE, requests.produce({("guided", 0): FEW}, 1, 1000, "none")),
+    (PRODUCE, requests.produce({("guided", 0): FEW}, 0, 1000, "none")),
+    (FETCH, requests.fetch({("guided", 0): 0}, max_wait_ms=100, min_bytes=1, max_bytes=1 << 20)),
+    (LIST_OFFSETS, requests.offsets({("guided", 0): LATEST}, 1)),
 )
 
 
 @pytest.mark.needs_apache("4.3.1")
-def test_4_3_1_answers_metadata_and_hangs_up_on_all_else_also_through_the_proxy() -> None:
+def test_4_3_1_answers_metadata_and_hangs_up_on_all_else_also_through_the_proxy(
+    kafka: ApacheCluster,
+) -> None:
     """KIP-896: Fetch v0 and ListOffsets v0 are gone. ApiVersions offers Produce from v0, for librdkafka's
     sake only: it is refused as the others are, whatever its acks, and the log says so."""
-    with ApacheCluster("4.3.1") as cluster, Harness(cluster.bootstrap) as proxy:
-        log = cluster.nodes[1].log
-        for address in (*cluster.brokers.values(), proxy.proxy.address):
+    with Harness(kafka.bootstrap) as proxy:
+        log = kafka.nodes[1].log
+        for address in (*kafka.brokers.values(), proxy.proxy.address):
             with Client([address]) as client:
                 until = time.monotonic() + SOON
-                while ("orders", 0) not in client.refresh(["orders"]).leaders:  # it makes the topic
+                while ("guided", 0) not in client.refresh(["guided"]).leaders:  # it makes the topic
                     assert time.monotonic() < until, client.cluster
                     time.sleep(0.1)
                 assert client.cluster.brokers == {1: address} or address == proxy.proxy.address
@@ -181,4 +183,4 @@ def test_4_3_1_answers_metadata_and_hangs_up_on_all_else_also_through_the_proxy(
                 Client([address], patience=0) as client,
                 pytest.raises(Unreachable, match="the broker closed the connection"),
             ):
-                client.produce({("orders", 0): FEW})
+                client.produce({("guided", 0): FEW})
