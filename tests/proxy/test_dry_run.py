@@ -42,9 +42,9 @@ def exchange(number: int, name: str = "Heartbeat", version: int = 1, **changes: 
     return Exchange(key=found.key, version=version, correlation_id=number, **values)
 
 
-def tried(rule: str, *exchanges: Exchange, first: int = 0) -> Tried:
+def tried(rule: str, *exchanges: Exchange) -> Tried:
     scenario = loads(f"version: 1\nrules: [{{name: r, {rule}}}]")
-    (found,) = dry_run(scenario, enumerate(exchanges, first))
+    (found,) = dry_run(scenario, enumerate(exchanges, 7))
     return found
 
 
@@ -52,69 +52,65 @@ def beats(count: int, **changes: Any) -> list[Exchange]:
     return [exchange(number, **changes) for number in range(count)]
 
 
-def test_numbers_are_those_of_the_exchanges() -> None:
-    found = tried(
+REQUESTS, RESPONSES = "match: {direction: request}", "match: {direction: response}"
+GROUPS = [
+    exchange(0, request={"group_id": "others"}),
+    exchange(1, request={"group_id": "orders"}, response={"error_code": 27}),
+]
+TWO_CONNECTIONS = [exchange(n, connection=1 + n % 2) for n in range(6)]
+PIPELINED = [exchange(0, latency_ms=2500.0), *beats(3)[1:]]
+BODYLESS = exchange(0, request={"group_id": "orders"})
+BODYLESS.leave_out("request")
+BODYLESS.leave_out("response")
+CHANGED, UNCHANGED = (
+    exchange(0, response={"error_code": 27}, rules=rules) for rules in (("r",), ())
+)
+CHANGED.response_came = UNCHANGED.response_came = exchange(0).response_body
+
+CASES: dict[str, tuple[str, list[Exchange], dict[str, Any]]] = {
+    "numbers are those of the exchanges": (
         "match: {api: Heartbeat, direction: request}, when: {skip: 1, times: 2}, do: drop",
-        exchange(0, "ApiVersions", 0), *beats(5), first=7,
-    )  # fmt: skip
-    assert (found.matched, found.fired) == (5, 2)
-    assert found.matches == [8, 9, 10, 11, 12]
-    assert found.fires == [9, 10]
+        [exchange(0, "ApiVersions", 0), *(exchange(n) for n in range(1, 6))],
+        {"matched": 5, "fired": 2, "matches": [8, 9, 10, 11, 12], "fires": [9, 10]},
+    ),
+    "requests and responses": ("do: {delay: 1s}", beats(2), {"matched": 4, "matches": [7, 8]}),
+    "no answer to what is dropped": ("do: drop", beats(2), {"matched": 2, "matches": [7, 8]}),
+    "an answer that is lost comes": ("do: lose_reply", beats(2), {"matched": 4, "matches": [7, 8]}),
+    "conditions": (
+        "where: \"group_id == 'orders'\", match: {api: Heartbeat, direction: request}, do: drop",
+        GROUPS, {"matches": [8]},
+    ),
+    "errors": ("match: {error: REBALANCE_IN_PROGRESS}, do: drop", GROUPS, {"matches": [8]}),
+    "what was left out is undecided": (
+        "match: {group: orders}, do: drop", [BODYLESS], {"matched": 0, "undecided": 2, "why": NOT_KEPT},
+    ),
+    "a response that rules changed is taken as it had come": (
+        "match: {error: REBALANCE_IN_PROGRESS}, do: drop", [CHANGED], {"matched": 0},
+    ),
+    "one that they did not is as it is": (
+        "match: {error: REBALANCE_IN_PROGRESS}, do: drop", [UNCHANGED], {"matched": 1},
+    ),
+    "time counts from the first exchange": (
+        f"{REQUESTS}, when: {{after: {{time: 2s}}}}, do: drop", beats(4), {"matches": [9, 10]},
+    ),
+    "connections count by themselves": (
+        f"{REQUESTS}, when: {{times: 1}}, do: drop", TWO_CONNECTIONS, {"fires": [7, 8]},
+    ),
+    "and in their order": (
+        "match: {direction: request, connection: 1}, do: drop", TWO_CONNECTIONS, {"matches": [8, 10, 12]},
+    ),
+    "pipelined messages are asked about in their time": (
+        f"{RESPONSES}, when: {{skip: 1, scope: rule}}, do: drop", PIPELINED, {"fires": [7, 9]},
+    ),
+    "attempts to connect are not there": ("do: refuse", beats(1), {"matched": 0, "why": ATTEMPTS}),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("do", "matched"), [("{delay: 1s}", 4), ("drop", 2), ("lose_reply", 4)])
-def test_messages_are_counted_if_they_would_have_come_and_exchanges_named_once(
-    do: str, matched: int
-) -> None:
-    found = tried(f"match: {{client_id: app}}, do: {do}", *beats(2))
-    assert (found.matched, found.matches) == (matched, [0, 1])
-
-
-def test_conditions_names_and_errors_are_decided_by_the_bodies() -> None:
-    mine = exchange(0, request={"group_id": "orders"}, response={"error_code": 27})
-    other = exchange(1, request={"group_id": "others"})
-    assert tried("where: \"group_id == 'orders'\", match: {api: Heartbeat, direction: request}, "
-                 "do: drop", mine, other).matches == [0]  # fmt: skip
-    assert tried("match: {group: orders, direction: response}, do: drop", other, mine).matches == [
-        1
-    ]
-    assert tried("match: {error: REBALANCE_IN_PROGRESS}, do: drop", other, mine).matches == [1]
-    produce = [exchange(n, "Produce", 3, request={"acks": acks}) for n, acks in enumerate((1, -1))]
-    assert tried("match: {acks: all}, do: drop", *produce).matches == [1]
-
-
-def test_what_was_left_out_is_undecided_where_a_body_is_needed() -> None:
-    left = exchange(0, request={"group_id": "orders"})
-    left.leave_out("request")
-    left.leave_out("response")
-    found = tried("match: {group: orders}, do: drop", left)
-    assert (found.matched, found.undecided, found.why) == (0, 2, NOT_KEPT)
-    assert tried("match: {api: Heartbeat, direction: request}, do: drop", left).matched == 1
-
-
-def test_a_response_that_rules_changed_is_taken_as_it_had_come() -> None:
-    changed = exchange(0, response={"error_code": 27}, rules=("other",))
-    changed.response_came = exchange(0).response_body
-    assert tried("match: {error: REBALANCE_IN_PROGRESS}, do: drop", changed).matched == 0
-    changed.rules = ()
-    assert tried("match: {error: REBALANCE_IN_PROGRESS}, do: drop", changed).matched == 1
-
-
-def test_time_counts_from_the_first_exchange() -> None:
-    after = tried("match: {direction: request}, when: {after: {time: 2s}}, do: drop", *beats(4))
-    assert after.matches == [2, 3]
-
-
-def test_connections_count_by_themselves_and_in_their_order() -> None:
-    some = [exchange(n, connection=1 + n % 2) for n in range(6)]
-    assert tried("match: {direction: request}, when: {times: 1}, do: drop", *some).fires == [0, 1]
-    assert tried("match: {direction: request, connection: 1}, do: drop", *some).matches == [1, 3, 5]
-
-
-def test_pipelined_messages_are_asked_about_in_their_time() -> None:
-    slow = exchange(0, latency_ms=2500.0)
-    rule = "match: {direction: response}, when: {skip: 1, scope: rule}, do: drop"
-    assert tried(rule, slow, *beats(3)[1:]).fires == [0, 2]
+@pytest.mark.parametrize("case", CASES)
+def test_a_rule_over_exchanges(case: str) -> None:
+    rule, exchanges, expected = CASES[case]
+    found = tried(rule, *exchanges)
+    assert {name: getattr(found, name) for name in expected} == expected
 
 
 @pytest.mark.parametrize("key", [-1, -3, -(1 << 16)])
@@ -122,11 +118,6 @@ def test_tokens_are_no_messages(key: int) -> None:
     token = exchange(0)
     token.key = key
     assert tried("do: drop", token).matched == 0
-
-
-def test_attempts_to_connect_are_not_there_to_be_tried() -> None:
-    found = tried("do: refuse", *beats(1))
-    assert (found.matched, found.why) == (0, ATTEMPTS)
 
 
 def test_records_are_read_by_the_schemas_that_are_given() -> None:

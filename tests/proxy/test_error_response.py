@@ -215,11 +215,6 @@ def refused(name: str, version: int, **request: Any) -> dict[str, Any]:
     return answer.decode(answer.encode(error_response(found.key, version, whole, CODE)))
 
 
-def test_who_is_described_is_named_and_not_in_the_message() -> None:
-    (group,) = refused("DescribeGroups", 6, groups=["orders"])["groups"]
-    assert (group["group_id"], group["error_message"]) == ("orders", None)
-
-
 def test_entries_that_names_do_not_tell() -> None:
     creations = [{"resource_name": "a"}, {"resource_name": "b"}]
     entry = {"error_code": CODE, "error_message": None}
@@ -231,12 +226,3 @@ def test_entries_that_names_do_not_tell() -> None:
     states = [{"topic_name": "t", "partition_states": [{"partition_index": 4}]}]
     (partition,) = refused("LeaderAndIsr", 2, topic_states=states)["partition_errors"]
     assert partition == {"topic_name": "t", "partition_index": 4, "error_code": CODE}
-
-
-def test_what_is_not_known_is_said_to_be_unknown() -> None:
-    topics = [{"topic": "t", "partitions": [{"partition": 1, "log_start_offset": 77}]}]
-    ((partition,),) = [r["partitions"] for r in refused("Fetch", 11, topics=topics)["responses"]]
-    found = partition["high_watermark"], partition["log_start_offset"], partition["partition_index"]
-    assert found == (-1, -1, 1)
-    assert refused("FindCoordinator", 3, key="g")["node_id"] == -1
-    assert refused("JoinGroup", 7, group_id="g", member_id="m")["protocol_name"] is None

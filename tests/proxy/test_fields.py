@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,18 +27,6 @@ def message(frame: dict[str, Any], body: bytes) -> Message:
 def roots(frame: dict[str, Any]) -> list[str]:
     layout = api(frame["key"]).message(frame["direction"]).layout(frame["version"])
     return [slot.name for slot in layout.slots]
-
-
-@pytest.mark.slow("a property of every message and version")
-@pytest.mark.parametrize("name", [name for name in BY_API if "Header" not in name])
-def test_each_field_of_each_version_is_read_alone_as_with_all_others(name: str) -> None:
-    for frame in BY_API[name]:
-        body = bytes.fromhex(frame["hex"])
-        whole = message(frame, body).fields()
-        assert whole is not None
-        for root in (*roots(frame), "no_field"):
-            alone = message(frame, body).fields(root)
-            assert repr(alone) == repr({n: v for n, v in whole.items() if n == root}), frame["case"]
 
 
 @given(st.sampled_from(FRAMES), st.randoms(use_true_random=False), st.data())

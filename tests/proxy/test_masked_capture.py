@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -95,18 +94,6 @@ def test_tokens_and_what_stands_around_them(
     assert [one.user for one in decoded] == [None, None, *["alice"] * 4]
     if observed:
         assert shown(decoded) == shown(actor.done)
-
-
-@pytest.mark.parametrize("size", [1, 5, 23, 40, 64, 1000])
-def test_chunks_that_end_within_frames(recorded: Callable[..., Recorded], size: int) -> None:
-    actor = recorded()
-    tokens = [request("SaslAuthenticate", number, auth_bytes=PLAIN) for number in (2, 3, 5)]
-    before = request("Metadata", 1, topics=[{"name": "orders"}])
-    asked = before + tokens[0] + tokens[1] + heartbeat_request(4) + tokens[2]
-    actor.ask(asked, pieces(size))
-    assert bytes(actor.sent["request"]) == asked
-    assert PASSWORD not in actor.finish()
-    assert actor.arrived("request") == asked.replace(PLAIN, b"*" * len(PLAIN))
 
 
 @CHUNKS
@@ -222,15 +209,6 @@ def test_payload_on_request(
     assert len(hashes) == 1
     assert sum(bool(one.payload) for one in decoded) == 3
     assert shown(decoded) == shown([masking.exchange(one) for one in actor.done])
-
-
-def test_without_a_capture_nothing_waits_for_masking(recorded: Callable[..., Recorded]) -> None:
-    stage = Stage(observed=False)
-    actor = stage.actor()
-    frame = request("AlterConfigs", 1, resources=[], validate_only=False)
-    actor.ask(frame[:-2])
-    assert bytes(actor.sent["request"]) == frame[:-2]
-    assert dataclasses.asdict(Masking())["key"] is None
 
 
 @OBSERVED

@@ -56,14 +56,6 @@ def test_observing_begins_and_ends_anywhere_in_a_frame(cut: int, chunks: Chunks)
     assert actor.connection.idle
 
 
-def test_no_copy_of_a_frame_is_kept_when_nobody_looks_any_longer() -> None:
-    actor = Stage().actor()
-    actor.ask(heartbeat_request(1) + heartbeat_request(2)[:20])
-    assert actor.connection.state.ingress["request"].copy
-    actor.stage.observe(False)
-    assert actor.connection.state.ingress["request"].copy is None
-
-
 def test_exchanges_are_reported_while_somebody_looks() -> None:
     actor = Stage(observed=False).actor()
     for number, wanted in ((1, False), (2, True), (3, False)):
