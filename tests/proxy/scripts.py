@@ -1,79 +1,168 @@
-"""Scripts of playbooks: what a client and a broker send, and what has reached each of them when."""
+"""Playbooks as text: steps between `;`, each a verb and its arguments, of one or more connections.
+
+    ask 1 2; sent 1; wait 50; sent 1 2; two.ask 3; released 1
+
+A message is the correlation id of a Heartbeat, or an API and an id (`Metadata2`, and by the letters of NAMES
+`C2`); `1/0` is one with acks=0, `1@you` of another client, `1!27` a response with that error. `two.` before a
+verb is another connection than the first; `order` is that in which the requests of all of them left.
+`replace hold late` has these rules of the play from now on, and without a name none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import yaml
 
 from barnabas.specs.frames import Direction
+from tests.proxy.faults.given import halted, produce
+from tests.proxy.faults.test_all import whole_frames
 from tests.proxy.frames import (
     Chunks,
-    commit_request,
-    commit_response,
-    groups_request,
-    groups_response,
     heartbeat_request,
-    heartbeat_response,
-    leave_request,
     request,
     response,
     whole,
 )
-from tests.proxy.playbook import Actor
+from tests.proxy.playbook import MS, Actor, Stage
 
-FRAMES: dict[str, tuple[Callable[[int], bytes], Callable[[int], bytes]]] = {
-    "C": (commit_request, commit_response),
-    "G": (groups_request, groups_response),
-    "H": (heartbeat_request, heartbeat_response),
-    "J": (
-        lambda number: request("JoinGroup", number, version=2, group_id="g"),
-        lambda number: response("JoinGroup", number, version=2),
-    ),
-    "L": (leave_request, lambda number: response("LeaveGroup", number)),
-    "P": (
-        lambda number: request("Produce", number, version=9, acks=0, topic_data=[]),
-        lambda number: response("Produce", number, version=9),
-    ),
+NAMES: Final = {
+    "": "Heartbeat",
+    "C": "OffsetCommit",
+    "G": "ListGroups",
+    "J": "JoinGroup",
+    "L": "LeaveGroup",
+    "P": "Produce",
 }
-"""Requests and responses by the letters of a script, see `play`: OffsetCommit, ListGroups, Heartbeat,
-JoinGroup, LeaveGroup, Produce with acks=0."""
+VERSIONS: Final = {"OffsetCommit": 2, "ListGroups": 0, "Produce": 7, "JoinGroup": 2}
+"""Version 1 of all others."""
+
+
+def frames_of(tokens: str, direction: Direction) -> bytes:
+    """The bytes of messages."""
+    out = b""
+    for token in tokens.split():
+        parts = re.fullmatch(r"([A-Za-z]*)(\d+)(?:/(\d)|!(\d+)|@(\w+))?", token)
+        assert parts is not None, token
+        name, number = NAMES.get(parts[1], parts[1]), int(parts[2])
+        version = VERSIONS.get(name, 1)
+        error = {"error_code": int(parts[4])} if parts[4] else {}
+        group = {"group_id": "g"} if name in ("OffsetCommit", "JoinGroup", "LeaveGroup") else {}
+        if parts[5]:
+            out += request(name, number, client=parts[5])
+        elif direction == "response":
+            out += response(name, number, version=version, **error)
+        elif name == "Heartbeat":
+            out += heartbeat_request(number)
+        elif name == "Produce":
+            out += produce(number, int(parts[3] or 1))
+        else:
+            out += request(name, number, version=version, **group)
+    return out
+
+
+class Noted(Actor):
+    """A connection that also notes what leaves it among what leaves the others."""
+
+    def __init__(self, stage: Stage, name: str, order: list[str]) -> None:
+        super().__init__(stage, len(stage.actors) + 1, 1)
+        stage.actors.append(self)
+        self.name, self.order = name, order
+
+    def _send(self, direction: Direction, data: bytes) -> None:
+        before = self.left_whole(direction)
+        super()._send(direction, data)
+        way = "" if direction == "request" else "<"
+        self.order += [way + self.name + i for i in self.left_whole(direction)[len(before) :]]
+
+    def left_whole(self, direction: Direction) -> list[str]:
+        """The correlation ids of what has left to its end."""
+        at = 8 if direction == "request" else 4
+        found = whole_frames(bytes(self.sent[direction]))
+        return [str(int.from_bytes(frame[at : at + 4])) for frame in found]
 
 
 def play(
-    actor: Actor, script: str, chunks: Chunks = whole, rules: Mapping[str, str] | None = None
+    stage: Stage, script: str, chunks: Chunks = whole, rules: Mapping[str, str] | None = None
 ) -> None:
-    """Act out a script. Its steps:
+    """Act out a script, each connection in these chunks; rules: those that `replace` may name."""
+    actors: dict[str, Noted] = {}
+    order: list[str] = []
+    for step in script.split(";"):
+        words, _, arguments = step.strip().partition(" ")
+        name, dot, verb = words.rpartition(".")
+        if name not in actors:
+            actors[name] = Noted(stage, name + dot, order)
+        found, expected = _done(actors[name], verb, arguments, chunks, rules or {})
+        assert found == expected, step
 
-    - `ask H1 C2`, `answer H1 C2`: the client, or the broker, sends these frames at once, see FRAMES.
-    - `wait 50`: so many ms pass.
-    - `broker 1 2`, `client 1 2`: the correlation ids of all that has reached the one or the other so far.
-    - `replace hold late`: the scenario has these `rules`, by their names, from now on; without any,
-      nothing waits.
-    - `release hold`: what a rule holds is let go.
-    - `idle`: nothing waits, and all could be read.
-    """
-    for step in script.split("; "):
-        verb, *words = step.split()
-        match verb:
-            case "ask" | "answer":
-                side = 0 if verb == "ask" else 1
-                data = b"".join(FRAMES[word[0]][side](int(word[1:])) for word in words)
-                actor.feed("request" if verb == "ask" else "response", data, chunks)
-            case "wait":
-                actor.stage.wait(float(words[0]))
-            case "broker" | "client":
-                way: Direction = "request" if verb == "broker" else "response"
-                assert actor.ids(way) == [*map(int, words)], step
-            case "replace":
-                found = "".join(f"- {{name: {word}, {(rules or {})[word]}}}\n" for word in words)
-                actor.stage.replace(f"version: 1\nseed: 7\nrules:\n{found or '  []'}")
-                if not words:
-                    queues = actor.connection.state.queues.values()
-                    assert all(queue.idle and not queue.bytes for queue in queues), step
-                    assert actor.connection.wake is None, step
-            case "release":
-                actor.stage.release(words[0])
-            case "idle":
-                assert actor.connection.idle, script
-                assert not actor.stage.totals.undecoded, script
-            case _:
-                raise AssertionError(step)
+
+def scenario(names: str, rules: Mapping[str, str]) -> str:
+    """A scenario of these rules; an empty one without any."""
+    found = "".join(f"- {{name: {name}, {rules[name]}}}\n" for name in names.split())
+    return f"version: 1\nseed: 7\nrules:\n{found or '  []'}"
+
+
+def _done(
+    actor: Noted, verb: str, arguments: str, chunks: Chunks, rules: Mapping[str, str]
+) -> tuple[Any, Any]:
+    """Do a step; what there is and what there should be, if it is one that looks."""
+    stage, connection = actor.stage, actor.connection
+    numbers = [float(word) for word in arguments.split() if word.replace(".", "", 1).isdigit()]
+    match verb:
+        case "ask":
+            actor.ask(frames_of(arguments, "request"), chunks)
+        case "answer":
+            actor.answer(frames_of(arguments, "response"), chunks)
+        case "wait":
+            stage.wait(numbers[0])
+        case "end":
+            actor.end("request" if arguments == "request" else "response")
+        case "close":
+            actor.close()
+        case "release":
+            stage.release(arguments)
+        case "decide":
+            message, _, do = arguments.partition(" ")
+            stage.decide(message, yaml.safe_load(do) if do else None)
+        case "forget" | "replace":
+            stage.replace(scenario(arguments, rules))
+            if not arguments:
+                queues = connection.state.queues.values()
+                return [queue.idle and not queue.bytes for queue in queues], [True, True]
+        case "sent":
+            return bytes(actor.sent["request"]), frames_of(arguments, "request")
+        case "got":
+            return bytes(actor.sent["response"]), frames_of(arguments, "response")
+        case "at":
+            return [at for at, _ in actor.times["request"]], numbers
+        case "order":
+            back = "<" in arguments
+            return [left for left in actor.order if left.startswith("<") is back], arguments.split()
+        case "notes":
+            expected = arguments.split(" | ") if stage.observed else []
+            return [x.note for x in actor.done if x.note], expected
+        case "oversleep":
+            stage.now += int(numbers[0]) * MS
+        case "finished":
+            return actor.finished, arguments.split()
+        case "full":
+            directions: tuple[Direction, ...] = ("request", "response")
+            return [way for way in directions if connection.full(way)], arguments.split()
+        case "halted":
+            return [waiting.id for waiting in halted(*stage.actors)], arguments.split()
+        case "told":
+            return sorted(x.correlation_id for x in actor.done), numbers if stage.observed else []
+        case "open" | "aborted":
+            return actor.aborted, verb == "aborted"
+        case "idle":
+            return (connection.idle, stage.totals.undecoded), (True, 0)
+        case "sleeps":
+            return connection.wake, None
+        case "left":
+            return [way for way, *_ in actor.left], arguments.split()
+        case _:
+            return getattr(stage.rules.rules[0], verb), numbers[0]
+    return None, None

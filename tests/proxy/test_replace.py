@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
-from tests.proxy.frames import heartbeat_request, leave_request, request
+from tests.proxy.frames import heartbeat_request, request
 from tests.proxy.playbook import MS, START, Actor, Stage, one_rule
 
 
@@ -39,37 +39,6 @@ def test_a_rule_with_other_settings_is_another_one_under_the_same_name() -> None
     actor.stage.replace(scenario(HOLD.replace("5s", "6s")))
     assert actor.ids("request") == [1]
     assert actor.stage.rules.rule("hold").matched == 0
-
-
-def test_a_connection_that_a_rule_was_to_close_behind_a_frame_stays() -> None:
-    actor = playing(rule("late", "[{delay: 50ms}, {close: {forward: true}}]"))
-    actor.ask(heartbeat_request(1))
-    actor.stage.replace(EMPTY)
-    assert actor.ids("request") == [1]
-    assert not actor.aborted
-
-
-def test_behind_a_dropped_message_nothing_leaves_though_its_rule_is_gone() -> None:
-    actor = playing(rule("drop", "drop"))
-    actor.ask(heartbeat_request(1))
-    actor.stage.replace(EMPTY)
-    actor.ask(leave_request(2))
-    assert actor.sent["request"] == b""
-    notes = ["request dropped by a rule", "request lost behind a dropped one"]
-    assert [exchange.note for exchange in actor.done] == notes
-
-
-def test_what_waited_on_another_connection_leaves_too() -> None:
-    until = "{api: Heartbeat, direction: request, same: any}"
-    wait = rule("wait", f"{{hold: {{until: {until}, at_most: 5s}}}}", "{api: LeaveGroup}")
-    one = playing(HOLD, wait)
-    two = one.stage.actor()
-    two.ask(leave_request(1))
-    one.ask(heartbeat_request(2))
-    assert one.ids("request") == two.ids("request") == []
-    one.stage.replace(scenario(wait))
-    assert (one.ids("request"), two.ids("request")) == ([2], [1])
-    assert one.stage.rules.rule("wait").released == 1
 
 
 def test_a_frame_under_way_is_finished_before_what_is_let_go() -> None:

@@ -14,11 +14,10 @@ from tests.proxy.frames import (
     Chunks,
     heartbeat_request,
     heartbeat_response,
-    request,
     response,
     slicings,
 )
-from tests.proxy.playbook import MS, START, Actor, Stage, ruled
+from tests.proxy.playbook import MS, START, Actor, ruled
 
 REQUESTS = "{direction: request}"
 RESPONSES = "{direction: response}"
@@ -115,19 +114,6 @@ def test_each_is_decided_on_by_its_own_id_and_leaves_in_its_turn(
 
 
 @slicings
-def test_an_id_is_never_used_again(chunks: Chunks) -> None:
-    actor = halting(REQUESTS)
-    seen = []
-    for number in range(3):
-        actor.ask(heartbeat_request(number), chunks)
-        seen += waiting(actor)
-        actor.stage.decide(seen[-1])
-    other = actor.stage.actor()
-    other.ask(heartbeat_request(1), chunks)
-    assert [*seen, *waiting(other)] == ["1.1", "1.2", "1.3", "2.1"]
-
-
-@slicings
 def test_a_changed_request_leaves_with_other_fields_and_is_answered(chunks: Chunks) -> None:
     actor = halting(REQUESTS)
     actor.ask(heartbeat_request(1), chunks)
@@ -191,26 +177,6 @@ def test_the_proxy_answers_in_its_turn_and_the_broker_never_hears_of_it(chunks: 
 
 
 @slicings
-def test_a_produce_with_acks_0_is_taken_out_where_it_would_be_answered(chunks: Chunks) -> None:
-    actor = halting("{api: Produce}")
-    actor.ask(produce(1, 0) + heartbeat_request(2), chunks)
-    actor.stage.decide("1.1", {"respond": {"error": "NOT_LEADER_OR_FOLLOWER"}})
-    actor.answer(heartbeat_response(2), chunks)
-    assert (actor.ids("request"), actor.ids("response")) == ([2], [2])
-    settled(actor)
-
-
-@slicings
-def test_acks_that_are_taken_away_leave_the_client_without_an_answer(chunks: Chunks) -> None:
-    actor = halting("{api: Produce}")
-    actor.ask(produce(1, 1) + heartbeat_request(2), chunks)
-    actor.stage.decide("1.1", {"edit": {"set": {"acks": 0}}})
-    actor.answer(heartbeat_response(2), chunks)
-    assert (actor.ids("request"), actor.ids("response")) == ([1, 2], [2])
-    settled(actor)
-
-
-@slicings
 @pytest.mark.parametrize("direction", ["request", "response"])
 def test_one_exchange_is_dropped_alone_or_with_all_behind_it(
     chunks: Chunks, direction: Direction
@@ -234,44 +200,6 @@ def test_one_exchange_is_dropped_alone_or_with_all_behind_it(
         notes = [(2, lost[0][1]), *((3, note) for _, note in behind * (not selective))]
         assert [(x.correlation_id, x.note) for x in actor.done if "drop" in x.note] == notes
         assert actor.connection.state.queues[direction].bytes == 0
-
-
-@slicings
-def test_with_a_request_that_is_dropped_others_need_not_wait_for_its_answer(
-    chunks: Chunks,
-) -> None:
-    """Another rule has the order of responses restored."""
-    swap = "{name: s, match: {api: Fetch, direction: request}, do: {hold: {messages: 1}}}"
-    halt = "{name: r, match: {api: Heartbeat}, when: {times: 1}, do: breakpoint}"
-    actor = Stage(f"version: 1\nrules: [{swap}, {halt}]").actor()
-    actor.ask(request("Fetch", 1, version=4) + heartbeat_request(2) + heartbeat_request(3), chunks)
-    actor.stage.decide("1.1", {"drop": {"selective": True}})
-    assert actor.ids("request") == [3, 1]
-    actor.answer(heartbeat_response(3) + response("Fetch", 1, version=4), chunks)
-    assert actor.ids("response") == [1, 3]
-    settled(actor)
-
-
-@slicings
-@pytest.mark.parametrize("do", ["reset", "close"])
-def test_the_connection_ends(chunks: Chunks, do: str) -> None:
-    actor = halting(REQUESTS)
-    actor.ask(heartbeat_request(1) + heartbeat_request(2), chunks)
-    actor.stage.decide("1.1", do)
-    assert actor.aborted
-    actor.close()
-    assert sorted(x.correlation_id for x in actor.done) == [1, 2]
-    assert actor.ids("request") == []
-    settled(actor)
-
-
-@slicings
-def test_other_effects_of_its_rules_stay(chunks: Chunks) -> None:
-    actor = ruled("[breakpoint, duplicate]", REQUESTS)
-    actor.ask(heartbeat_request(1), chunks)
-    actor.stage.decide("1.1", {"edit": {"set": {"member_id": "n"}}})
-    assert len(actor.frames("request")) == 2
-    assert len(set(actor.frames("request"))) == 1
 
 
 def test_the_capture_has_that_it_leaves_later() -> None:

@@ -12,7 +12,6 @@ from barnabas.specs.frames import Direction
 from tests.proxy.connection.test_header_walk import in_slices
 from tests.proxy.frames import (
     Chunks,
-    commit_request,
     groups_request,
     groups_response,
     heartbeat_request,
@@ -41,8 +40,6 @@ DELAYED = "match: {api: Heartbeat, direction: request}, do: {delay: 100ms}"
 LATE_ANSWER = "match: {api: Heartbeat, direction: response}, do: {delay: 100ms}"
 REPLIED = "match: {api: LeaveGroup}, do: {respond: {error: UNKNOWN_MEMBER_ID}}"
 DROPPED = "match: {api: ListGroups, direction: request}, do: drop"
-UNTIL = "{hold: {until: {api: JoinGroup, direction: request}, at_most: 1s}}"
-HELD = f"match: {{api: OffsetCommit, direction: request}}, do: {UNTIL}"
 
 
 # nothing overtakes a delayed frame
@@ -104,24 +101,6 @@ def test_a_rule_about_any_api_is_about_unknown_ones_too(body: bytes) -> None:
     assert actor.done[0].rules == ("r",)
 
 
-@slicings
-def test_the_proxys_own_answer_waits_for_requests_that_are_delayed(chunks: Chunks) -> None:
-    stage = Stage(rules(DELAYED, REPLIED))
-    actor = stage.actor()
-    actor.ask(heartbeat_request(1) + leave_request(2) + groups_request(3), chunks)
-    assert actor.sent["response"] == b""
-    stage.wait(100)
-    assert actor.ids("request") == [1, 3]
-    actor.answer(heartbeat_response(1) + groups_response(3), chunks)
-    assert actor.ids("response") == [1, 2, 3]
-    assert [(x.correlation_id, x.sent == 0) for x in actor.done] == [
-        (1, False),
-        (2, True),
-        (3, False),
-    ]
-    assert actor.connection.idle
-
-
 def test_nothing_wakes_up_for_a_frame_that_another_one_blocks() -> None:
     actor = Stage(rules(REPLIED)).actor()
     actor.ask(groups_request(1) + leave_request(2))
@@ -161,37 +140,6 @@ def test_delays_never_change_the_bytes(
 # nothing behind a lost one leaves; what is before it does
 
 
-@slicings
-def test_what_was_delayed_before_a_dropped_request_still_leaves(chunks: Chunks) -> None:
-    stage = Stage(rules(DELAYED, DROPPED))
-    actor = stage.actor()
-    actor.ask(heartbeat_request(1) + groups_request(2) + heartbeat_request(3), chunks)
-    stage.wait(50)
-    actor.ask(request("Metadata", 4), chunks)
-    stage.wait(200)
-    assert actor.times["request"] == [(100.0, heartbeat_request(1))]
-    actor.answer(heartbeat_response(1))
-    behind = "request lost behind a dropped one"
-    assert {x.correlation_id: (x.note, x.sent == 0) for x in actor.done} == {
-        1: ("", False),
-        2: ("request dropped by a rule", True),
-        3: (behind, True),
-        4: (behind, True),
-    }
-    actor.end("request")
-    assert actor.finished == ["request"]
-
-
-def test_what_is_held_when_another_is_dropped_would_leave_behind_it() -> None:
-    stage = Stage(rules(HELD, DROPPED))
-    actor = stage.actor()
-    actor.ask(commit_request(1) + groups_request(2))
-    stage.wait(2000)
-    assert actor.sent["request"] == b""
-    notes = ["request dropped by a rule", "request lost behind a dropped one"]
-    assert [x.note for x in actor.done] == notes
-
-
 @pytest.mark.parametrize("odd", [UNREADABLE, CUT_OFF, NEWER_API_VERSIONS])
 @slicings
 def test_whatever_comes_behind_a_dropped_request_is_lost(odd: bytes, chunks: Chunks) -> None:
@@ -228,16 +176,6 @@ def test_responses_that_wait_for_their_turn_stop_the_client() -> None:
 
 
 # the end
-
-
-def test_no_answer_of_our_own_follows_the_brokers_end() -> None:
-    actor = Stage(rules(REPLIED)).actor()
-    actor.end("response")
-    assert actor.finished == ["response"]
-    actor.ask(leave_request(1))
-    assert actor.sent["response"] == b""
-    actor.close()
-    assert [x.correlation_id for x in actor.done] == [1]
 
 
 ENDS = pytest.mark.parametrize("how", ["end", "close"])

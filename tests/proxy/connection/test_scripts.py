@@ -8,12 +8,16 @@ import pytest
 
 from tests.proxy.frames import Chunks, slicings
 from tests.proxy.playbook import Stage
-from tests.proxy.scripts import play
+from tests.proxy.scripts import play, scenario
 
 HEARTBEATS: Final = "match: {api: Heartbeat, direction: request}"
 ANSWERS: Final = "match: {api: Heartbeat, direction: response}"
+GROUPS: Final = "match: {api: ListGroups, direction: request}"
 COMMITS: Final = "match: {api: OffsetCommit, direction: request}"
 UNTIL_JOIN: Final = "do: {hold: {until: {api: JoinGroup, direction: request}, at_most: 1s}}"
+UNTIL_BEAT: Final = (
+    "do: {hold: {until: {api: Heartbeat, direction: request, same: any}, at_most: 9s}}"
+)
 DROP_ONE: Final = "when: {times: 1}, do: {drop: {selective: true}}"
 RULES: Final = {
     "delay_50ms": f"{HEARTBEATS}, do: {{delay: 50ms}}",
@@ -31,7 +35,7 @@ RULES: Final = {
     "reply": "match: {api: LeaveGroup}, do: {respond: {error: UNKNOWN_MEMBER_ID}}",
     "sliced": f"{HEARTBEATS}, do: {{slice: {{size: 10B, every: 10ms}}}}",
     "hold_15ms": f"{COMMITS}, do: {{hold: {{until: {{api: JoinGroup}}, at_most: 15ms}}}}",
-    "swap_groups": "match: {api: ListGroups, direction: request}, do: {reorder: {swap: 1, at_most: 1s}}",
+    "swap_groups": f"{GROUPS}, do: {{reorder: {{swap: 1, at_most: 1s}}}}",
     "swap_1": f"{HEARTBEATS}, do: {{reorder: {{swap: 1}}}}",
     "swap_2": f"{HEARTBEATS}, when: {{times: 1}}, do: {{reorder: {{swap: 2}}}}",
     "unrestored": f"{HEARTBEATS}, when: {{times: 1}}, do: {{reorder: {{swap: 1, restore: false}}}}",
@@ -45,150 +49,234 @@ RULES: Final = {
     "drop_response": f"{ANSWERS}, {DROP_ONE}",
     "throttle": f"{HEARTBEATS}, do: {{throttle: {{messages: 1}}}}",
     "other": "match: {api: Fetch}, do: {delay: 1ms}",
+    "delay_100ms": f"{HEARTBEATS}, do: {{delay: 100ms}}",
+    "late_close": f"{HEARTBEATS}, do: [{{delay: 50ms}}, {{close: {{forward: true}}}}]",
+    "drop": f"{HEARTBEATS}, do: drop",
+    "drop_groups": f"{GROUPS}, do: drop",
+    "drop_join": "match: {api: JoinGroup, direction: request}, do: drop",
+    "hold_any": f"{HEARTBEATS}, do: {{hold: {{until: {{api: JoinGroup, direction: request, same: any}}}}}}",
+    "hold_beat": f"{HEARTBEATS}, {UNTIL_BEAT}",
+    "hold_leave_any": f"match: {{api: LeaveGroup}}, {UNTIL_BEAT}",
+    "hold_groups": f"{GROUPS}, do: {{hold: {{messages: 1}}}}",
+    "halt_once": f"{HEARTBEATS}, when: {{times: 1}}, do: breakpoint",
+    "halt_twice": f"{HEARTBEATS}, do: [breakpoint, duplicate]",
+    "halt_produce": "match: {api: Produce, direction: request}, do: breakpoint",
 }  # fmt: skip
 
 CASES: Final[dict[str, tuple[str, str]]] = {
     # what stands aside comes back where it came from
     "a held one leaves before what came after it": (
         "hold_commit delay_join delay_50ms delay_9s",
-        "ask C1 J2 H3; wait 60; broker 2 1; wait 10000; broker 2 1 3",
+        "ask C1 J2 3; wait 60; sent J2 C1; wait 10000; sent J2 C1 3",
     ),
     "a hold lasts no longer though what is before it is quick": (
         "delay_500ms hold_commit",
-        "ask H1 C2; wait 500; broker 1; wait 499; broker 1; wait 1; broker 1 2",
+        "ask 1 C2; wait 500; sent 1; wait 499; sent 1; wait 1; sent 1 C2",
     ),
     "a held one waits for what is before it": (
         "delay_2s hold_commit",
-        "ask H1 C2; wait 1999; broker; wait 1; broker 1 2",
+        "ask 1 C2; wait 1999; sent; wait 1; sent 1 C2",
     ),
     "a hold ends before a slow one behind it": (
         "hold_commit delay_9s",
-        "ask C1 H2; wait 999; broker; wait 1; broker 1; wait 7999; broker 1; wait 1; broker 1 2",
+        "ask C1 2; wait 999; sent; wait 1; sent C1; wait 7999; sent C1; wait 1; sent C1 2",
     ),
     "a held one does not come between the pieces of one behind it": (
         "sliced hold_15ms",
-        "ask C1 H2 G3; wait 1000; broker 2 1 3",
+        "ask C1 2 G3; wait 1000; sent 2 C1 G3",
     ),
     "a held one steps aside until the other message has passed": (
         "hold_commit",
-        "ask C1 H2; broker 2; wait 100; ask J3; broker 2 3 1; answer H2 J3; client; "
-        "answer C1; client 1 2 3; idle",
+        "ask C1 2; sent 2; wait 100; ask J3; sent 2 J3 C1; answer 2 J3; got; answer C1; got C1 2 "
+        "J3; idle",
     ),
     "swap lets just that many pass even if they are late": (
         "swap_groups delay_50ms",
-        "ask G1 H2 H3; broker; wait 50; broker 2 1 3",
+        "ask G1 2 3; sent; wait 50; sent 2 G1 3",
     ),
-    "windows of two rules do not mix": ("reverse reverse_commits", "ask H1 C2 H3 C4; broker 3 1 4 2"),
+    "windows of two rules do not mix": ("reverse reverse_commits", "ask 1 C2 3 C4; sent 3 1 C4 C2"),
     # the order of responses
     "responses are put into the client's order": (
         "swap_2",
-        "ask H0 H1 H2 H3; broker 1 2 0 3; answer H1 H2 H0 H3; client 0 1 2 3; idle",
+        "ask 0 1 2 3; sent 1 2 0 3; answer 1 2 0 3; got 0 1 2 3; idle",
     ),
     "responses stay in the broker's order": (
         "unrestored",
-        "ask H0 H1; broker 1 0; answer H1 H0; client 1 0; idle",
+        "ask 0 1; sent 1 0; answer 1 0; got 1 0; idle",
     ),
     "a request without an answer has no turn": (
         "delay_produce hold_commit",
-        "ask P1 C2 H3; wait 3000; broker 1 2 3; answer C2 H3; client 2 3; idle",
+        "ask P1/0 C2 3; wait 3000; sent P1/0 C2 3; answer C2 3; got C2 3; idle",
     ),
     "the proxy replies first": (
         "reply",
-        "ask L0 H1 H2; broker 1 2; client 0; answer H1 H2; client 0 1 2; idle",
+        "ask L0 1 2; sent 1 2; got L0!25; answer 1 2; got L0!25 1 2; idle",
     ),
     "the proxy replies in between": (
         "reply",
-        "ask H0 L1 H2; broker 0 2; client; answer H0; client 0 1; answer H2; client 0 1 2; idle",
+        "ask 0 L1 2; sent 0 2; got; answer 0; got 0 L1!25; answer 2; got 0 L1!25 2; idle",
     ),
     "the proxy replies last": (
         "reply",
-        "ask H0 H1 L2; broker 0 1; client; answer H0 H1; client 0 1 2; idle",
+        "ask 0 1 L2; sent 0 1; got; answer 0 1; got 0 1 L2!25; idle",
+    ),
+    "its own reply waits for requests that are delayed": (
+        "delay_100ms reply",
+        "ask 1 L2 G3; got; wait 100; sent 1 G3; answer 1 G3; got 1 L2!25 G3; idle",
     ),
     "an exchange is taken out by its request": (
         "drop_request",
-        "ask H1 H2; broker 2; answer H2; client 2; idle",
+        "ask 1 2; sent 2; answer 2; got 2; idle",
     ),
     "an exchange is taken out by its response": (
         "drop_response",
-        "ask H1 H2; answer H1 H2; client 2; idle",
+        "ask 1 2; answer 1 2; got 2; idle",
     ),
+    # losses and ends
+    "what was delayed before a dropped request still leaves": (
+        "delay_100ms drop_groups",
+        "ask 1 G2 3; wait 50; ask Metadata4; wait 200; at 100; sent 1; answer 1; "
+        "notes request dropped by a rule | request lost behind a dropped one | "
+        "request lost behind a dropped one; end request; finished request",
+    ),
+    "what is held when another is dropped would leave behind it": (
+        "hold_commit drop_groups",
+        "ask C1 G2; wait 2000; sent; notes request dropped by a rule | request lost behind a dropped one",
+    ),
+    "no reply of its own follows the broker's end": (
+        "reply",
+        "end response; finished response; ask L1; got; close; told 1",
+    ),
+    "a half that is closed stays half": (
+        "",
+        "ask 1 2; end request; finished request; answer 1 2; end response; "
+        "finished request response; got 1 2",
+    ),
+    # other connections
+    "one message releases all that wait for it": (
+        "hold_any",
+        "ask 1 2; two.ask 1 2; three.ask 1 2; sent; two.sent; three.sent; four.ask J7; "
+        "sent 1 2; two.sent 1 2; three.sent 1 2; released 6",
+    ),
+    "a message does not release itself but the next one of its kind does": (
+        "hold_beat",
+        "ask 1; two.ask 2; sent; two.sent; wait 9000; sent 1; two.sent 2",
+    ),
+    "a connection that is over is forgotten": (
+        "hold_any",
+        "ask 1; two.ask 1; close; two.ask J7; sent; two.sent J7 1",
+    ),
+    "a message that is lost releases nobody": ("hold_any drop_join", "ask 1; two.ask J7; sent"),
+    # somebody decides
+    "an id is never used again": (
+        "halt",
+        "ask 0; halted 1.1; decide 1.1; ask 1; halted 1.2; decide 1.2; two.ask 1; halted 2.1",
+    ),
+    "a produce with acks=0 is taken out where it would be answered": (
+        "halt_produce",
+        "ask P1/0 2; decide 1.1 {respond: {error: NOT_LEADER_OR_FOLLOWER}}; answer 2; sent 2; got 2; idle",
+    ),
+    "acks that are taken away leave the client without an answer": (
+        "halt_produce",
+        "ask P1 2; decide 1.1 {edit: {set: {acks: 0}}}; answer 2; sent P1/0 2; got 2; idle",
+    ),
+    "for the answer to a request that is dropped nobody waits": (
+        "hold_groups halt_once",
+        "ask G1 2 3; decide 1.1 {drop: {selective: true}}; sent 3 G1; answer 3 G1; got G1 3; idle",
+    ),
+    "a reset ends the connection": ("halt", "ask 1 2; decide 1.1 reset; aborted; close; told 1 2; sent"),
+    "a close ends the connection": ("halt", "ask 1 2; decide 1.1 close; aborted; close; told 1 2; sent"),
+    "other effects of its rule stay": ("halt_twice", "ask 1; decide 1.1; sent 1 1"),
     # rules let go what they hold
     "what waits at a breakpoint is let go with its rule": (
         "halt halt_commit",
-        "ask H1 C2 H3; release halt_commit; broker; release halt; broker 1 2 3",
+        "ask 1 C2 3; release halt_commit; sent; release halt; sent 1 C2 3",
     ),
     "only what waits at its own breakpoint is let go": (
         "halt halt_commit",
-        "ask H1 C2; release halt; broker 1; release halt_commit; broker 1 2",
+        "ask 1 C2; release halt; sent 1; release halt_commit; sent 1 C2",
     ),
     "a window is opened as far as it is full": (
         "reverse_3",
-        "ask H1 H2; broker; release other; broker; release reverse_3; broker 2 1",
+        "ask 1 2; sent; release other; sent; release reverse_3; sent 2 1",
     ),
     "only what its own rule holds is let go": (
         "hold hold_commit",
-        "ask H1 C2; release hold; broker 1; release hold_commit; broker 1 2",
+        "ask 1 C2; release hold; sent 1; release hold_commit; sent 1 C2",
     ),
     # rules are replaced
     "what was held leaves before what follows": (
         "hold",
-        "ask H1 L2 H3; broker 2; replace; broker 2 1 3; ask H4; broker 2 1 3 4",
+        "ask 1 L2 3; sent L2; replace; sent L2 1 3; ask 4; sent L2 1 3 4",
     ),
-    "what was delayed leaves at once": ("delay_50ms", "ask H1 L2 H3; wait 10; broker; replace; broker 1 2 3"),
+    "what was delayed leaves at once": ("delay_50ms", "ask 1 L2 3; wait 10; sent; replace; sent 1 L2 3"),
     "responses leave at once, too": (
         "delay_answers",
-        "ask H1 H2; answer H1 H2; client; replace; client 1 2; idle",
+        "ask 1 2; answer 1 2; got; replace; got 1 2; idle",
     ),
     "a window that was filling opens in the order of arrival": (
         "swap_3",
-        "ask H1 H2; broker; replace; broker 1 2",
+        "ask 1 2; sent; replace; sent 1 2",
     ),
     "frames of all kinds of rules leave in the order of arrival": (
         "hold delay_leave",
-        "ask H1 L2 H3 L4; broker; replace; broker 1 2 3 4",
+        "ask 1 L2 3 L4; sent; replace; sent 1 L2 3 L4",
+    ),
+    "a connection that a rule was to close behind a frame stays": (
+        "late_close",
+        "ask 1; replace; sent 1; open",
+    ),
+    "behind a dropped message nothing leaves though its rule is gone": (
+        "drop",
+        "ask 1; replace; ask L2; sent; "
+        "notes request dropped by a rule | request lost behind a dropped one",
+    ),
+    "what waited on another connection leaves too": (
+        "hold hold_leave_any",
+        "two.ask L1; ask 2; sent; two.sent; replace hold_leave_any; sent 2; two.sent L1; released 1",
     ),
     "a frame keeps the time that a rule gave it that stays": (
         "delay_50ms hold",
-        "ask H1; replace delay_50ms; wait 49; broker; wait 1; broker 1",
+        "ask 1; replace delay_50ms; wait 49; sent; wait 1; sent 1",
     ),
     "a rule that stays is still woken by what it waits for": (
         "hold",
-        "ask H1; replace other hold; broker; ask J2; broker 2 1",
+        "ask 1; replace other hold; sent; ask J2; sent J2 1",
     ),
     "a held frame still ends at its deadline": (
         "hold",
-        "ask H1; wait 100; replace hold other; wait 899; broker; wait 1; broker 1",
+        "ask 1; wait 100; replace hold other; wait 899; sent; wait 1; sent 1",
     ),
     "a line of a rule that stays is as busy as it was": (
         "throttle",
-        "ask H1 H2; replace throttle other; ask H3; wait 2999; broker 1 2; wait 1; broker 1 2 3",
+        "ask 1 2; replace throttle other; ask 3; wait 2999; sent 1 2; wait 1; sent 1 2 3",
     ),
     "responses come in order though the rule that mixed the requests is gone": (
         "swap_1 other",
-        "ask H1 L2 H3; broker 2 1; replace other; ask H4; broker 2 1 3 4; answer L2 H1 H3 H4; "
-        "client 1 2 3 4; idle",
+        "ask 1 L2 3; sent L2 1; replace other; ask 4; sent L2 1 3 4; answer L2 1 3 4; got 1 L2 3 "
+        "4; idle",
     ),
     "requests under way are answered first when a rule begins to mix": (
         "",
-        "ask H1 H2; replace hold; ask H3 L4; broker 1 2 4; answer H1 H2 L4; client 1 2; "
-        "wait 5000; answer H3; client 1 2 3 4; idle",
+        "ask 1 2; replace hold; ask 3 L4; sent 1 2 L4; answer 1 2 L4; got 1 2; wait 5000; answer "
+        "3; got 1 2 3 L4; idle",
     ),
     "requests that are delayed are expected, too, when a rule begins to mix": (
         "delay_50ms",
-        "ask H1; replace delay_50ms hold_leave; ask L2 G3; wait 5000; broker 1 3 2; answer H1 G3; client 1; "
-        "answer L2; client 1 2 3; idle",
+        "ask 1; replace delay_50ms hold_leave; ask L2 G3; wait 5000; sent 1 G3 L2; answer 1 G3; "
+        "got 1; answer L2; got 1 L2 G3; idle",
     ),
     "what a rule that is gone decided of an early response is off": (
         "hold delay_left",
-        "ask H1 L2; answer L2; client; replace; answer H1; client 1 2; idle",
+        "ask 1 L2; answer L2; got; replace; answer 1; got 1 L2; idle",
     ),
     "a request is not expected twice": (
         "swap_3",
-        "ask H1; replace; replace swap_3; answer H1; client 1; idle",
+        "ask 1; replace; replace swap_3; answer 1; got 1; idle",
     ),
     "messages that were skimmed meet a rule that is added": (
         "",
-        "ask H0; ask H1; replace delay_50ms; ask H2; broker 0 1; wait 50; broker 0 1 2",
+        "ask 0; ask 1; replace delay_50ms; ask 2; sent 0 1; wait 50; sent 0 1 2",
     ),
 }  # fmt: skip
 
@@ -198,6 +286,4 @@ CASES: Final[dict[str, tuple[str, str]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_reaches_whom_and_when(case: str, observed: bool, chunks: Chunks) -> None:
     names, script = CASES[case]
-    actor = Stage(observed=observed).actor()
-    play(actor, f"replace {names}".rstrip(), chunks, RULES)
-    play(actor, script, chunks, RULES)
+    play(Stage(scenario(names, RULES), observed=observed), script, chunks, RULES)

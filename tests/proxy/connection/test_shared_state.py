@@ -18,7 +18,7 @@ from tests.proxy.frames import (
     request,
     response,
 )
-from tests.proxy.playbook import Actor, Stage, one_rule, ruled
+from tests.proxy.playbook import Actor, Stage, one_rule
 
 
 def held(until: str, direction: str = "request", more: str = "") -> Stage:
@@ -27,9 +27,6 @@ def held(until: str, direction: str = "request", more: str = "") -> Stage:
     return Stage(
         one_rule(hold, f"{{api: Heartbeat, direction: {direction}}}") + more, observed=False
     )
-
-
-UNTIL_JOIN = "{api: JoinGroup, direction: request, same: any}"
 
 
 def join(actor: Actor, group: str, client: str = "me") -> None:
@@ -71,48 +68,6 @@ def test_a_frame_is_held_until_a_message_on_another_connection(
     assert (1 in one.ids(held_direction)) == released
 
 
-def test_one_message_releases_all_that_wait_for_it() -> None:
-    stage = held(UNTIL_JOIN)
-    waiting = [stage.actor() for _ in range(3)]
-    for actor in waiting:
-        actor.ask(heartbeat_request(1) + heartbeat_request(2))
-        assert actor.ids("request") == []
-    join(stage.actor(), "any")
-    assert [actor.ids("request") for actor in waiting] == [[1, 2]] * 3
-    assert stage.rules.rules[0].released == 6
-
-
-def test_a_message_does_not_release_itself_but_the_next_one_of_its_kind_does() -> None:
-    stage = held("{api: Heartbeat, direction: request, same: any}")
-    one, other = stage.actor(), stage.actor()
-    one.ask(heartbeat_request(1))
-    other.ask(heartbeat_request(2))
-    assert one.ids("request") == other.ids("request") == []
-    stage.wait(9000)  # the first one leaves at its time, and releases the second
-    assert (one.ids("request"), other.ids("request")) == ([1], [2])
-
-
-def test_a_connection_that_is_over_is_forgotten() -> None:
-    stage = held(UNTIL_JOIN)
-    gone, stays = stage.actor(), stage.actor()
-    for actor in (gone, stays):
-        actor.ask(heartbeat_request(1))
-    gone.close()
-    join(stays, "g")
-    assert not stage.shared.ready
-    assert gone.sent["request"] == b""
-    assert stays.ids("request") == [7, 1]
-
-
-def test_a_message_that_is_lost_releases_nobody() -> None:
-    lost = "- {name: lost, match: {api: JoinGroup, direction: request}, do: drop}\n"
-    stage = held(UNTIL_JOIN, more=lost)
-    one, other = stage.actor(), stage.actor()
-    one.ask(heartbeat_request(1))
-    other.ask(request("JoinGroup", 7, version=2, group_id="g"))
-    assert one.ids("request") == []
-
-
 def test_connections_of_a_client_to_a_broker_are_numbered() -> None:
     stage = Stage()
     ordinals = []
@@ -121,14 +76,6 @@ def test_connections_of_a_client_to_a_broker_are_numbered() -> None:
         actor.ask(request("Metadata", 1, client=client))
         ordinals.append(actor.connection.state.ordinal)
     assert ordinals == [0, 1, 0, 0, 2]
-
-
-def test_a_window_of_a_connection_that_is_over_is_let_go() -> None:
-    actor = ruled("{reorder: {shuffle: 3, same: any, at_most: 1h}}")
-    actor.ask(heartbeat_request(1))
-    assert actor.stage.shared.windows._filling
-    actor.close()
-    assert not actor.stage.shared.windows._filling
 
 
 def test_what_is_kept_of_client_ids_is_bounded_whatever_their_number_and_length() -> None:

@@ -156,19 +156,6 @@ def test_11_reading_pauses_on_both_sides() -> None:
         assert not actor.connection.full(direction)
 
 
-@slicings
-@pytest.mark.parametrize("observed", [True, False])
-def test_11_half_close_is_propagated(chunks: Chunks, observed: bool) -> None:
-    actor = Stage(observed=observed).actor()
-    actor.ask(heartbeat_request(1) + heartbeat_request(2), chunks)
-    actor.end("request")
-    assert actor.finished == ["request"]
-    actor.answer(heartbeat_response(1) + heartbeat_response(2), chunks)
-    actor.end("response")
-    assert actor.finished == ["request", "response"]
-    assert actor.ids("response") == [1, 2]
-
-
 # 16: all arrives
 
 

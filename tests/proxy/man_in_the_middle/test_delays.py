@@ -12,12 +12,9 @@ from tests.proxy.frames import (
     commit_request,
     heartbeat_request,
     heartbeat_response,
-    request,
     slicings,
 )
 from tests.proxy.playbook import Stage, one_rule, ruled
-
-JOIN = request("JoinGroup", 3, version=2, group_id="g")
 
 
 @slicings
@@ -34,16 +31,6 @@ def test_13_delays_keep_order_and_run_from_arrival(chunks: Chunks) -> None:
     actor.answer(heartbeat_response(1))
     assert (actor.done[0].latency_ms, actor.done[0].broker_ms) == (230.0, 130.0)
     assert actor.done[0].rules == ("r",)
-
-
-@pytest.mark.parametrize(("at_most", "seconds"), [("", 30), (", at_most: 2s", 2)])
-def test_13_every_hold_has_an_upper_bound(at_most: str, seconds: int) -> None:
-    actor = ruled(f"{{hold: {{until: {{api: JoinGroup}}{at_most}}}}}")
-    actor.ask(heartbeat_request(1))
-    actor.stage.wait(60_000)
-    assert actor.times["request"] == [(seconds * 1000.0, heartbeat_request(1))]
-    (rule,) = actor.stage.rules.rules
-    assert (rule.released, rule.expired, rule.ended) == (0, 1, 0)
 
 
 @pytest.mark.parametrize("early", [1, 1_000, 1_000_000])
