@@ -53,8 +53,9 @@ def test_closing_accounts_for_what_was_under_way() -> None:
 
 def test_a_frame_that_waits_is_not_decoded_meanwhile() -> None:
     about = "{api: AlterPartitionReassignments, direction: request}"
-    actor = ruled("{delay: 1h}", about, "where: length(topics) > 0")
+    first, actor = (ruled("{delay: 1h}", about, "where: length(topics) > 0") for _ in range(2))
     small = raw(HEAD + reassignments(5000))
+    first.ask(small)  # what is made once, as the codec of a version, doesn't count
     tracemalloc.start()
     try:
         actor.ask(small)
@@ -176,16 +177,6 @@ def test_a_header_in_tiny_pieces_costs_as_much_as_it_is_long(
 
 
 # identity
-
-
-@pytest.mark.parametrize("cut", [1, 5, 12])
-def test_a_frame_that_is_cut_off_by_the_end_is_sent_as_far_as_it_came(cut: int) -> None:
-    actor = Stage().actor()
-    asked = heartbeat_request(1) + heartbeat_request(2)[:cut]
-    actor.ask(asked)
-    actor.end("request")
-    assert actor.sent["request"] == asked
-    assert actor.finished == ["request"]
 
 
 @slicings
