@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
@@ -16,16 +18,29 @@ from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Actor, Stage
 
+MASKING: Final = Masking()
+
+
+def one_file(path: Path) -> CaptureWriter:
+    """Write a capture of one file."""
+    return CaptureWriter(path, limit=None, meta={})
+
 
 class Recorded(Actor):
     """A connection with a capture, as the relay writes it."""
 
-    def __init__(self, stage: Stage, path: Path, masking: Masking) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        path: Path,
+        masking: Masking = MASKING,
+        write: Callable[[Path], CaptureWriter] = one_file,
+    ) -> None:
         stage.plan = Plan(stage.rules, hides=masking.hides, quotes=masking.key is None)
         super().__init__(stage, 1, 1)
         stage.actors.append(self)
         self.path = path
-        self.writer = CaptureWriter(path, limit=None, meta={})
+        self.writer = write(path)
         here = ("127.0.0.1", 1)
         comment = {"client": "client:1", "broker": 1}
         flow = self.writer.open(1, here, ("127.0.0.1", 2), stage.now, comment)
@@ -53,11 +68,11 @@ class Recorded(Actor):
         super().perform(actions, direction, chunk)
 
     def finish(self) -> bytes:
-        """The bytes of the capture."""
+        """The bytes of the capture, if it is one file."""
         self.close()
         self.flow.close(self.stage.now)
         self.writer.close()
-        return self.path.read_bytes()
+        return self.path.read_bytes() if self.path.is_file() else b""
 
     def decoded(self) -> list[Exchange]:
         return list(Conversations().exchanges(CaptureReader(self.path)))

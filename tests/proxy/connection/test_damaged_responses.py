@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs.malformed import Malformed
 from tests.proxy.connection.test_header_walk import in_slices
 from tests.proxy.connection.test_responses import (
@@ -64,16 +63,6 @@ def test_what_can_not_be_read_ends_the_connection_before_the_tail(
         assert ("what stands before them can't be read" in actor.said[0]) == (where != "tail")
         actor.close()
         assert len(actor.said) == 1
-
-
-def test_payload_that_is_hidden_is_not_quoted() -> None:
-    actor = streaming()
-    actor.connection.state.plan = Plan(actor.stage.rules, quotes=False)
-    actor.ask(asked("Fetch", 16, 1))
-    actor.answer(answer("Fetch", 16, 1, "real")[:-30] + b"\xff" * 30)
-    assert actor.said[0].split(": ", 1)[1] == (
-        "Fetch v16: node_endpoints at byte 0; addresses in it can't be replaced; connection closed"
-    )
 
 
 def test_a_listener_that_can_not_be_had_ends_the_connection() -> None:

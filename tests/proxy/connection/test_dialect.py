@@ -11,7 +11,7 @@ from barnabas.captures.kafka.notes import WITHHELD
 from tests.proxy.frames import Chunks, raw, request, response, slicings
 from tests.proxy.playbook import Actor, Stage
 from tests.specs.dialects.installed import LEDGER, installed
-from tests.specs.dialects.test_ledger import enroll, transfer, transferred
+from tests.specs.dialects.test_ledger import transfer, transferred
 
 MODULES = {
     "ledger_protocol": LEDGER.replace(
@@ -98,23 +98,6 @@ def test_a_changed_request_leaves_with_other_fields() -> None:
     assert [cut["edits"] for cut in actor.cuts] == [["edit amount=50"]]
     (asked,) = actor.connection.state.pairing.waiting
     assert actor.kinds == [(asked.key, 0)]
-
-
-def test_a_held_message_leaves_behind_the_one_that_it_waits_for() -> None:
-    actor = speaking("{hold: {until: {api: Enroll, direction: request}, at_most: 9s}}")
-    actor.ask(transfer(1, "savings", 7))
-    assert not actor.sent["request"]
-    actor.ask(enroll(2, "anna"))
-    assert actor.sent["request"] == enroll(2, "anna") + transfer(1, "savings", 7)
-
-
-def test_a_close_ends_the_connection() -> None:
-    actor = speaking("close")
-    actor.ask(ASKED)
-    assert actor.aborted
-    assert not actor.sent["request"]
-    actor.close()
-    assert [x.correlation_id for x in actor.done] == [1]
 
 
 # requests of Kafka's own that the dialect allows

@@ -163,18 +163,6 @@ def chunks_forwarded(actor: Actor, direction: Direction, data: bytes) -> bool:
     return actor.untouched > before
 
 
-def test_a_big_frame_passes_in_the_pieces_that_it_comes_in() -> None:
-    actor = warm()
-    big = request("Heartbeat", 5, group_id="g" * 30_000, generation_id=1, member_id="m")
-    for at in range(0, len(big), 1000):
-        assert chunks_forwarded(actor, "request", big[at : at + 1000])
-    assert chunks_forwarded(actor, "request", heartbeat_request(6) + heartbeat_request(7))
-    assert chunks_forwarded(
-        actor, "response", heartbeat_response(5) + heartbeat_response(6) + heartbeat_response(7)
-    )
-    assert actor.connection.idle
-
-
 def test_frames_of_a_chunk_leave_as_one_piece_though_they_are_looked_at() -> None:
     actor = Stage().actor()
     frames: dict[Direction, Any] = {"request": heartbeat_request, "response": heartbeat_response}
@@ -196,21 +184,6 @@ def test_latencies_of_responses_that_are_skimmed_are_those_of_each_request() -> 
     assert (row.count, row.max_ms) == (4, 12.0)
 
 
-@pytest.mark.parametrize("limit", [30, 100])
-@pytest.mark.parametrize("direction", ["request", "response"])
-def test_skimming_ends_at_a_frame_that_is_too_large(limit: int, direction: Direction) -> None:
-    actor = Stage(observed=False, frame=limit).actor()
-    for number in range(2):
-        actor.ask(heartbeat_request(number))
-    actor.answer(heartbeat_response(0))
-    sent = actor.sent[direction][:]
-    actor.feed(direction, struct.pack(">i", limit + 1) + bytes(limit))
-    assert actor.aborted
-    assert actor.sent[direction] == sent
-    peer = "client client:1" if direction == "request" else "broker 1"
-    assert f"{peer} sent a frame of {limit + 1} bytes; the limit is {limit}" in actor.said[0]
-
-
 def test_skimming_stops_reading_when_too_many_wait() -> None:
     actor = Stage(observed=False, waiting=3).actor()
     actor.ask(heartbeat_request(0))
@@ -220,15 +193,6 @@ def test_skimming_stops_reading_when_too_many_wait() -> None:
     assert not actor.connection.full("request")
     data = memoryview(heartbeat_request(3) + heartbeat_request(4))
     assert actor.connection.receive("request", data, 0) is not PASS  # so the relay looks
-
-
-def test_a_response_out_of_turn_ends_skimming_but_loses_nothing() -> None:
-    actor = warm()
-    actor.ask(heartbeat_request(2) + heartbeat_request(3) + heartbeat_request(4))
-    actor.answer(heartbeat_response(3) + heartbeat_response(2) + heartbeat_response(4))
-    assert actor.ids("response") == [0, 1, 3, 2, 4]
-    assert actor.stage.totals.undecoded == 1
-    assert actor.connection.idle
 
 
 @pytest.mark.parametrize("chunks", [whole, bytewise])

@@ -159,28 +159,7 @@ def test_a_response_up_to_the_limit_is_whole_and_changed_in_full(
         assert found == ([] if limit else [("proxy", 10_003)])
 
 
-def test_a_short_response_that_is_here_passes_with_those_around_it() -> None:
-    actor = streaming(1000)
-    for _ in range(2):
-        actor.ask(asked("Fetch", 16, 1) * 2)
-        before = len(actor.times["response"])
-        actor.answer(answer("Fetch", 16, 1) * 2)
-    assert len(actor.times["response"][before:]) == 1
-
-
 SLOW = one_rule("{delay: 5ms}", "{api: Fetch, direction: response}")
-
-
-def test_where_all_of_it_is_wanted_it_is_whole_and_changed_in_full() -> None:
-    actor = Stage(SLOW, observed=False, whole=WHOLE).actor()
-    for number in range(2):
-        actor.ask(asked("Fetch", 16, number))
-        actor.answer(answer("Fetch", 16, number, "real"))
-        assert len(actor.frames("response")) == number
-        actor.stage.wait(5)
-        changed = actor.frames("response")[-1]
-        assert endpoints("Fetch", 16, changed) == [("proxy", 10_003)]
-        assert actor.left[-1][1] == changed
 
 
 @pytest.mark.parametrize("chunks", [whole, bytewise, trailing, in_slices([100])])

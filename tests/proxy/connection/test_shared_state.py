@@ -21,14 +21,6 @@ from tests.proxy.frames import (
 from tests.proxy.playbook import Actor, Stage, one_rule
 
 
-def held(until: str, direction: str = "request", more: str = "") -> Stage:
-    """Heartbeats of a direction wait for another message."""
-    hold = f"{{hold: {{until: {until}, at_most: 9s}}}}"
-    return Stage(
-        one_rule(hold, f"{{api: Heartbeat, direction: {direction}}}") + more, observed=False
-    )
-
-
 def join(actor: Actor, group: str, client: str = "me") -> None:
     actor.ask(request("JoinGroup", 7, version=2, group_id=group, client=client))
     actor.answer(response("JoinGroup", 7, version=2))
@@ -53,9 +45,10 @@ DIRECTIONS: tuple[Direction, ...] = ("request", "response")
 def test_a_frame_is_held_until_a_message_on_another_connection(
     held_direction: Direction, awaited_direction: str, same: str, group: str, client: str, released: bool
 ) -> None:  # fmt: skip
-    stage = held(
-        f"{{api: JoinGroup, direction: {awaited_direction}, same: {same}}}", held_direction
-    )
+    until = f"{{api: JoinGroup, direction: {awaited_direction}, same: {same}}}"
+    hold = f"{{hold: {{until: {until}, at_most: 9s}}}}"
+    heartbeats = f"{{api: Heartbeat, direction: {held_direction}}}"
+    stage = Stage(one_rule(hold, heartbeats), observed=False)
     one, other = stage.actor(), stage.actor()
     for actor in (one, other):  # one exchange, so that what can be skimmed is
         actor.ask(groups_request(0))

@@ -14,8 +14,6 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.frames import frames
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.writing.masked_flow import MaskedFlow
-from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.connection.snapshot import snapshot
@@ -26,24 +24,17 @@ from tests.proxy.recorded import Recorded
 from tests.proxy.test_masked_capture import PLAIN, SLOW, pieces
 
 
+def segments(path: Path) -> CaptureWriter:
+    return CaptureWriter(path, limit=None, meta={}, rotation=Rotation(age=0), capture="5f")
+
+
 class Rotated(Recorded):
     """Its capture has a new segment before the chunks of these numbers."""
 
-    def __init__(self, stage: Stage, folder: Path, points: Sequence[int]) -> None:
-        super().__init__(stage, folder.with_name("unused"), Masking())
+    def __init__(self, stage: Stage, folder: Path, points: Sequence[int] = ()) -> None:
+        super().__init__(stage, folder, write=segments)
         self.points = set(points)
         self.chunks = 0
-        if points:
-            self.writer.close()
-            self.path = folder
-            self.writer = CaptureWriter(
-                folder, limit=None, meta={}, rotation=Rotation(age=0), capture="5f"
-            )
-            here = ("127.0.0.1", 1)
-            comment = {"client": "client:1", "broker": 1}
-            flow = self.writer.open(1, here, ("127.0.0.1", 2), stage.now, comment)
-            self.flow = MaskedFlow(flow, Masking())
-            self.flow.upstream(here, ("127.0.0.1", 3))
 
     def feed(self, direction: Direction, data: bytes, chunks: Chunks = whole) -> None:
         def counted(data: bytes) -> Iterator[bytes]:
@@ -75,29 +66,15 @@ def play(actor: Recorded, chunks: Chunks) -> None:
     actor.answer(response("Heartbeat", 5) + response("Heartbeat", 6), chunks)
     actor.ask(long_heartbeat(7), chunks)
     actor.answer(response("Heartbeat", 7), chunks)
-    actor.finish = partial(_finish, actor)  # type: ignore[method-assign]
     actor.finish()
-
-
-def _finish(actor: Recorded) -> bytes:
-    actor.close()
-    actor.flow.close(actor.stage.now)
-    actor.writer.close()
-    return b""
 
 
 def exchanges(*paths: Path) -> list[Exchange]:
     return list(Conversations().exchanges(CaptureReader(*paths)))
 
 
-def mark(exchange: Exchange) -> tuple[int, int, str | None, bytes | None, bytes | None]:
-    return (
-        exchange.ordinal,
-        exchange.correlation_id,
-        exchange.user,
-        exchange.request_body,
-        exchange.response_body,
-    )
+def mark(one: Exchange) -> tuple[int, int, str | None, bytes | None, bytes | None]:
+    return one.ordinal, one.correlation_id, one.user, one.request_body, one.response_body
 
 
 WAYS = pytest.mark.parametrize(
@@ -120,7 +97,7 @@ def test_segments_tell_what_one_file_tells(
     points: set[int],
 ) -> None:
     folder = tmp_path_factory.mktemp("run") / "f"
-    one = Recorded(Stage(scenario, observed=observed), folder.with_suffix(".pcapng"), Masking())
+    one = Recorded(Stage(scenario, observed=observed), folder.with_suffix(".pcapng"))
     play(one, chunks)
     several = Rotated(Stage(scenario, observed=observed), folder, sorted(points))
     play(several, chunks)
@@ -138,13 +115,13 @@ def test_segments_tell_what_one_file_tells(
 
 
 def test_a_segment_alone_knows_whom_the_certificate_names(tmp_path: Path) -> None:
-    actor = Rotated(Stage(), tmp_path / "f", [1 << 30])
+    actor = Rotated(Stage(), tmp_path / "f")
     actor.connection.state.certified = "CN=alice"
     for number in range(2):
         actor.writer.look(actor.stage.now)
         actor.ask(long_heartbeat(number))
         actor.answer(response("Heartbeat", number))
-    _finish(actor)
+    actor.finish()
     *_, last = sorted(actor.path.iterdir())
     assert [(one.correlation_id, one.user) for one in exchanges(last)] == [(1, "CN=alice")]
 
@@ -154,7 +131,7 @@ def test_a_segment_alone_knows_whom_the_certificate_names(tmp_path: Path) -> Non
 def test_a_segment_alone_has_all_exchanges_that_are_whole_in_it(
     tmp_path: Path, chunks: Chunks, observed: bool
 ) -> None:
-    actor = Rotated(Stage(observed=observed), tmp_path / "f", [1 << 30])
+    actor = Rotated(Stage(observed=observed), tmp_path / "f")
     asked = 0
     for _ in range(5):
         for _ in range(3):
@@ -168,7 +145,7 @@ def test_a_segment_alone_has_all_exchanges_that_are_whole_in_it(
         asked += 1
         for number in range(asked - 2, asked + 1):
             actor.answer(response("Heartbeat", number), chunks)
-    _finish(actor)
+    actor.finish()
     found = []
     for path in sorted(actor.path.iterdir()):
         conversations = Conversations()
