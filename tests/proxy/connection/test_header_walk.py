@@ -20,6 +20,7 @@ from tests.proxy.frames import (
     raw,
     request,
     response,
+    slicings,
     whole,
 )
 from tests.proxy.playbook import Actor, Stage
@@ -202,3 +203,36 @@ def test_garbage_behind_frames_that_are_skimmed_is_named(chunks: Chunks) -> None
     assert actor.aborted
     assert actor.ids("request") == [0, 1, 2]
     assert "speaks HTTP" in actor.said[0]
+
+
+# what is observed may change while frames are under way
+
+
+@pytest.mark.parametrize("cut", range(1, 60, 7))
+@slicings
+def test_observing_begins_and_ends_anywhere_in_a_frame(cut: int, chunks: Chunks) -> None:
+    actor = Stage(observed=False).actor()
+    asked, answered = (
+        b"".join(map(frame, range(4))) for frame in (heartbeat_request, heartbeat_response)
+    )
+    for wanted, part in enumerate((asked[:cut], asked[cut : cut + 40], asked[cut + 40 :])):
+        actor.ask(part, chunks)
+        actor.stage.observe(wanted == 0)
+    half = cut // 2
+    actor.answer(answered[:half], chunks)
+    actor.stage.observe(True)
+    actor.answer(answered[half:], chunks)
+    assert actor.sent == {"request": asked, "response": answered}
+    assert actor.counts == {"Heartbeat": 4}, "each is counted once"
+    assert not actor.stage.totals.undecoded
+    assert actor.connection.idle
+
+
+def test_exchanges_are_reported_while_somebody_looks() -> None:
+    actor = Stage(observed=False).actor()
+    for number, wanted in ((1, False), (2, True), (3, False)):
+        actor.stage.observe(wanted)
+        actor.ask(heartbeat_request(number))
+        actor.answer(heartbeat_response(number))
+    assert [exchange.correlation_id for exchange in actor.done] == [2]
+    assert actor.done[0].request is not None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from barnabas.proxy.fastpath.prefix_cache import LONG
 from tests.proxy.connection.test_header_walk import chunks_forwarded, in_slices
-from tests.proxy.frames import Chunks, bytewise, heartbeat_request, request, response, whole
+from tests.proxy.frames import heartbeat_request, request, response, whole
 from tests.proxy.playbook import Actor, Stage, ruled
 
 RULES = """
@@ -57,27 +57,6 @@ def test_without_a_rule_produce_passes_by_its_beginning_too() -> None:
     assert actor.waiting == [2, 3]
 
 
-@pytest.mark.parametrize("chunks", [whole, bytewise, in_slices([100, 3000])])
-def test_what_a_rule_is_about_is_still_found_among_what_passes(chunks: Chunks) -> None:
-    actor = warm()
-    actor.ask(produce(2) + produce(3, timeout=7) + produce(4), chunks)
-    assert actor.ids("request") == [0, 1, 2]
-    actor.stage.wait(50)
-    assert actor.ids("request") == [0, 1, 2, 3, 4]
-    assert actor.stage.rules.rule("slow").fired == 1
-
-
-def test_a_rule_for_another_client_applies_once_it_is_that_client() -> None:
-    actor = warm()
-    actor.ask(heartbeat_request(2))
-    actor.ask(heartbeat_request(3, client="other-1"))
-    actor.ask(heartbeat_request(4))
-    assert actor.ids("request") == [0, 1, 2]
-    actor.stage.wait(50)
-    assert actor.ids("request") == [0, 1, 2, 3, 4]
-    assert actor.stage.rules.rule("another client's").fired == 1
-
-
 def test_other_rules_look_again_at_what_was_familiar() -> None:
     actor = warm()
     actor.stage.replace(RULES.replace("`7`", "`1`"))
@@ -115,7 +94,6 @@ def test_what_the_beginning_does_not_decide_is_decided_on_the_whole(where: str) 
     assert rule.matched + rule.unclear == (0 if "topic_data" in where else 2)
 
 
-@pytest.mark.slow("a long property")
 @given(
     st.lists(
         st.tuples(
@@ -126,7 +104,7 @@ def test_what_the_beginning_does_not_decide_is_decided_on_the_whole(where: str) 
         ),
         max_size=12,
     ),
-    st.lists(st.integers(1, 30_000), min_size=1, max_size=4),
+    st.lists(st.integers(100, 30_000), min_size=1, max_size=4),
 )
 def test_the_rules_decide_the_same_in_any_slices(
     kinds: list[tuple[int, int, str, bool]], steps: list[int]

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.reader import CaptureReader
-from barnabas.loop import run
 from barnabas.proxy.network.report import connection
 from tests.proxy.frames import (
     Chunks,
@@ -185,31 +181,3 @@ async def test_control_names_the_user() -> None:
             expected = {"mechanism": "PLAIN", "user": user, "authenticated": times}
             assert connection(relay)["sasl"] == expected
         writer.close()
-
-
-def test_09_a_capture_of_a_raw_start_reads_back_as_it_was_shown(tmp_path: Path) -> None:
-    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for answer in (b"\x60challenge", b"", heartbeat_response(1)[4:]):
-            await read_frame(reader)
-            writer.write(raw(answer))
-        await reader.read()
-        writer.close()
-
-    live: list[tuple[str, int | None]] = []
-
-    async def main() -> None:
-        async with running(broker, capture=tmp_path / "c.pcapng") as it:
-            reader, writer = await it.connect()
-            for asked in (raw(GSS), raw(b"\x05\x04"), heartbeat_request(1)):
-                writer.write(asked)
-                await asyncio.wait_for(read_frame(reader), SOON)
-            writer.close()
-            await it.until(lambda: len(it.done) == 3)
-            live.extend((x.api, x.response_size) for x in it.done)
-
-    run(main())
-    conversations = Conversations()
-    again = conversations.exchanges(CaptureReader(tmp_path / "c.pcapng"))
-    assert [(x.api, x.response_size) for x in again] == live
-    assert [name for name, _ in live] == ["SASL token", "SASL token", "Heartbeat"]
-    assert conversations.undecoded == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from barnabas.proxy.network.certificate_authority import CERTIFICATE, KEY, authority
+from barnabas.proxy.network.certificate_authority import CERTIFICATE, KEY, authority, minted
 
 
 def test_a_key_that_others_could_read_is_not_written_into(tmp_path: Path) -> None:
@@ -55,3 +55,20 @@ def test_all_who_ask_at_once_get_the_same(tmp_path: Path, monkeypatch: pytest.Mo
         thread.join(timeout=60)
     assert len(found) == 2
     assert found[0] == found[1] == (tmp_path / CERTIFICATE).read_bytes()
+
+
+def test_names_that_no_certificate_can_have_are_left_out() -> None:
+    """What brokers are called is no more than what a response said."""
+    names = ("kafka_1", "a..b", "x" * 255, "", "h\ufffdst", "fe80::1%eth0", "127.0.0.1")
+    assert minted(trustme.CA())(names) is not None
+
+
+def test_certificates_are_kept_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("barnabas.proxy.network.certificate_authority.KEPT", 2)
+    mint = minted(trustme.CA())
+    first = mint(("a",))
+    mint(("b",))
+    assert mint(("a",)) is first
+    mint(("c",))
+    mint(("d",))
+    assert mint(("a",)) is not first

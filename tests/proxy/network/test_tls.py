@@ -264,23 +264,6 @@ def ipv6() -> bool:
     return False
 
 
-def test_names_that_no_certificate_can_have_are_left_out() -> None:
-    """What brokers are called is no more than what a response said."""
-    names = ("kafka_1", "a..b", "x" * 255, "", "h\ufffdst", "fe80::1%eth0", "127.0.0.1")
-    assert minted(trustme.CA())(names) is not None
-
-
-def test_certificates_are_kept_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("barnabas.proxy.network.certificate_authority.KEPT", 2)
-    mint = minted(trustme.CA())
-    first = mint(("a",))
-    mint(("b",))
-    assert mint(("a",)) is first
-    mint(("c",))
-    mint(("d",))
-    assert mint(("a",)) is not first
-
-
 def test_certificates_from_files(tmp_path: Path) -> None:
     leaf = CA.issue_cert("localhost")
     leaf.private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "me.pem"))
