@@ -237,15 +237,12 @@ def test_an_interrupt_leaves_nothing(when: str, monkeypatch: pytest.MonkeyPatch)
     assert not directories[0].exists()
 
 
-@pytest.mark.parametrize(
-    ("how", "error", "said"),
-    [
-        ({"version": "3.9.1", "nodes": 0}, ValueError, "0 brokers"),
-        ({"version": "nine"}, UnknownVersionError, "'nine' is not a version"),
-        ({"version": "4.3.1", "mode": Mode.ZOOKEEPER}, UnknownVersionError, "4.3.1 .* zookeeper"),
-        ({"version": "2.8.0", "mode": Mode.KRAFT}, UnknownVersionError, "with kraft"),
-    ],
-)
+@pytest.mark.parametrize(("how", "error", "said"), [
+    ({"version": "3.9.1", "nodes": 0}, ValueError, "0 brokers"),
+    ({"version": "nine"}, UnknownVersionError, "'nine' is not a version"),
+    ({"version": "4.3.1", "mode": Mode.ZOOKEEPER}, UnknownVersionError, "4.3.1 .* zookeeper"),
+    ({"version": "2.8.0", "mode": Mode.KRAFT}, UnknownVersionError, "with kraft"),
+])  # fmt: skip
 def test_what_can_not_be_is_refused_before_anything_starts(
     how: Any, error: type[Exception], said: str
 ) -> None:

@@ -44,14 +44,11 @@ def test_one_on_the_path_that_is_new_enough_is_taken(
     assert subject.java() == program
 
 
-@pytest.mark.parametrize(
-    "says",
-    [
-        "echo 'openjdk version \"16.0.2\"' >&2",
-        "echo 'java version \"1.8.0_402\"' >&2",
-        "echo 'no java here'; exit 1",
-    ],
-)
+@pytest.mark.parametrize("says", [
+    "echo 'openjdk version \"16.0.2\"' >&2",
+    "echo 'java version \"1.8.0_402\"' >&2",
+    "echo 'no java here'; exit 1",
+])  # fmt: skip
 def test_else_that_of_the_wheel(says: str, on_the_path: Callable[[str], Path], wheel: Path) -> None:
     on_the_path(says)
     assert subject.java() == wheel

@@ -88,15 +88,12 @@ def test_a_broker_counts_when_it_knows_the_others(
     assert probe.brokers(serve(body), kafka) == found
 
 
-@pytest.mark.parametrize(
-    ("kafka", "version", "topics"),
-    [
-        ((4, 3, 1), 1, []),
-        ((0, 10, 0, 0), 1, []),
-        ((0, 9, 0, 1), 0, []),
-        ((0, 8, 2, 2), 0, [{"name": probe.TOPIC}]),
-    ],
-)
+@pytest.mark.parametrize(("kafka", "version", "topics"), [
+    ((4, 3, 1), 1, []),
+    ((0, 10, 0, 0), 1, []),
+    ((0, 9, 0, 1), 0, []),
+    ((0, 8, 2, 2), 0, [{"name": probe.TOPIC}]),
+])  # fmt: skip
 def test_it_is_asked_what_its_version_understands(
     serve: Serve, kafka: tuple[int, ...], version: int, topics: list[Any]
 ) -> None:

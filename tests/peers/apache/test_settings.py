@@ -163,15 +163,12 @@ def test_a_formatted_directory_names_cluster_and_node() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [
-        ("plain=fine: #!", "plain=fine: #!"),
-        ("a\\b", "a\\\\b"),
-        ("two\nlines\r", "two\\nlines\\r"),
-        (" in front", "\\ in front"),
-        ("€😀", "\\u20ac\\ud83d\\ude00"),
-    ],
-)
+@pytest.mark.parametrize(("value", "written"), [
+    ("plain=fine: #!", "plain=fine: #!"),
+    ("a\\b", "a\\\\b"),
+    ("two\nlines\r", "two\\nlines\\r"),
+    (" in front", "\\ in front"),
+    ("€😀", "\\u20ac\\ud83d\\ude00"),
+])  # fmt: skip
 def test_values_are_escaped_as_java_reads_them(value: str, written: str) -> None:
     assert properties({"k": value}) == f"k={written}\n"

@@ -51,18 +51,15 @@ def test_it_prints_a_ready_line_and_ends_on_a_signal(number: signal.Signals) -> 
     assert brokers(port, (3, 9, 1)) == set()
 
 
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        ("apache", "'' is not a version of Kafka; tested: 4.3.1"),
-        ("apache:", "'' is not a version of Kafka"),
-        ("apache:latest", "'latest' is not a version of Kafka"),
-        ("apache:0.7.2", "0.7.2 can't be downloaded"),
-        ("zookeeper", "unknown kind of brokers 'zookeeper'; choose one of: embedded, apache, "),
-        ("embeded", "unknown kind of brokers 'embeded'; did you mean 'embedded'?"),
-        ("embedded:3", "unknown kind of brokers 'embedded:3'"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "said"), [
+    ("apache", "'' is not a version of Kafka; tested: 4.3.1"),
+    ("apache:", "'' is not a version of Kafka"),
+    ("apache:latest", "'latest' is not a version of Kafka"),
+    ("apache:0.7.2", "0.7.2 can't be downloaded"),
+    ("zookeeper", "unknown kind of brokers 'zookeeper'; choose one of: embedded, apache, "),
+    ("embeded", "unknown kind of brokers 'embeded'; did you mean 'embedded'?"),
+    ("embedded:3", "unknown kind of brokers 'embedded:3'"),
+])  # fmt: skip
 def test_a_kind_or_version_that_is_none_is_misuse_in_a_line(kind: str, said: str) -> None:
     with pytest.raises(Trouble) as caught:
         start(kind)

@@ -23,31 +23,22 @@ def test_a_client_is_named_with_its_version(name: str) -> None:
     assert find(f"{name}@1.2.3").name == f"{name} 1.2.3"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        *(
-            (text, r"kafka-python@VERSION, ")
-            for text in ("kafka-python", "kafka-python@", "no-such@1", "")
-        ),
-        ("kafka-python@../1", r"kafka-python@VERSION, "),
-        ("sarema@1.46.2", "did you mean 'sarama'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    *((text, r"kafka-python@VERSION, ") for text in ("kafka-python", "kafka-python@", "no-such@1", "")),
+    ("kafka-python@../1", r"kafka-python@VERSION, "),
+    ("sarema@1.46.2", "did you mean 'sarama'"),
+])  # fmt: skip
 def test_another_name_is_told_what_there_is(text: str, said: str) -> None:
     with pytest.raises(UnknownClientError, match=said):
         find(text)
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("sarama@1.46.2", r"go\.dev"),
-        ("kafkajs@2.2.4", r"the node command .*nodejs\.org"),
-        ("platformatic-kafka@2.12.1", r"the node command .*nodejs\.org"),
-        ("rdkafka@0.39.0", r"the cargo command .*rustup\.rs"),
-    ],
-)
+@pytest.mark.parametrize(("name", "said"), [
+    ("sarama@1.46.2", r"go\.dev"),
+    ("kafkajs@2.2.4", r"the node command .*nodejs\.org"),
+    ("platformatic-kafka@2.12.1", r"the node command .*nodejs\.org"),
+    ("rdkafka@0.39.0", r"the cargo command .*rustup\.rs"),
+])  # fmt: skip
 def test_what_builds_or_runs_it_is_named(
     name: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,17 +14,14 @@ def produce(value: bytes, *, timestamp: int = 1, producer_id: int = -1, topic: s
     return api("Produce").request.codec(9).encode({"topic_data": topics})
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        (produce(b"v"), produce(b"v", timestamp=2), True),
-        (produce(b"v"), produce(b"v", producer_id=7), True),
-        (produce(b"v"), produce(b"w"), False),
-        (produce(b"v"), produce(b"v", topic="u"), False),
-        (b"\xff", b"\xff", True),
-        (b"\xff", b"\xfe", False),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "same"), [
+    (produce(b"v"), produce(b"v", timestamp=2), True),
+    (produce(b"v"), produce(b"v", producer_id=7), True),
+    (produce(b"v"), produce(b"w"), False),
+    (produce(b"v"), produce(b"v", topic="u"), False),
+    (b"\xff", b"\xff", True),
+    (b"\xff", b"\xfe", False),
+])  # fmt: skip
 def test_shapes(one: bytes, other: bytes, same: bool) -> None:
     assert (shape(0, 9, one) == shape(0, 9, other)) is same
 

@@ -158,15 +158,12 @@ def test_what_is_answered_otherwise() -> None:
     assert found.finding
 
 
-@pytest.mark.parametrize(
-    ("recorded", "codes"),
-    [
-        pytest.param(25, (25,), id="the same"),
-        pytest.param(0, (16, 14, 0), id="not ready"),
-        pytest.param(79, (14, 79), id="not ready, and the same"),
-        pytest.param(16, (16,), id="was not ready either"),
-    ],
-)
+@pytest.mark.parametrize(("recorded", "codes"), [
+    pytest.param(25, (25,), id="the same"),
+    pytest.param(0, (16, 14, 0), id="not ready"),
+    pytest.param(79, (14, 79), id="not ready, and the same"),
+    pytest.param(16, (16,), id="was not ready either"),
+])  # fmt: skip
 def test_what_is_not_ready_is_asked_again(recorded: int, codes: tuple[int, ...]) -> None:
     answer, left = errors(*codes)
     (same,) = play([heartbeat(0, 5, "a", error=recorded)], answer)

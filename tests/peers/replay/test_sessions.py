@@ -91,15 +91,12 @@ def test_a_live_session_is_told_what_changed() -> None:
     assert said(then) == ((99, 2), {}, {})
 
 
-@pytest.mark.parametrize(
-    "answers",
-    [
-        pytest.param([answer(0)], id="no session"),
-        pytest.param([answer(99), answer(0, 70)], id="not found"),
-        pytest.param([answer(99), answer(0, 71)], id="another epoch"),
-        pytest.param([None], id="nobody knows what became of it"),
-    ],
-)
+@pytest.mark.parametrize("answers", [
+    pytest.param([answer(0)], id="no session"),
+    pytest.param([answer(99), answer(0, 70)], id="not found"),
+    pytest.param([answer(99), answer(0, 71)], id="another epoch"),
+    pytest.param([None], id="nobody knows what became of it"),
+])  # fmt: skip
 def test_all_is_asked_again_of_a_broker_without_the_session(
     answers: list[dict[str, Any] | None],
 ) -> None:

@@ -44,21 +44,6 @@ def test_it_is_what_a_rule_would_do(text: str, found: Any) -> None:
     assert wanted(text) == found
 
 
-@pytest.mark.parametrize(("text", "problem"), [
-    ("delay", "'delay' can't be decided: give one of edit, replace, rewrite, respond, drop, close, reset"),
-    ("[drop, {breakpoint: 1s}]", "'breakpoint' can't be decided"),
-    ("7", "'7' can't be decided"),
-    ("[[1]]", "can't be decided"),
-    ("{a: [", "expected"),
-    ("{a: 1, a: 2}", "twice"),
-    ("[" * 100_000, "nested"),
-    ("!!python/object:os.system x", "tag"),
-])  # fmt: skip
-def test_what_is_none_is_said(text: str, problem: str) -> None:
-    with pytest.raises(ScenarioError, match=problem.replace("[", r"\[")):
-        wanted(text)
-
-
 def test_it_becomes_a_rule_for_such_a_message_of_this_client_that_fires_once() -> None:
     text = as_scenario({"edit": {"set": {"member_id": "x"}}}, waiting(), BREAKPOINT)
     (rule,) = loads(text).rules
@@ -79,23 +64,6 @@ def test_a_client_id_is_no_pattern(client: str | None) -> None:
     (rule,) = loads(as_scenario("drop", waiting(client))).rules
     assert rule.match.peer_matches(client, 1, 0)
     assert rule.match.peer_matches("ab", 1, 0) is (not client)
-
-
-@pytest.mark.parametrize(("do", "problem"), [
-    ({"edit": {"set": {"topics": 1}}}, "edit: no field 'topics'"),
-    ({"edit": {"sat": {}}}, "unknown key 'sat'"),
-    ({"edit": {}}, "give set, append or remove"),
-    ({"respond": {"error": "NO_SUCH"}}, "NO_SUCH"),
-    (["drop", "reset"], "reset does nothing after drop"),
-    ({"replace": {"hex": "0"}}, "two hexadecimal digits"),
-    ({"edit": {"set": {"member_id": "\ud800"}}}, "no UTF-8"),
-])  # fmt: skip
-def test_what_can_not_be_a_rule_is_said_in_one_line_without_lines_of_text(
-    do: Any, problem: str
-) -> None:
-    with pytest.raises(ScenarioError, match=problem) as raised:
-        as_scenario(do, waiting())
-    assert not any(line.startswith("scenario:") for line in raised.value.problems)
 
 
 def test_what_is_nested_too_deep_is_refused() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from barnabas.proxy.faults import FAULTS
 from tests.answer import Answer
 from tests.proxy.control.desk import Desk, desk
 from tests.proxy.servers import Running
@@ -72,10 +71,3 @@ async def test_a_drafted_rule_is_added_as_it_is() -> None:
         assert again["name"] == f"{found['name']} 2"
         assert again["settings"] == "{error: 3}"
         assert (await draft(it, exchange=0, do="drop")).json["settings"] == ""
-
-
-async def test_an_editor_is_told_every_fault_with_what_it_does() -> None:
-    async with desk() as it:
-        places = (await it.get("/scenario/schema"))["places"]
-        assert list(places["do"]) == [name for name, *_ in FAULTS]
-        assert all(each["about"] for each in places["do"].values())

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from barnabas.captures.writing.masking import Masking
@@ -42,10 +41,3 @@ def test_records_are_shown_as_far_as_they_go() -> None:
     bomb = build([Record(0, 5, None, bytes(message_body.MAX_OUTPUT))], compression="gzip")
     assert len(of(bomb)["records"][PATH]) == 0
     assert of(many[:70] + b"\xff" * 9)["records"] == {PATH: []}
-
-
-def test_what_is_long_is_not_shown() -> None:
-    actor = stage("breakpoint", "{api: Produce}")
-    actor.ask(produce(1))
-    found = replace(actor.connection.breakpoints.message("1.1"), body=bytes(SHOWN + 1))
-    assert shown(found, Masking())["problem"] == "it has 1,048,577 bytes, more than are shown"

@@ -44,7 +44,6 @@ def instead(put: Callable[[Path], object]) -> Callable[[Path], None]:
 
 
 WRONG = partial(rewrite, text="version: 1\nrules: [{name: new,\n do: nothing}]\n")
-HUGE = partial(rewrite, text=f"version: 1\nseed: 0x{'f' * 4_000}\nrules: []\n")
 GONE = "it is gone, or no regular file"
 
 
@@ -98,14 +97,6 @@ def test_a_wrong_one_is_not_and_why_is_said_once(
     (line,) = said
     for words in (reason, "the rules stay as they are", "rules.yaml"):
         assert words in line
-
-
-def test_a_number_that_nobody_can_write_down_does_not_end_it(path: Path) -> None:
-    found, said = after(path, HUGE, rewrite)
-    assert [scenario.rules[0].name for scenario in found] == ["new"]
-    assert [line.partition(": '0x")[0] for line in said] == [
-        "scenario: invalid, the rules stay as they are: rules.yaml:2: no YAML"
-    ]
 
 
 def test_whatever_loading_or_replacing_raises_is_said_and_it_goes_on(
@@ -162,12 +153,6 @@ def test_one_that_is_still_being_written_is_not_read(path: Path) -> None:
             assert not file.changed(), "it was another one at the last look"
     assert file.changed()
     assert not file.changed()
-
-
-def test_a_change_between_making_it_and_reading_it_is_seen(path: Path) -> None:
-    file = ScenarioFile(path)
-    rewrite(path)
-    assert [file.changed(), file.changed()] == [False, True]
 
 
 def test_a_pipe_is_read_once_and_not_watched(tmp_path: Path) -> None:

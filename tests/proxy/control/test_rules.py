@@ -17,16 +17,6 @@ from tests.proxy.frames import request
 from tests.proxy.servers import SOON, read_frame
 
 
-async def test_the_scenario_is_shown_as_it_was_written_with_what_its_rules_did() -> None:
-    text = "# why\n" + scenario(SLOW)
-    async with desk(text) as it:
-        found = await it.get("/scenario")
-        assert (found["text"], found["seed"]) == (text, 5)
-        (rule,) = found["rules"]
-        did = [rule[name] for name in ("name", "matched", "fired", "to_fire")]
-        assert did == ["slow", 0, 0, 0]
-
-
 async def test_without_a_scenario_there_is_an_empty_one() -> None:
     text = "version: 1\nrules: []\n"
     async with desk() as it:
@@ -63,7 +53,7 @@ async def test_a_rule_more_and_a_rule_less() -> None:
         assert left.json["seed"] == 5
 
 
-@pytest.mark.parametrize("name", ["a b", "a/b", "x/fire", "ümlaut", "50%", "?#"])
+@pytest.mark.parametrize("name", ["x/fire", "ümlaut 50%", "?#"])
 async def test_rules_have_any_name(name: str) -> None:
     async with desk() as it:
         rule = f"name: {name!r}\ndo: close\n"

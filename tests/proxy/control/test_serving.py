@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator
 from itertools import islice
 
@@ -46,37 +45,6 @@ async def test_it_listens_on_loopback_and_knows_its_port(host: str) -> None:
     await serving.stop()
     with pytest.raises(OSError):
         await asyncio.open_connection(*serving.address)
-
-
-async def test_a_port_in_use_is_an_os_error() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError):
-        await serve(HELLO, taken.getsockname()[:2], "t")
-
-
-async def test_what_is_no_http_costs_its_connection_only() -> None:
-    serving = await serve(HELLO, ("127.0.0.1", 0), "t")
-    for rubbish in (b"\x16\x03\x01\x02\x00\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"x" * 200_000):
-        reader, writer = await asyncio.open_connection(*serving.address)
-        writer.write(rubbish)
-        try:
-            said = await asyncio.wait_for(reader.read(), SOON)
-        except ConnectionError:
-            said = b""
-        assert b"hello" not in said
-        writer.close()
-    assert (await ask(serving, f"localhost:{serving.address[1]}")).status == 200
-    await serving.stop()
-
-
-async def test_websockets_are_not_spoken() -> None:
-    serving = await serve(HELLO, ("127.0.0.1", 0), "t")
-    upgrade = (
-        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-    )
-    answer = await ask(serving, f"localhost:{serving.address[1]}", upgrade)
-    assert answer.status != 101
-    await serving.stop()
 
 
 @pytest.mark.parametrize("chunk", [b"", b"x" * 100_000], ids=["silent", "does not read"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.proxy.control.history import FOLLOWERS, History, TooMany
+from barnabas.proxy.control.history import FOLLOWERS, History
 from barnabas.proxy.control.stream import events
 from tests.proxy.control.desk import desk
 from tests.proxy.servers import SOON
@@ -53,15 +53,6 @@ async def test_those_that_pass_then_what_was_lost_then_the_end() -> None:
     assert (history.lost, history.followers) == (2, 0)
 
 
-async def test_losses_after_the_last_exchange_that_was_taken_are_told_before_the_end() -> None:
-    history = History(most=1)
-    stream = await following(history, 1, 2)
-    assert parsed(await anext(stream)) == ("lost", {"count": 1})
-    history.add(exchange(3))
-    history.close()
-    assert [parsed(text)[0] async for text in stream] == ["exchange", "lost", "end"]
-
-
 async def test_a_loss_just_before_the_end_is_told() -> None:
     history = History(most=0)
     stream = await following(history)
@@ -99,17 +90,6 @@ async def test_the_rest_of_the_proxy_has_its_turn_between_two_exchanges() -> Non
     assert turns >= 90
     task.cancel()
     await stream.aclose()
-
-
-async def test_too_many_are_refused_at_the_first_step() -> None:
-    history = History()
-    streams = [events(history, lambda _: True) for _ in range(FOLLOWERS + 1)]
-    for stream in streams[:-1]:
-        await anext(stream)
-    with pytest.raises(TooMany, match="8 streams are open already: close one"):
-        await anext(streams[-1])
-    for stream in streams:
-        await stream.aclose()  # type: ignore[attr-defined]
 
 
 # over HTTP
@@ -202,12 +182,3 @@ async def test_a_reader_that_does_not_read_and_goes_away_is_forgotten(reset: boo
         else:
             writer.close()
         await it.it.until(lambda: not it.history.followers)
-
-
-async def test_the_end_of_the_proxy_ends_the_stream() -> None:
-    async with desk() as it:
-        reader, writer = await it.follow()
-        it.history.close()
-        assert await read_event(reader) == ("end", {})
-        assert await asyncio.wait_for(reader.read(), SOON) == b""
-        writer.close()

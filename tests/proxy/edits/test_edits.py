@@ -193,10 +193,7 @@ def test_a_header_that_nobody_reads_hides_no_address() -> None:
     assert "connection closed" in actor.said[0]
 
 
-UNREPLACED = [
-    *((key, api(key).versions[1] + 1) for key in PLACES),
-    *((key, -1) for key in PLACES),
-]
+UNREPLACED = [*((key, api(key).versions[1] + 1) for key in PLACES), *((key, -1) for key in PLACES)]
 
 
 @pytest.mark.parametrize("observed", [True, False])

@@ -116,17 +116,14 @@ TRANSACTION = {"transaction.version": (2, 2)}
 ALL = ({METADATA: (7, 30), KRAFT: (0, 1), GROUP: (0, 1)}, {METADATA: (30, 30)} | TRANSACTION)
 
 
-@pytest.mark.parametrize(
-    ("offer", "more", "expected"),
-    [
-        (Offer("2.8"), {}, ({}, {})),
-        (Offer("3.9"), {}, ({METADATA: (7, 21), KRAFT: (0, 1)}, {METADATA: (21, 21)})),
-        (Offer("3.9"), {"supported_features": LATER}, ({}, {METADATA: (21, 21)})),
-        (Offer("4.3"), {}, ALL),
-        (Offer(), {}, ALL),
-        (Offer(newest={1: 5}), {}, ALL),
-    ],
-)
+@pytest.mark.parametrize(("offer", "more", "expected"), [
+    (Offer("2.8"), {}, ({}, {})),
+    (Offer("3.9"), {}, ({METADATA: (7, 21), KRAFT: (0, 1)}, {METADATA: (21, 21)})),
+    (Offer("3.9"), {"supported_features": LATER}, ({}, {METADATA: (21, 21)})),
+    (Offer("4.3"), {}, ALL),
+    (Offer(), {}, ALL),
+    (Offer(newest={1: 5}), {}, ALL),
+])  # fmt: skip
 def test_features_that_came_later_are_not_shown(
     offer: Offer, more: dict[str, Any], expected: Any
 ) -> None:
@@ -146,18 +143,15 @@ def test_features_come_with_their_releases() -> None:
     assert features("4.4") == features("4.3")
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("Fetch", "'Fetch' is no API and version"),
-        ("Fetch=", "'Fetch=' is no API and version"),
-        ("Fetch=-1", "is no API and version"),
-        ("Fetch=1=2", "is no API and version"),
-        ("Fetch=1,", "'' is no API and version"),
-        ("Fetsh=3", "did you mean 'Fetch'?"),
-        ("999=3", "no API has key 999"),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem"), [
+    ("Fetch", "'Fetch' is no API and version"),
+    ("Fetch=", "'Fetch=' is no API and version"),
+    ("Fetch=-1", "is no API and version"),
+    ("Fetch=1=2", "is no API and version"),
+    ("Fetch=1,", "'' is no API and version"),
+    ("Fetsh=3", "did you mean 'Fetch'?"),
+    ("999=3", "no API has key 999"),
+])  # fmt: skip
 def test_what_is_no_maximum(text: str, problem: str) -> None:
     with pytest.raises(ValueError) as caught:
         parse_newest([text])

@@ -72,19 +72,16 @@ def test_what_is_remembered_is_bounded_and_of_one_client_at_a_time() -> None:
     assert len(found._known) == 1
 
 
-@pytest.mark.parametrize(
-    "match",
-    [
-        "{api: Fetch}",
-        "{api: Heartbeat, version: 4}",
-        "{client_id: 'x-*'}",
-        "{broker: 9}",
-        "{connection: 1}",
-        "{size: {at_least: 1KiB}}",
-        "{size: {at_most: 10B}}",
-        "{acks: all}",
-    ],
-)
+@pytest.mark.parametrize("match", [
+    "{api: Fetch}",
+    "{api: Heartbeat, version: 4}",
+    "{client_id: 'x-*'}",
+    "{broker: 9}",
+    "{connection: 1}",
+    "{size: {at_least: 1KiB}}",
+    "{size: {at_most: 10B}}",
+    "{acks: all}",
+])  # fmt: skip
 def test_ten_rules_that_a_header_denies_leave_the_fast_path_alone(match: str) -> None:
     actor = warm(*[match] * 10)
     assert chunks_forwarded(actor, "request", heartbeat_request(1) + heartbeat_request(2))

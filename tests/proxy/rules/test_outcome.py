@@ -31,9 +31,7 @@ def test_it_is_what_the_rule_had_counted_then() -> None:
     rule.troubles["broken"] += 1
     rule.doubts["dark"] += 1
     assert found == Outcome(
-        *("r0", ("delay", "close"), 6, 5, 4, 3, 2, 8, 1, 7),
-        Counter(broken=1),
-        Counter(dark=1),
+        *("r0", ("delay", "close"), 6, 5, 4, 3, 2, 8, 1, 7), Counter(broken=1), Counter(dark=1)
     )
     assert pickle.loads(pickle.dumps(found)) == found
 
@@ -67,15 +65,12 @@ def test_what_became_of_a_rule() -> None:
 # one scenario after another
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "words"),
-    [
-        (("do: close",), ("do: close", "do: drop"), "rule 'r1' added"),
-        (("do: close", "do: drop"), ("do: close",), "rule 'r1' removed"),
-        (("do: close",), ("do: drop",), "replaced"),
-        (("do: close",), ("do: close",), "replaced"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "words"), [
+    (("do: close",), ("do: close", "do: drop"), "rule 'r1' added"),
+    (("do: close", "do: drop"), ("do: close",), "rule 'r1' removed"),
+    (("do: close",), ("do: drop",), "replaced"),
+    (("do: close",), ("do: close",), "replaced"),
+])  # fmt: skip
 def test_what_became_of_the_rules_before(
     before: tuple[str, ...], after: tuple[str, ...], words: str
 ) -> None:

@@ -84,17 +84,14 @@ def test_peers_are_checked() -> None:
     assert not made.rules[0].needs_body
 
 
-@pytest.mark.parametrize(
-    ("condition", "message", "matched", "doubt"),
-    [
-        ("group_id == 'g'", heartbeat_message("g"), 1, ""),
-        ("group_id == 'g'", heartbeat_message("h"), 0, ""),
-        ("group_id == 'g'", replace(HEARTBEAT, body=b"\xff"), 0, UNREAD),
-        ("group_id == 'g'", HEARTBEAT, 0, UNREAD),
-        ("length(generation_id) > `1`", heartbeat_message("g"), 0, NO_LENGTH),
-        ("@", HEARTBEAT, 0, UNREAD),
-    ],
-)
+@pytest.mark.parametrize(("condition", "message", "matched", "doubt"), [
+    ("group_id == 'g'", heartbeat_message("g"), 1, ""),
+    ("group_id == 'g'", heartbeat_message("h"), 0, ""),
+    ("group_id == 'g'", replace(HEARTBEAT, body=b"\xff"), 0, UNREAD),
+    ("group_id == 'g'", HEARTBEAT, 0, UNREAD),
+    ("length(generation_id) > `1`", heartbeat_message("g"), 0, NO_LENGTH),
+    ("@", HEARTBEAT, 0, UNREAD),
+])  # fmt: skip
 def test_what_can_not_be_decided_is_no_match(
     condition: str, message: Message, matched: int, doubt: str
 ) -> None:
@@ -194,13 +191,10 @@ def test_another_probability_changes_no_delay() -> None:
     assert effects(delay) == effects(f"when: {{probability: 0.99}}, {delay}") != []
 
 
-@pytest.mark.parametrize(
-    ("when", "expected", "counts"),
-    [
-        ("times: 1", [True, True, False, False], (4, 2)),
-        ("skip: 1, times: 1, scope: rule", [False, True, False, False], (4, 1)),
-    ],
-)
+@pytest.mark.parametrize(("when", "expected", "counts"), [
+    ("times: 1", [True, True, False, False], (4, 2)),
+    ("skip: 1, times: 1, scope: rule", [False, True, False, False], (4, 1)),
+])  # fmt: skip
 def test_matches_are_counted_for_each_connection_or_for_all(
     when: str, expected: list[bool], counts: tuple[int, int]
 ) -> None:

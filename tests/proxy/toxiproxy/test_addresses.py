@@ -11,19 +11,16 @@ from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.toxiproxy.addresses import AddressError, resolve, split
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("local", "address local: missing port in address"),
-        ("1:2:3", "address 1:2:3: too many colons in address"),
-        ("::1:1", "address ::1:1: too many colons in address"),
-        ("[::1:1", "address [::1:1: missing ']' in address"),
-        ("[::1]x:1", "address [::1]x:1: missing port in address"),
-        ("[::1]", "address [::1]: missing port in address"),
-        ("[", "address [: missing port in address"),
-        ("a]:1", "address a]:1: unexpected ']' in address"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("local", "address local: missing port in address"),
+    ("1:2:3", "address 1:2:3: too many colons in address"),
+    ("::1:1", "address ::1:1: too many colons in address"),
+    ("[::1:1", "address [::1:1: missing ']' in address"),
+    ("[::1]x:1", "address [::1]x:1: missing port in address"),
+    ("[::1]", "address [::1]: missing port in address"),
+    ("[", "address [: missing port in address"),
+    ("a]:1", "address a]:1: unexpected ']' in address"),
+])  # fmt: skip
 def test_what_is_no_address(text: str, said: str) -> None:
     with pytest.raises(AddressError) as found:
         split(text)
@@ -37,19 +34,16 @@ def resolved(text: str) -> Address:
     return run(main())
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("127.0.0.1:99999", "address 99999: invalid port"),
-        ("127.0.0.1:-1", "address -1: invalid port"),
-        ("127.0.0.1:abc", "lookup tcp/abc: unknown port"),
-        ("127.0.0.1:+-1", "lookup tcp/+-1: unknown port"),
-        ("127.0.0.1:\0", "lookup tcp/\0: unknown port"),
-        ("a\0b:1", "lookup a\0b: no such host"),
-        ("nohost.invalid:1", "lookup nohost.invalid: no such host"),
-        (f"{'a' * 300}.b:1", f"lookup {'a' * 300}.b: no such host"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("127.0.0.1:99999", "address 99999: invalid port"),
+    ("127.0.0.1:-1", "address -1: invalid port"),
+    ("127.0.0.1:abc", "lookup tcp/abc: unknown port"),
+    ("127.0.0.1:+-1", "lookup tcp/+-1: unknown port"),
+    ("127.0.0.1:\0", "lookup tcp/\0: unknown port"),
+    ("a\0b:1", "lookup a\0b: no such host"),
+    ("nohost.invalid:1", "lookup nohost.invalid: no such host"),
+    (f"{'a' * 300}.b:1", f"lookup {'a' * 300}.b: no such host"),
+])  # fmt: skip
 def test_what_nobody_can_listen_at(text: str, said: str) -> None:
     with pytest.raises(AddressError) as found:
         resolved(text)

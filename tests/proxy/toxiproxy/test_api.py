@@ -42,10 +42,7 @@ async def test_a_body_that_is_too_long_is_refused() -> None:
     async with served() as (at, serving):
         answer = await ask(serving, "POST /proxies", bytes(LONGEST + 1))
         assert answer.status == 413
-        assert json.loads(answer.body) == {
-            "error": "the body is longer than 10 MiB",
-            "status": 413,
-        }
+        assert json.loads(answer.body) == {"error": "the body is longer than 10 MiB", "status": 413}
         assert set(at.store.proxies) == {"one"}
 
 

@@ -16,13 +16,7 @@ Timed = list[tuple[int, Piece]]
 
 
 def toxic(type_: str, toxicity: float = 1.0, /, **attributes: Any) -> Toxic:
-    zeros = {
-        "latency": 0,
-        "jitter": 0,
-        "timeout": 0,
-        "delay": 0,
-        "size_variation": 0,
-    }
+    zeros = {"latency": 0, "jitter": 0, "timeout": 0, "delay": 0, "size_variation": 0}
     given_ = {name: attributes.get(name, zeros.get(name, 0)) for name in TYPES[type_][1]}
     return Toxic(type_, type_, "upstream", toxicity, given_)
 
@@ -63,12 +57,7 @@ def test_bandwidth_is_a_line_in_pieces_of_100_ms() -> None:
     found.put(bytes(10), 0)
     assert [
         (when, len(piece)) for when, piece in until_idle(found) if isinstance(piece, bytes)
-    ] == [
-        (100, 1000),
-        (200, 1000),
-        (250, 500),
-        (251, 10),
-    ]
+    ] == [(100, 1000), (200, 1000), (250, 500), (251, 10)]
 
 
 def test_an_idle_line_saves_nothing_up() -> None:

@@ -178,18 +178,12 @@ async def test_a_rule_is_a_toxic() -> None:
         assert len(await told(at)) == 3
 
 
-@pytest.mark.parametrize(
-    ("attributes", "said"),
-    [
-        ({}, "rule:1: "),
-        ({"rule": {"do": "clos"}}, "unknown fault 'clos' in do; did you mean 'close'?"),
-        (
-            {"rule": "close"},
-            "cannot unmarshal string into Go struct field KafkaToxic.attributes.rule",
-        ),
-        ({"rule": {"do": "close", "match": {"api": "Nothing"}}}, "Nothing"),
-    ],
-)
+@pytest.mark.parametrize(("attributes", "said"), [
+    ({}, "rule:1: "),
+    ({"rule": {"do": "clos"}}, "unknown fault 'clos' in do; did you mean 'close'?"),
+    ({"rule": "close"}, "cannot unmarshal string into Go struct field KafkaToxic.attributes.rule"),
+    ({"rule": {"do": "close", "match": {"api": "Nothing"}}}, "Nothing"),
+])  # fmt: skip
 async def test_a_rule_that_is_wrong_is_refused_and_changes_nothing(
     attributes: dict[str, object], said: str
 ) -> None:
