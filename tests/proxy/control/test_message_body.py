@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
+import math
 from typing import Any
 
 from barnabas.captures.writing.masking import Masking
 from barnabas.proxy.control import message_body
+from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.message_body import RECORDS, SHOWN, shown
+from barnabas.specs.json_text import number
 from barnabas.specs.records import Record, build
 from tests.proxy.faults.given import produce, stage
 
@@ -41,3 +45,12 @@ def test_records_are_shown_as_far_as_they_go() -> None:
     bomb = build([Record(0, 5, None, bytes(message_body.MAX_OUTPUT))], compression="gzip")
     assert len(of(bomb)["records"][PATH]) == 0
     assert of(many[:70] + b"\xff" * 9)["records"] == {PATH: []}
+
+
+def test_an_answer_is_json_though_a_body_has_numbers_that_json_lacks() -> None:
+    odd = [number(value) for value in (math.nan, math.inf, -math.inf, 0.5)]
+    answer = bytes(json_response({"NaN": "Infinity", "values": odd}).body)
+    assert json.loads(answer) == {
+        "NaN": "Infinity",
+        "values": ["NaN", "Infinity", "-Infinity", 0.5],
+    }

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,14 +12,8 @@ from typing import Any
 
 import pytest
 
-from barnabas.peers.apache.artifacts import class_path
-from barnabas.peers.apache.errors import UnavailableError
-from barnabas.peers.apache.java import java
-from tests.places import ROOT
 from tests.proxy.toxiproxy.processes import ask, barnabas, installed
 from tests.proxy.toxiproxy.test_differential_streams import DATA, Seen, seen, upstream
-
-JAVA = "eu.rekawek.toxiproxy:toxiproxy-java:2.1.11"
 
 pytestmark = pytest.mark.slow("starts the command line")
 
@@ -102,53 +93,3 @@ def test_toxiproxy_cli(port: int, echo: str, tmp_path: Path) -> None:
     with pytest.raises(ConnectionRefusedError):
         through(listen)
     cli("delete", "one")
-
-
-NODE = """
-const { Toxiproxy } = require("toxiproxy-node-client");
-(async () => {
-  const server = new Toxiproxy(process.argv[2]);
-  const proxy = await server.createProxy({ name: "node", listen: "127.0.0.1:0", upstream: process.argv[3] });
-  const toxic = await proxy.addToxic({ name: "slow", type: "latency", stream: "downstream", toxicity: 1,
-    attributes: { latency: 100, jitter: 0 } });
-  const all = Object.keys((await server.getAll()).proxies || await server.getAll());
-  await toxic.remove();
-  await proxy.remove();
-  console.log(JSON.stringify({ listen: proxy.listen, toxic: toxic.attributes, all }));
-})().catch((problem) => { console.error(problem); process.exit(1); });
-"""
-
-
-def test_the_client_in_javascript(port: int, echo: str, tmp_path: Path) -> None:
-    npm, node = shutil.which("npm"), shutil.which("node")
-    if npm is None or node is None:
-        pytest.skip("needs node and npm")
-    install = [npm, "install", "--no-audit", "--no-fund", "toxiproxy-node-client@4"]
-    done = subprocess.run(install, cwd=tmp_path, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"the package can't be had: {done.stderr[-200:]}")
-    (tmp_path / "program.js").write_text(NODE)
-    command = [node, "program.js", f"http://127.0.0.1:{port}", echo]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["toxic"] == {"latency": 100, "jitter": 0}
-    assert ask(port, "GET", "/proxies").body == "{}"
-
-
-def test_the_client_in_java(port: int, echo: str) -> None:
-    try:
-        classes = os.pathsep.join(map(str, class_path([JAVA])))
-        program = str(java())
-    except UnavailableError as problem:
-        pytest.skip(str(problem))
-    command = [sys.executable, "-m", "tests.proxy.toxiproxy.java_client", program, classes]
-    done = subprocess.run([*command, str(port), echo], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1]) == {
-        "toxics": ["narrow", "slow", "slices", "limit", "late"],
-        "latency": 7,
-        "disabled": True,
-        "reset": True,
-        "gone": "[404] proxy not found",
-    }

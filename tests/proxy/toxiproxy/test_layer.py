@@ -63,18 +63,6 @@ async def test_latency_comes_goes_and_changes_on_an_open_connection(stream: str)
         assert await exchange(streams) < 0.06
 
 
-async def test_what_waits_leaves_when_latency_is_removed() -> None:
-    async with desk() as at:
-        reader, writer = streams = await at.connect()
-        await exchange(streams)
-        name = at.add("latency", latency=600_000)
-        writer.write(PING)
-        while not at.proxy.received["downstream"] > len(PING):
-            await asyncio.sleep(0.001)
-        at.proxy.remove(name)
-        assert await asyncio.wait_for(reader.readexactly(len(PING)), SOON) == PING
-
-
 @pytest.mark.parametrize("stream", ["upstream", "downstream"])
 async def test_bandwidth_lets_so_much_through_and_stops_the_sender(stream: str) -> None:
     async with desk() as at:
@@ -104,16 +92,6 @@ async def test_a_stream_that_is_held_back_stops_its_sender() -> None:
         assert 1 << 16 < held < 1 << 20, "what a chunk and the toxic's room are"
 
 
-async def test_timeout_loses_what_comes_and_closes() -> None:
-    async with desk() as at:
-        at.add("timeout", timeout=100)
-        began = time.monotonic()
-        reader, writer = await at.connect()
-        writer.write(PING)
-        assert await read_all(reader) == b""
-        assert time.monotonic() - began >= 0.1
-
-
 async def test_a_timeout_of_0_closes_when_it_is_removed() -> None:
     async with desk() as at:
         name = at.add("timeout", timeout=0)
@@ -134,40 +112,6 @@ async def test_reset_peer_resets_after_its_time() -> None:
         with pytest.raises(ConnectionResetError):
             await read_all(reader)
         assert time.monotonic() - began >= 0.1
-
-
-async def test_slow_close_keeps_the_end_back() -> None:
-    async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(await reader.readexactly(len(PING)))
-        writer.close()
-
-    async with desk(once) as at:
-        at.add("slow_close", delay=200)
-        reader, writer = await at.connect()
-        assert await exchange((reader, writer)) < 0.15
-        began = time.monotonic()
-        assert await read_all(reader) == b""
-        assert 0.15 <= time.monotonic() - began < 2
-
-
-async def test_limit_data_closes_behind_its_bytes() -> None:
-    async with desk() as at:
-        at.add("limit_data", bytes=20)
-        reader, writer = await at.connect()
-        writer.write(PING * 3)
-        assert await read_all(reader) == (PING * 3)[:20]
-
-
-async def test_slicer_sends_the_same_in_pieces() -> None:
-    async with desk() as at:
-        at.add("slicer", average_size=4, size_variation=2, delay=5000)
-        reader, writer = await at.connect()
-        writer.write(PING * 3)
-        pieces: list[bytes] = []
-        while sum(map(len, pieces)) < 3 * len(PING):
-            pieces.append(await asyncio.wait_for(reader.read(1 << 16), SOON))
-        assert b"".join(pieces) == PING * 3
-        assert len(pieces) > 4, "they are 5 ms apart"
 
 
 async def test_a_toxicity_of_0_does_nothing_and_of_a_half_acts_on_some_connections() -> None:
