@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from barnabas.proxy.edits.edits import explain, narrow
+from barnabas.proxy.edits.edits import narrow
 from barnabas.proxy.edits.version_ranges import Offer, parse_newest
 from barnabas.specs import NAMES, api
-from barnabas.specs.releases import RELEASES, features, offered
+from barnabas.specs.releases import RELEASES, offered
 
 Ranges = dict[int, tuple[int, int]]
 
@@ -65,11 +65,6 @@ def test_an_offer_is_within_what_the_release_had(release: str) -> None:
         assert there[key][0] <= low <= high <= there[key][1]
 
 
-def test_an_old_broker_is_not_made_newer() -> None:
-    old = {0: (0, 2), 1: (0, 3), 3: (0, 2), 18: (0, 0)}
-    assert seen(old, Offer("2.8", {1: 99})) == old
-
-
 UNSTABLE = {key: api(key).versions for key in NAMES if api(key).stable < api(key).versions[1]}
 
 
@@ -78,11 +73,6 @@ def test_versions_that_no_release_has_made_final_are_offered_on_request_only() -
     final = {key: (low, api(key).stable) for key, (low, _) in UNSTABLE.items()}
     assert seen(UNSTABLE, Offer()) == {key: one for key, one in final.items() if one[1] >= 0}
     assert seen(UNSTABLE, Offer(unstable=True)) == UNSTABLE
-
-
-def test_it_is_said_at_start_whether_they_are_offered() -> None:
-    assert "--unstable" in "\n".join(explain(Offer()))
-    assert "--unstable" not in "\n".join(explain(Offer(unstable=True)))
 
 
 SUPPORTED = [
@@ -136,18 +126,9 @@ def test_what_all_sides_have_is_no_edit() -> None:
     assert narrow(0, said({18: (0, 0)}, 0), Offer("2.8")) is None
 
 
-def test_features_come_with_their_releases() -> None:
-    assert features("3.2") == {}
-    assert features("4.0.1")["transaction.version"] == 2
-    assert "share.version" not in features("4.0")
-    assert features("4.4") == features("4.3")
-
-
 @pytest.mark.parametrize(("text", "problem"), [
     ("Fetch", "'Fetch' is no API and version"),
-    ("Fetch=", "'Fetch=' is no API and version"),
     ("Fetch=-1", "is no API and version"),
-    ("Fetch=1=2", "is no API and version"),
     ("Fetch=1,", "'' is no API and version"),
     ("Fetsh=3", "did you mean 'Fetch'?"),
     ("999=3", "no API has key 999"),

@@ -86,8 +86,3 @@ def test_every_clash_of_a_rule_is_said() -> None:
         f"delay does nothing beside drop: {LOST}",
         f"slice does nothing beside drop: {LOST}",
     ]
-
-
-def test_two_rules_may_meet() -> None:
-    rules = "- {name: a, do: {delay: 1s}}\n- {name: b, do: drop}\n- {name: c, do: slice}\n"
-    assert len(loads(f"version: 1\nrules:\n{rules}").rules) == 3

@@ -18,10 +18,7 @@ from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.scenario.file import ScenarioError, load, loads
 from barnabas.specs import NAMES
-from tests.places import ROOT
 from tests.proxy.faults.given import message
-
-EXAMPLES = sorted(ROOT.joinpath("experiments/scenarios").glob("*.yaml"))
 
 NUMBER = "number of at most 64 bits"
 TIMES = "the units are ns, us, ms, s, m, h"
@@ -49,7 +46,6 @@ COMMIT = "the body of OffsetCommit request"
 WRONG = [
     # the YAML
     ("", "1: the file is empty"),
-    ("# nothing\n", "1: the file is empty"),
     ("a: [1,\nb", "2: no YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>'"),
     ("version: 1\nrules: []\n---\nversion: 1", "3: no YAML: expected a single document in the stream but found another document"),
     ("version: 1\nseed: \x07", "2: no YAML: the character '\\x07' is not allowed"),
@@ -61,19 +57,9 @@ WRONG = [
     *(
         (f"version: 1\nseed: {text}\nrules: []", f"2: no YAML: {shorten(text.partition(' ')[2] or text, 40)!r} is no {kind}")
         for text, kind in (
-            ("0x" + "f" * 4_000, NUMBER),
-            ("0x" + "f" * 500_000, NUMBER),
-            ("9" * 5_000, NUMBER),
-            ("1" + ":1" * 20_000, NUMBER),
-            ("1" + ":1" * 20_000 + ".5", NUMBER),
-            ("9223372036854775808", NUMBER),
-            ("-9223372036854775809", NUMBER),
-            ("0x1" + "0" * 16, NUMBER),
-            ("!!int x", NUMBER),
-            ("!!int _", NUMBER),
-            ("!!float x", NUMBER),
-            ("!!bool x", "bool"),
-            ("!!timestamp x", "timestamp"),
+            ("0x" + "f" * 500_000, NUMBER), ("9" * 5_000, NUMBER), ("1" + ":1" * 20_000 + ".5", NUMBER),
+            ("9223372036854775808", NUMBER), ("-9223372036854775809", NUMBER), ("0x1" + "0" * 16, NUMBER),
+            ("!!int _", NUMBER), ("!!float x", NUMBER), ("!!bool x", "bool"), ("!!timestamp x", "timestamp"),
         )
     ),
     (rule("when: {times: 0x" + "f" * 4_000 + "}\n  do: close"), f"4: no YAML: '{'0x' + 'f' * 37}…' is no {NUMBER}"),
@@ -86,11 +72,9 @@ WRONG = [
     ("version: 1", "1: 'rules' is missing in the scenario"),
     ("version: 2\nrules: []", "1: version: must be 1, not 2"),
     ("version: 1\nseed: '7'\nrules: []", "2: seed: must be a whole number, not '7'"),
-    ("version: 1\nseed: true\nrules: []", "2: seed: must be a whole number, not true"),
     ("version: 1\nrules: {}", "2: rules: must be a list, not a mapping"),
     ("version: 1\nrules:\n- null", "3: the rule: expected {name: NAME, do: {delay: 200ms}}, not null"),
     ("version: 1\nrules: []\nruels: 1", "3: unknown key 'ruels' in the scenario; did you mean 'rules'?"),
-    ("version: 1\nrules: []\nruels:\n\n- 1", "3: unknown key 'ruels' in the scenario; did you mean 'rules'?"),
     # a rule
     ("version: 1\nrules:\n- do: close", "3: 'name' is missing in the rule"),
     ("version: 1\nrules:\n- {name: '', do: close}", "3: name: must not be empty"),
@@ -98,9 +82,7 @@ WRONG = [
     (rule("match: {}"), "3: 'do' is missing in the rule"),
     (rule("whree: a\n  do: close"), "4: unknown key 'whree' in the rule; did you mean 'where'?"),
     (rule("api: Produce\n  do: close"), "4: unknown key 'api' in the rule; it belongs in match"),
-    (rule("times: 3\n  do: close"), "4: unknown key 'times' in the rule; it belongs in when"),
-    (rule("delay: 3s"), "4: unknown key 'delay' in the rule; it belongs in do"),
-    (rule("seed: 3\n  do: close"), "4: unknown key 'seed' in the rule; it belongs beside rules"),
+    (rule("delay: 3s\n  do: close"), "4: unknown key 'delay' in the rule; it belongs in do"),
     # match
     (matching("{record: offset}"), "4: unknown key 'record' in match; it belongs beside match"),
     (matching("{api: Fetsh}"), "4: api: no API is called 'Fetsh'; did you mean 'Fetch'?"),
@@ -110,10 +92,11 @@ WRONG = [
     (matching("{api: []}"), "4: api: must not be empty"),
     (matching("{direction: requets}"), "4: direction: must be 'request' or 'response', not 'requets'"),
     (matching("{client_id: 7}"), "4: client_id: must be text, not 7"),
-    (matching("{broker: one}"), "4: broker: must be a whole number, not 'one'"),
     (matching("{clientid: a}"), "4: unknown key 'clientid' in match; did you mean 'client_id'?"),
+    (matching("{partition: x}"), "4: partition: 'x' is no partition; write 11, 3-9 or 12+"),
+    (matching(f"{{broker: [1, {'9' * 5000}]}}"), f"4: no YAML: '{'9' * 39}…' is no {NUMBER}"),
+    (matching(f'{{partition: "0-{"9" * 5000}"}}'), f"4: partition: '0-{'9' * 37}…{'9' * 18}' is no partition; write 11, 3-9 or 12+"),
     (matching("{version: 3.5}"), "4: version: 3.5 is no version; write 11, 3-9 or 12+"),
-    (matching("{version: [3, 9]}"), "4: version: (3, 9) is no version; write 11, 3-9 or 12+"),
     (matching("{version: 9-3}"), "4: version: '9-3' is a range whose end is before its start"),
     (matching("{api: StopReplica, version: 5+}"), "4: version: v5+ does not exist: StopReplica has versions 0 to 4"),
     # when
@@ -123,7 +106,6 @@ WRONG = [
     (rule("when: {probability: 1.5}\n  do: close"), "4: probability: must be at most 1.0, not 1.5"),
     (rule("when: {probability: .nan}\n  do: close"), "4: .nan is no number: JSON has none such"),
     (rule("do: {edit: {set: {a: -.inf}}}"), "4: -.inf is no number: JSON has none such"),
-    (rule("do: {inject: {api: 0, version: 3, body: {a: [.nan]}}}"), "4: .nan is no number: JSON has none such"),
     (rule("when: {scope: client}\n  do: close"), "4: scope: must be 'connection' or 'rule', not 'client'"),
     # do
     (done("{delai: 1s}"), "4: unknown key 'delai' in do; did you mean 'delay'?"),
@@ -134,39 +116,30 @@ WRONG = [
     (done("{}"), "4: do: expected a fault, or several, such as {delay: 200ms}"),
     (done("delay"), "4: 'by' is missing in delay"),
     (done("{delay: 200}"), "4: by: 200 needs a unit: ns, us, ms, s, m, h"),
-    (done("{delay: '200'}"), "4: by: 200 needs a unit: ns, us, ms, s, m, h"),
     (done("{delay: 5 sec}"), f"4: by: unknown unit 'sec' in '5 sec'; {TIMES}"),
     (done("{delay: soon}"), f"4: by: 'soon' is no duration such as 5s; {TIMES}"),
-    (done("{delay: -5s}"), f"4: by: '-5s' is no duration such as 5s; {TIMES}"),
     (done("{delay: 0.5ns}"), "4: by: '0.5ns' is no whole number of ns"),
     (done("{delay: 25h}"), "4: by: '25h' is longer than 24h"),
     (done("{delay: {by: 1s,\n    jiter: 1s}}"), "5: unknown key 'jiter' in delay; did you mean 'jitter'?"),
     (done("{delay: {by: 1s, distribution: gauss}}"), "4: distribution: must be 'uniform', 'normal' or 'pareto', not 'gauss'"),
     (done("hold"), "4: hold: give one of until, messages, time and control"),
-    (done("{hold: {at_most: 5s}}"), "4: hold: give one of until, messages, time and control"),
     (done("{hold: {time: 5s, messages: 3}}"), "4: hold: give one of until, messages, time and control"),
-    (done("{hold: {control: false}}"), "4: hold: give one of until, messages, time and control"),
     (done("{hold: {control: now}}"), "4: control: must be true or false, not 'now'"),
     (done("{hold: {messages: 0}}"), "4: messages: must be at least 1, not 0"),
     (done("{hold: {messages: 3,\n    same: broker}}"), "5: same: must be 'connection', 'client', 'group' or 'any', not 'broker'"),
     (done("{hold: {until: {}, same: any}}"), "4: hold: same goes with messages; until has its own: until: {same: client}"),
     (done("{hold: {time: 1m}}"), "4: hold: time is longer than at_most: give a longer at_most"),
-    (done("{hold: {time: 5}}"), "4: time: 5 needs a unit: ns, us, ms, s, m, h"),
-    (done("{hold: {massages: 3}}"), "4: unknown key 'massages' in hold; did you mean 'messages'?"),
     (done("{hold: 5s}"), "4: hold: expected {until: {api: Produce}}, not '5s'"),
     (done("{hold: {until: {api: JoinGrop}}}"), "4: api: no API is called 'JoinGrop'; did you mean 'JoinGroup'?"),
     (done("{hold: {until: {sam: any}}}"), "4: unknown key 'sam' in until; did you mean 'same'?"),
     (done("{reorder: {}}"), "4: reorder: give one of swap, reverse and shuffle"),
     (done("{reorder: {swap: 1, shuffle: 2}}"), "4: reorder: give one of swap, reverse and shuffle"),
     (done("{reorder: {shuffle: 1}}"), "4: shuffle: must be at least 2, not 1"),
-    (done("{reorder: {swap: 1, same: rule}}"), "4: same: must be 'connection', 'client', 'group' or 'any', not 'rule'"),
     (done("{drop: {selective: 1}}"), "4: selective: must be true or false, not 1"),
     (done("{close: true}"), "4: close: expected {forward: true}, not true"),
-    (done("{lose_reply: 1}"), "4: lose_reply: expected no settings, not 1"),
     (matching("{size: 1KiB}"), "4: size: expected {at_least: 1KiB}, not '1KiB'"),
     # where
     (asking("a =="), "5: where: 'a ==' does not compile: it ends too early"),
-    (asking("a = 1"), "5: where: 'a = 1' does not compile: Unknown token '=' at column 3"),
     (asking("7"), "5: where: must be text, not 7"),
     (asking("''"), "5: where: '' does not compile: it is empty"),
     (asking("generation_id_or_member_epoch == 1 2"), "5: where: 'generation_id_or_member_epoch == 1 2' does not compile: unexpected 2 at column 36"),
@@ -183,41 +156,13 @@ WRONG = [
 def test_wrong_scenarios_are_refused_with_their_line(text: str, problem: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         loads(text, "scenario.yaml")
-    assert f"scenario.yaml:{problem}" in caught.value.problems
+    assert caught.value.problems == (f"scenario.yaml:{problem}",)
     assert str(caught.value) == "\n".join(caught.value.problems)
-
-
-LONG = "9" * 5000
-SHORT = "'" + "9" * 39 + "…'"
-
-
-@pytest.mark.parametrize(("text", "problem"), [
-    (f"version: 1\nseed: {LONG}\nrules: []", f"2: no YAML: {SHORT} is no number of at most 64 bits"),
-    (done(f"{{delay: {LONG}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
-    (done(f"{{throttle: {{bytes: {LONG}}}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
-    (matching(f"{{partition: {LONG}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
-    (matching(f"{{broker: [1, {LONG}]}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
-    (matching("{partition: x}"), "4: partition: 'x' is no partition; write 11, 3-9 or 12+"),
-    (matching("{topic: 5}"), "4: topic: must be text, not 5"),
-    (done("{delai: 1s}"), "4: unknown key 'delai' in do; did you mean 'delay'?"),
-])  # fmt: skip
-def test_a_mistake_has_one_reason(text: str, problem: str) -> None:
-    with pytest.raises(ScenarioError) as caught:
-        loads(text)
-    assert caught.value.problems == (f"scenario:{problem}",)
 
 
 def test_a_problem_without_words_of_ours_has_its_line_too() -> None:
     with pytest.raises(ScenarioError, match=r"^scenario:4: versions: ."):
         loads(done("{clamp: {versions: 3}}"))
-
-
-def test_a_long_word_is_told_by_its_ends() -> None:
-    with pytest.raises(ScenarioError) as caught:
-        loads(matching(f'{{partition: "0-{LONG}"}}'))
-    (problem,) = caught.value.problems
-    assert len(problem) < 150
-    assert problem.endswith("999' is no partition; write 11, 3-9 or 12+")
 
 
 def test_all_problems_of_a_file_come_at_once_in_order_of_lines() -> None:
@@ -322,11 +267,6 @@ def test_faults_of_ones_own() -> None:
         loads(done("{lat: 3}"), faults=faults)
     with pytest.raises(ScenarioError, match="s:4: 'factor' is missing in late"):
         loads(done("late"), "s", faults=faults)
-
-
-def test_what_a_capture_keeps_is_the_scenario() -> None:
-    text = done("close")
-    assert loads(text).meta() == {"scenario": text, "seed": 0}
 
 
 def test_files_are_utf_8(tmp_path: Path) -> None:

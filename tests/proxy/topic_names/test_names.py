@@ -58,12 +58,6 @@ def test_what_waits_to_be_read_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     assert names.get(uuid.UUID(int=1999)) is None
 
 
-def test_a_body_that_can_not_be_read_teaches_nothing() -> None:
-    names = TopicNames()
-    names.add_response(METADATA, 12, b"\xff" * 10)
-    assert names.get(uuid.UUID(int=1)) is None
-
-
 def test_a_thread_may_look_while_another_one_tells() -> None:
     names, found = TopicNames(most=10), []
     ids = [uuid.UUID(int=number) for number in range(1, 21)]
@@ -103,10 +97,3 @@ def test_nothing_that_producers_consumers_and_groups_are_answered_is_read_for_na
     }
     assert not any(plan.whole("request", key, 9) for key in (PRODUCE, FETCH, METADATA))
     assert not any(plan.whole("response", key, 9) for key in (PRODUCE, FETCH))
-
-
-def test_names_that_are_put_in_are_bounded_by_their_own_bytes_alone() -> None:
-    names = TopicNames()
-    for number in range(100):
-        names[uuid.UUID(int=number)] = f"topic {number}"
-    assert len(names) == 100

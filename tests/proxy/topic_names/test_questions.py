@@ -22,12 +22,6 @@ def test_they_are_asked_for_in_batches_and_each_once() -> None:
     assert questions.trouble == ""
 
 
-def test_what_a_client_has_learnt_meanwhile_is_not_asked_for() -> None:
-    questions = Questions()
-    questions.want(IDS[:3], 0)
-    assert questions.next({IDS[0]: "t", IDS[2]: "u"}, 0) == (IDS[1],)
-
-
 def test_what_brokers_do_not_know_is_left_alone_for_a_while() -> None:
     questions = Questions()
     questions.want(IDS[:2], 0)
