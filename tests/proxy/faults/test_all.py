@@ -6,12 +6,8 @@ reaches it. The examples of a fault say what reaches the broker and what the cli
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
 import pytest
 
-from barnabas.proxy.faults import FAULTS
 from barnabas.specs.frames import Direction
 from barnabas.specs.records import Record, build
 from tests.proxy.faults.examples import ABOUT_MESSAGES, rows
@@ -110,9 +106,3 @@ def test_order_and_what_is_in_flight(
     # an exchange is told of once, whatever was done to it; what came behind an end is not read
     told = sorted(x.correlation_id for x in actor.done)
     assert told == (ALL[: len(told) or 1] if expected.end == "closed" else ALL)
-
-
-@pytest.mark.parametrize("name", [name for name, *_ in FAULTS])
-def test_every_fault_says_what_it_does_to_them(name: str) -> None:
-    text: Any = importlib.import_module(f"barnabas.proxy.faults.{name}").__doc__
-    assert [word for word in ("acks=0:", "Order:", "In flight:") if word not in text] == []

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from barnabas.proxy.effects import Halt
-from barnabas.proxy.rules.outcome import outcome
-from tests.proxy.faults.given import Examples, Play, Row, effect_of, requests, stage
+from tests.proxy.faults.given import Examples, Play, Row, effect_of
 
 RESPONSES = "{api: Heartbeat, direction: response}"
 EXAMPLES = Examples(
@@ -34,11 +33,3 @@ S = 1_000_000_000
 def test_it_waits_for_five_minutes_unless_told() -> None:
     assert effect_of("breakpoint", {}) == Halt(300 * S)
     assert effect_of("breakpoint", {"at_most": "2s"}) == Halt(2 * S)
-
-
-def test_its_outcome_says_how_it_left() -> None:
-    actor = stage("breakpoint")
-    actor.ask(requests(1))
-    actor.end("request")
-    found = outcome(actor.stage.rules.rule("r")).what
-    assert found == "breakpoint, 1 left when the connection ended"

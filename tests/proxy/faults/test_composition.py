@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from barnabas.captures.kafka.frames import frames
-from barnabas.captures.reader import CaptureReader
-from barnabas.loop import run
 from barnabas.proxy.rules.outcome import outcome
 from barnabas.specs import api
 from tests.proxy.faults.given import produce, requests, responses, stage
 from tests.proxy.frames import Chunks, request, response, slicings
 from tests.proxy.playbook import Actor, Stage
-from tests.proxy.test_rehearsal import live
 
 EDIT = "{edit: {set: {member_id: abc}}}"
 CORRUPT = "{corrupt: {path: member_id, what: byte}}"
@@ -152,15 +147,3 @@ def test_it_is_said_the_first_times_only() -> None:
         actor.answer(responses(number))
     assert len(actor.said) == 10
     assert actor.stage.rules.rule("r").unable == 20
-
-
-def test_the_capture_has_it(tmp_path: Path) -> None:
-    capture = tmp_path / "c.pcapng"
-    rule = f"{{name: bad, match: {{api: Heartbeat, direction: request}}, do: {BAD}}}"
-    run(live(f"version: 1\nrules: [{rule}]", capture))
-    said = [frame.facts for frame in frames(CaptureReader(capture)) if "rules" in frame.facts]
-    assert said
-    for facts in said:
-        assert facts["rules"] == ["bad"]
-        assert facts["what"][0].startswith(WHY)
-        assert "left" not in facts

@@ -18,12 +18,8 @@ from tests.proxy.faults.given import (
     effect_of,
     fields_after,
     message,
-    produce,
     produced,
-    requests,
-    stage,
 )
-from tests.proxy.frames import Chunks, slicings
 
 RECORDS = records.build([Record(0, 1000, b"key", b"value")])
 PATH = "topic_data[0].partition_data[0].records"
@@ -115,11 +111,3 @@ def test_more_batches_than_a_fault_takes_apart_stay(monkeypatch: pytest.MonkeyPa
     assert fields_after("corrupt", IN_RECORDS, produced(RECORDS * 2))
     with pytest.raises(Unable, match=r"^more than 2 batches$"):
         fields_after("corrupt", IN_RECORDS, produced(RECORDS * 3))
-
-
-@slicings
-def test_the_frame_keeps_its_size(chunks: Chunks) -> None:
-    actor = stage("{corrupt: {what: byte}}", "{api: Produce, direction: request}")
-    expected = produce(1, acks=1, records=RECORDS) + requests(2)
-    actor.ask(expected, chunks)
-    assert sum(a != b for a, b in zip(actor.sent["request"], expected, strict=True)) == 1

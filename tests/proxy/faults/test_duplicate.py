@@ -6,10 +6,6 @@ from tests.proxy.faults.given import (
     Fate,
     Play,
     Row,
-    produce,
-    requests,
-    responses,
-    stage,
 )
 
 EXAMPLES = Examples(
@@ -22,13 +18,3 @@ EXAMPLES = Examples(
              match="{api: Heartbeat, direction: response}"),
     ],
 )  # fmt: skip
-
-
-def test_nothing_is_taken_out_for_acks_0() -> None:
-    actor = stage("duplicate", "{api: Produce, direction: request}")
-    actor.ask(produce(1, acks=0) + requests(2))
-    assert actor.sent["request"] == produce(1, acks=0) * 2 + requests(2)
-    actor.answer(responses(2))
-    assert actor.sent["response"] == responses(2)
-    told = [(x.correlation_id, x.note) for x in actor.done]
-    assert told == [(1, "no response (acks=0)"), (2, "")]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.proxy.rules.outcome import outcome
 from tests.proxy.faults.given import Examples, Row, message, requests, responses, stage
 from tests.proxy.frames import Chunks, response, slicings
 
@@ -39,11 +38,3 @@ def test_the_client_is_told_at_once_and_not_read_from(chunks: Chunks, mute: bool
     assert not actor.connection.full("request")
     (found,) = actor.done
     assert found.response == {"error_code": 0, "throttle_time_ms": 250}
-
-
-def test_a_message_that_can_not_say_it_stays() -> None:
-    actor = stage("{quota: 1s}", "{api: Heartbeat, direction: request}")
-    actor.ask(requests(1))
-    assert actor.sent["request"] == requests(1)
-    assert actor.stage.rules.rule("r").unable == 1
-    assert "could not be done" in outcome(actor.stage.rules.rule("r")).what

@@ -84,14 +84,6 @@ EXAMPLES = Examples(
 )  # fmt: skip
 
 
-def test_the_exchange_says_who_answered() -> None:
-    actor = stage("{respond: {error: REBALANCE_IN_PROGRESS}}")
-    actor.ask(requests(2))
-    (found,) = actor.done
-    assert (found.error, found.rules) == ("REBALANCE_IN_PROGRESS", ("r",))
-    assert found.note == "answered by the proxy"
-
-
 def test_a_request_that_the_proxy_answers_does_not_pass_what_waits_for_it() -> None:
     actor = Stage(
         "version: 1\nrules:\n"

@@ -13,11 +13,8 @@ from tests.proxy.faults.given import (
     effect_of,
     fields_after,
     message,
-    produce,
     produced,
-    stage,
 )
-from tests.proxy.frames import Chunks, slicings
 
 PATH = "topic_data[*].partition_data[*].records"
 FIRST = "topic_data[0].partition_data[0].records"
@@ -161,11 +158,3 @@ def test_headers_can_stand_in_base64_and_be_taken_away() -> None:
     assert [record.headers for record in read_all(found)] == [(("h", b"\xff"),)] * 2
     (found,) = done({"path": FIRST, "headers": []}, TWO)
     assert [record.headers for record in read_all(found)] == [()] * 2
-
-
-@slicings
-def test_the_broker_gets_it(chunks: Chunks) -> None:
-    actor = stage(f"{{rewrite: {{path: '{FIRST}', value: other}}}}", "{api: Produce}")
-    actor.ask(produce(1, 1, TWO), chunks)
-    (frame,) = actor.frames("request")
-    assert (frame.count(b"other"), actor.ids("request")) == (2, [1])
