@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.peers import PEERS, embedded
+from barnabas.peers import embedded
 from barnabas.peers.embedded import AUTO_PARTITIONS, EmbeddedCluster, UnavailableError
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
@@ -81,21 +81,6 @@ def test_aiokafka_produces_consumes_and_commits(cluster: EmbeddedCluster) -> Non
     assert sorted(asyncio.run(run())) == [b"%d" % i for i in range(10)]
 
 
-def test_kafka_python_produces_and_consumes(cluster: EmbeddedCluster) -> None:
-    kafka = pytest.importorskip("kafka")
-    # by itself version 3 asks ApiVersions v4, and does not understand the mock's refusal
-    common = {"bootstrap_servers": cluster.bootstrap.split(","), "api_version": (0, 11)}
-    producer = kafka.KafkaProducer(**common)
-    for i in range(5):
-        producer.send("kafka-python", b"%d" % i, partition=0).get(5)
-    producer.close(5)
-    consumer = kafka.KafkaConsumer(**common, auto_offset_reset="earliest", consumer_timeout_ms=5000)
-    consumer.assign([kafka.TopicPartition("kafka-python", 0)])
-    got = [next(consumer).value for _ in range(5)]
-    consumer.close()
-    assert got == [b"%d" % i for i in range(5)]
-
-
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     with EmbeddedCluster(1) as cluster:
         confluent_kafka.Producer(client(cluster)).list_topics(timeout=5)
@@ -116,7 +101,3 @@ def test_a_missing_wheel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         EmbeddedCluster(),
     ):
         pass
-
-
-def test_it_is_listed() -> None:
-    assert [peer.name for peer in PEERS] == ["embedded", "apache"]

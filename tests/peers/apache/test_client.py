@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -55,17 +54,6 @@ def test_records_are_sent_received_and_committed(pair: JavaClient) -> None:
     assert pair.produce("plain", [b"more"]) == [(0, 3)]
     # the group goes on where it was
     assert pair.consume("plain", 1, group="plain") == [Received("plain", 0, 3, None, b"more")]
-
-
-@pytest.mark.needs_apache
-def test_records_at_a_fixed_rate_take_the_time_that_it_takes(pair: JavaClient) -> None:
-    begun = time.monotonic()
-    took = pair.pace("paced", 40, size=100, rate=100)
-    assert time.monotonic() - begun >= 0.39
-    assert len(took) == 40
-    assert all(microseconds > 0 for microseconds in took)
-    received = pair.consume("paced", 41, group="paced")  # the first one is not measured
-    assert values(received) == [b"x" * 100] * 41
 
 
 @pytest.mark.needs_apache
@@ -159,15 +147,6 @@ def test_what_an_old_version_has_not_is_an_error() -> None:
 
 
 @pytest.mark.needs_apache
-def test_a_process_that_ends_is_told_with_what_it_said() -> None:
-    with client_of("0.8.2.2", "127.0.0.1:1") as java:
-        assert java.pid is not None
-        os.kill(java.pid, signal.SIGKILL)
-        with pytest.raises(JavaError, match="the client's process ended"):
-            java.produce("t", [b""])
-
-
-@pytest.mark.needs_apache
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, pytest.fail.Exception])
 def test_an_interrupted_call_ends_the_process_and_later_calls_say_so(
     problem: type[BaseException], monkeypatch: pytest.MonkeyPatch
@@ -189,17 +168,6 @@ def test_an_interrupted_call_ends_the_process_and_later_calls_say_so(
             assert f"produce was interrupted by {problem.__name__}; it said: " in str(caught.value)
             assert "last words" in str(caught.value)
             assert "\n" not in str(caught.value)
-        assert process.returncode == -signal.SIGKILL
-
-
-@pytest.mark.needs_apache
-def test_an_answer_of_another_request_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    with client_of("3.9.1", "127.0.0.1:1") as java:
-        process = java._process.popen
-        assert process is not None
-        monkeypatch.setattr(process.stdout, "readline", lambda: '{"number": 0, "sent": []}')
-        with pytest.raises(JavaError, match="produce is request 1, the answer is of 0"):
-            java.produce("t", [b""])
         assert process.returncode == -signal.SIGKILL
 
 

@@ -13,7 +13,6 @@ from barnabas.peers.apache import (
     ApacheCluster,
     BootError,
     Mode,
-    UnavailableError,
     UnknownVersionError,
     boot,
     cluster,
@@ -140,16 +139,6 @@ def test_a_broker_that_was_killed_comes_back_although_zookeeper_still_counts_on_
         assert running.nodes[1].pid not in (None, first)
 
 
-@pytest.mark.needs_apache("3.9.1")
-def test_settings_of_a_caller_are_used() -> None:
-    with ApacheCluster(
-        "3.9.1", mode=Mode.ZOOKEEPER, settings={"broker.rack": "rack-{id}"}
-    ) as running:
-        answer = ask(running.nodes[1].port, METADATA, 1, {"topics": []}, 5)
-        assert [one["rack"] for one in answer["brokers"]] == ["rack-1"]
-        assert running.zookeeper is not None
-
-
 @pytest.mark.parametrize(
     ("version", "settings", "said"),
     [
@@ -248,12 +237,3 @@ def test_what_can_not_be_is_refused_before_anything_starts(
 ) -> None:
     with pytest.raises(error, match=said):
         ApacheCluster(**how)
-
-
-def test_what_can_not_be_had_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def offline(coordinates: object) -> None:
-        raise UnavailableError("no network")
-
-    monkeypatch.setattr(cluster, "class_path", offline)
-    with pytest.raises(UnavailableError, match="no network"), ApacheCluster("3.9.1"):
-        pass

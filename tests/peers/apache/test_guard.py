@@ -74,12 +74,6 @@ def test_what_left_lives_on(tmp_path: Path) -> None:
         left.kill()
 
 
-def test_closing_waits_until_the_directory_is_gone(tmp_path: Path) -> None:
-    (tmp_path / "files").mkdir()
-    Guard(tmp_path / "files").close()
-    assert not (tmp_path / "files").exists()
-
-
 def test_a_guard_that_was_killed_disturbs_nobody(tmp_path: Path) -> None:
     guard = Guard(tmp_path / "files")
     guard._process.kill()

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.peers.apache import jvm as subject
 from barnabas.peers.apache.errors import BootError
 from barnabas.peers.apache.guard import Guard
-from barnabas.peers.apache.jvm import Jvm, command
+from barnabas.peers.apache.jvm import Jvm
 
 Start = Callable[..., Jvm]
 
@@ -73,13 +72,6 @@ def test_one_that_is_paused_ends_when_asked(started: Start) -> None:
     assert jvm.said().endswith("bye\n")  # a shell may tell of its child first
 
 
-def test_it_has_a_process_group_of_its_own(started: Start) -> None:
-    jvm = started("sleep 600 & wait")
-    assert jvm.pid is not None
-    assert os.getpgid(jvm.pid) == jvm.pid != os.getpgid(0)
-    jvm.end()
-
-
 def test_it_is_started_once_at_a_time_and_again_after_its_end(started: Start) -> None:
     jvm = started("echo $$; exec sleep 600")
     first = jvm.pid
@@ -107,13 +99,6 @@ def test_it_may_end_at_the_first_signal(started: Start, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "killpg", killpg)
     jvm.end(10)
     assert jvm.pid is None
-
-
-def test_nothing_is_sent_to_one_that_ended(made: Start) -> None:
-    jvm = made("exit 0")
-    jvm.run(10)
-    with pytest.raises(RuntimeError, match="it is not running"):
-        jvm.signal(signal.SIGSTOP)
 
 
 def test_it_is_asked_for_its_threads(started: Start) -> None:
@@ -148,11 +133,3 @@ def test_one_that_takes_too_long_is_ended(made: Start) -> None:
     with pytest.raises(BootError, match="it did not end within 0 s; it said nothing"):
         jvm.run(0.05)
     assert jvm.pid is None
-
-
-def test_a_command_has_java_flags_class_path_and_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subject, "java", lambda: Path(sys.executable))
-    line = command([Path("/a.jar"), Path("/b.jar")], ("Main", "x"), heap="64m", flags=("-Dy",))
-    assert line[0] == sys.executable
-    assert line[-5:] == ["-Dy", "-cp", "/a.jar:/b.jar", "Main", "x"]
-    assert {"-Xmx64m", "-XX:+UseSerialGC", "-Djava.net.preferIPv4Stack=true"} < set(line)

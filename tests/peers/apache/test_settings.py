@@ -7,7 +7,6 @@ import pytest
 from barnabas.peers.apache.settings import (
     Node,
     Plan,
-    meta_properties,
     properties,
     server_properties,
     zoo_cfg,
@@ -39,34 +38,23 @@ def told(plan: Plan, node: int = 1) -> dict[str, str]:
 
 
 SMALL = {
-    "log.dirs": "/tmp/b1/data",
-    "num.network.threads": "1",
-    "num.io.threads": "2",
-    "background.threads": "1",
-    "num.partitions": "1",
-    "offsets.topic.replication.factor": "1",
-    "offsets.topic.num.partitions": "1",
-    "log.cleaner.dedupe.buffer.size": "2097152",
-    "controlled.shutdown.enable": "false",
-}
+    "log.dirs": "/tmp/b1/data", "num.network.threads": "1", "num.io.threads": "2", "background.threads": "1",
+    "num.partitions": "1", "offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "1",
+    "log.cleaner.dedupe.buffer.size": "2097152", "controlled.shutdown.enable": "false",
+}  # fmt: skip
 LISTENER = {"advertised.listeners": "PLAINTEXT://127.0.0.1:1002"}
 KEEPER = {"broker.id": "2", "zookeeper.connect": "127.0.0.1:2181"}
 OF_KRAFT = {
-    **LISTENER,
-    "process.roles": "broker,controller",
-    "node.id": "2",
+    **LISTENER, "process.roles": "broker,controller", "node.id": "2",
     "controller.quorum.voters": "1@127.0.0.1:2001,2@127.0.0.1:2002,3@127.0.0.1:2003",
     "listeners": "PLAINTEXT://127.0.0.1:1002,CONTROLLER://127.0.0.1:2002",
     "controller.listener.names": "CONTROLLER",
-}
+}  # fmt: skip
 SINCE_0_9 = {**LISTENER, **KEEPER, "listeners": "PLAINTEXT://127.0.0.1:1002"}
 BEFORE_0_9 = {
-    **KEEPER,
-    "host.name": "127.0.0.1",
-    "port": "1002",
-    "advertised.host.name": "127.0.0.1",
-    "advertised.port": "1002",
-}
+    **KEEPER, "host.name": "127.0.0.1", "port": "1002",
+    "advertised.host.name": "127.0.0.1", "advertised.port": "1002",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("known", "mode"), CASES)
@@ -114,10 +102,6 @@ def test_internal_topics_are_on_as_many_brokers_as_there_are(
     assert settings.items() >= wanted.items()
 
 
-def test_more_than_three_copies_are_not_made() -> None:
-    assert told(plan_of(release("3.9.1"), Mode.KRAFT, 5))["offsets.topic.replication.factor"] == "3"
-
-
 def test_a_callers_settings_come_last_and_know_the_node() -> None:
     plan = plan_of(release("3.9.1"), Mode.KRAFT, 2)
     extra = {
@@ -144,23 +128,9 @@ def test_all_protocols_have_a_listener_name_in_kraft() -> None:
 
 def test_zookeeper_listens_on_loopback_for_any_number_of_clients() -> None:
     assert parsed(zoo_cfg(plan_of(release("2.8.0"), Mode.ZOOKEEPER), Path("/tmp/z"))) == {
-        "tickTime": "500",
-        "dataDir": "/tmp/z",
-        "clientPort": "2181",
-        "clientPortAddress": "127.0.0.1",
-        "maxClientCnxns": "0",
-        "admin.enableServer": "false",
-        "4lw.commands.whitelist": "dump,ruok",
-    }
-
-
-def test_a_formatted_directory_names_cluster_and_node() -> None:
-    plan = plan_of(release("3.9.1"), Mode.KRAFT, 3)
-    assert parsed(meta_properties(plan, plan.nodes[2])) == {
-        "version": "1",
-        "cluster.id": "Y2x1c3Rlci1pZC1hYmNkZQ",
-        "node.id": "3",
-    }
+        "tickTime": "500", "dataDir": "/tmp/z", "clientPort": "2181", "clientPortAddress": "127.0.0.1",
+        "maxClientCnxns": "0", "admin.enableServer": "false", "4lw.commands.whitelist": "dump,ruok",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("value", "written"), [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.peers.recorded.shape import about, shape
+from barnabas.peers.recorded.shape import shape
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
 
@@ -24,9 +24,3 @@ def produce(value: bytes, *, timestamp: int = 1, producer_id: int = -1, topic: s
 ])  # fmt: skip
 def test_shapes(one: bytes, other: bytes, same: bool) -> None:
     assert (shape(0, 9, one) == shape(0, 9, other)) is same
-
-
-def test_what_a_request_is_about() -> None:
-    assert about(0, 9, produce(b"v")) == about(0, 9, produce(b"w"))
-    assert about(0, 9, produce(b"v")) == frozenset({("name=t",), ("name=t", "index=0")})
-    assert about(0, 9, b"\xff") == b"\xff"

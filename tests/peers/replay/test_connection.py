@@ -22,28 +22,3 @@ async def test_who_is_cancelled_while_it_closes_is_cancelled_alone() -> None:
                 with pytest.raises(asyncio.CancelledError):
                     await first
             assert connection.gone
-
-
-def test_who_asks_waits_while_the_session_is_renewed() -> None:
-    async def main() -> list[str]:
-        said: list[str] = []
-        async with Broker(fine) as address:
-            connection = await LiveConnection.open(address)
-
-            async def renew() -> None:
-                said.append("begins")
-                await asyncio.sleep(0)
-                connection.lasts(60.0, renew)
-                said.append("is done")
-
-            async def ask() -> None:
-                await connection.ready()
-                said.append("asks")
-
-            await ask()
-            connection.lasts(0.0, renew)
-            await asyncio.gather(ask(), ask())
-            await connection.close()
-        return said
-
-    assert asyncio.run(main()) == ["asks", "begins", "is done", "asks", "asks"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from barnabas.peers.replay.offsets import Offsets, partitions
+from barnabas.peers.replay.offsets import Offsets
 
 ID, LIVE = uuid.UUID(int=1), uuid.UUID(int=2)
 
@@ -29,12 +29,6 @@ def test_a_batch_that_came_before_others_counts_from_its_own_place() -> None:
     assert [offsets.live(("t", 0), offset) for offset in (0, 9, 10)] == [5, 14, 0]
 
 
-def test_topics_by_id_are_the_same_as_by_name() -> None:
-    offsets = Offsets({ID: "t"})
-    offsets.learn(produced(0, topic_id=ID), produced(7, topic_id=LIVE), {LIVE: "t"})
-    assert offsets.live((ID, 0), 1) == offsets.live(("t", 0), 1) == 8
-
-
 def test_a_batch_that_was_refused_teaches_nothing() -> None:
     offsets = Offsets()
     offsets.learn(produced(3), produced(-1), {})
@@ -53,8 +47,3 @@ def test_they_stand_in_requests_and_responses() -> None:
     offsets.translate(9, "response", fetched)
     assert entry["committed_offset"] == 54
     offsets.translate(3, "request", {"topics": [{"name": "t"}]})
-
-
-def test_partitions_wherever_they_stand() -> None:
-    body = {"topics": [{"name": "t", "partitions": [{"index": 1}, {"index": 2}]}], "x": [1]}
-    assert [place for place, _ in partitions(body, "index")] == [("t", 1), ("t", 2)]

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import uuid
-
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.order import TooLarge, in_order, index
-from tests.captures.checks.given import exchange
 
 
 def sized(ts: int, connection: int = 1, size: int = 10) -> Exchange:
@@ -26,18 +23,3 @@ def test_what_waits_too_long_is_too_much() -> None:
     with pytest.raises(TooLarge):
         list(in_order(recorded, index(recorded).order, limit=2500))
     assert len(list(in_order(recorded, index(recorded).order, limit=3500))) == 4
-
-
-def test_names_and_assignments_are_known_before() -> None:
-    topic = uuid.UUID(int=7)
-    named = {"topics": [{"name": "t", "topic_id": topic}]}
-    metadata = exchange("Metadata", 12, None, named, at=0)
-    given = [{"member_id": "m", "assignment": b"x"}]
-    sync = {"group_id": "g", "generation_id": 3, "member_id": "m"}
-    asked = [
-        exchange("SyncGroup", 1, {**sync, "assignments": several}, None, at=1)
-        for several in (given, [])
-    ]
-    found = index([metadata, *asked])
-    assert found.topics == {topic: "t"}
-    assert found.assignments == {("g", 3): given}

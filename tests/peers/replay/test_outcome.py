@@ -74,16 +74,6 @@ def test_fields_that_one_version_lacks_are_not_compared() -> None:
     assert differ(14, recorded, live, (5, 4)) == ["error_code: 0 ≠ 27"]
 
 
-def test_offsets_and_ids_are_expected_in_live_terms() -> None:
-    identities, offsets = Identities(), Offsets()
-    offsets.put(("t", 0), 0, 50)
-    entry = {"partition_index": 0, "committed_offset": 4, "error_code": 0}
-    recorded = {"topics": [{"name": "t", "partitions": [entry]}]}
-    wanted = expected(9, (5, 5), recorded, (identities, offsets), None)
-    assert wanted["topics"][0]["partitions"][0]["committed_offset"] == 54
-    assert entry["committed_offset"] == 4
-
-
 def test_members_are_told_to_a_groups_leader_only() -> None:
     recorded = {"error_code": 0, "protocol_name": "range", "members": [{"member_id": "a"}]}
     assert differ(11, recorded, {**recorded, "members": []}, (5, 5)) == []

@@ -197,12 +197,6 @@ def test_a_client_whose_connection_was_closed_comes_again() -> None:
     assert asked == ["a", "b"]
 
 
-def test_many_connections_end_whatever_is_under_way() -> None:
-    exchanges = [heartbeat(number, number + 1, "a", connection=number) for number in range(30)]
-    found = play([*exchanges, heartbeat(40, None, "b", connection=40)], fine)
-    assert [outcome.finding for outcome in found] == [False] * 31
-
-
 def fetch(ts: int, epoch: int, offset: int | None) -> Exchange:
     """The Fetch of a session; offset: of the partition, None if there is nothing new to say of it."""
     topics = [{"topic": "t", "partitions": [{"partition": 0, "fetch_offset": offset}]}]

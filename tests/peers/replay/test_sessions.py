@@ -70,15 +70,6 @@ def test_each_fetch_asks_for_all_of_its_session() -> None:
     assert whole(sessions, 1, asked(1, {})) == {}
 
 
-def test_what_has_no_session_stays_as_it_is() -> None:
-    sessions = FetchSessions()
-    older: dict[str, Any] = {"topics": []}
-    for request in (asked(-1, {"a": {0: 0}}), older):
-        assert sessions.whole(1, request) is request
-    assert sessions.ask(HERE, older) is older
-    sessions.answered(HERE, {"responses": []})
-
-
 def test_a_live_session_is_told_what_changed() -> None:
     sessions = FetchSessions()
     topics = {"a": {0: 0, 1: 0}, "b": {0: 0}}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.peers.replay.plan import SENT
-from barnabas.peers.replay.versions import NotReplayable, converted, pruned, version_for
+from barnabas.peers.replay.versions import NotReplayable, converted, version_for
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
 
@@ -83,15 +83,6 @@ def test_what_a_version_can_not_say(
 ) -> None:
     with pytest.raises(NotReplayable, match=why):
         converted(key, body, before, after, {ID: "t"})
-
-
-def test_fields_that_are_kept_all_the_same() -> None:
-    layout = api("Fetch").response.layout(12)
-    body = {"throttle_time_ms": 0, "x": 1, "responses": [{"topic_id": ID, "partitions": []}]}
-    assert pruned(body, layout, keep=("topic_id",)) == {
-        "throttle_time_ms": 0,
-        "responses": [{"topic_id": ID, "partitions": []}],
-    }
 
 
 @pytest.mark.parametrize("key", sorted(SENT))

@@ -75,10 +75,11 @@ def barnabas(*arguments: str) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def toxiproxy(folder: Path) -> Iterator[int]:
-    """toxiproxy's own server; its port."""
-    program = installed(folder, "server")
+    """toxiproxy's own server, built by Go; its port."""
+    version = f"-X {MODULE}.Version={VERSION}"
+    build(["install", "-ldflags", version, f"{MODULE}/cmd/server@v{VERSION}"], folder)
     port = free_port()
-    process = subprocess.Popen([program, "-port", str(port)], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([folder / "server", "-port", str(port)], stdout=subprocess.DEVNULL)
     try:
         until = time.monotonic() + SOON
         while True:
@@ -92,13 +93,6 @@ def toxiproxy(folder: Path) -> Iterator[int]:
     finally:
         process.kill()
         process.wait()
-
-
-def installed(folder: Path, command: str) -> str:
-    """One of toxiproxy's commands, built by Go; skips the test where that can't be."""
-    version = f"-X {MODULE}.Version={VERSION}"
-    build(["install", "-ldflags", version, f"{MODULE}/cmd/{command}@v{VERSION}"], folder)
-    return str(folder / command)
 
 
 def build(arguments: list[str], folder: Path) -> None:

@@ -75,18 +75,6 @@ def test_clients_are_told_the_proxies(bench: Bench) -> None:
     assert {f"{each.host}:{each.port}" for each in found} == set(bench.listen.values())
 
 
-def test_latency_comes_and_goes(bench: Bench) -> None:
-    producer = bench.producer()
-    assert delivered(producer) is not None
-    bench.all("POST", "/toxics", type="latency", attributes={"latency": int(1000 * LATE)})
-    late = delivered(producer)
-    bench.all("DELETE", "/toxics/latency_downstream")
-    soon = delivered(producer)
-    assert late is not None
-    assert soon is not None
-    assert soon < LATE <= late
-
-
 @pytest.mark.parametrize("type_", ["timeout", "reset_peer"])
 def test_records_arrive_when_what_cut_them_off_is_gone(bench: Bench, type_: str) -> None:
     producer = bench.producer()
@@ -94,15 +82,6 @@ def test_records_arrive_when_what_cut_them_off_is_gone(bench: Bench, type_: str)
     bench.all("POST", "/toxics", type=type_, stream="upstream", attributes={"timeout": 100})
     assert delivered(producer, 1.0) is None
     bench.all("DELETE", f"/toxics/{type_}_upstream")
-    assert producer.flush(PATIENCE) == 0
-
-
-def test_records_arrive_when_the_proxies_are_enabled_again(bench: Bench) -> None:
-    producer = bench.producer()
-    assert delivered(producer) is not None
-    bench.all("POST", "", enabled=False)
-    assert delivered(producer, 1.0) is None
-    bench.all("POST", "", enabled=True)
     assert producer.flush(PATIENCE) == 0
 
 
