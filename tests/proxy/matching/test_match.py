@@ -11,7 +11,7 @@ from barnabas.proxy.matching.match import Match, Until
 from barnabas.proxy.matching.message import Message
 from barnabas.specs.frames import Direction
 from tests.bodies import reassignments
-from tests.proxy.faults.given import message, requests, responses, stage
+from tests.proxy.faults.given import message
 
 
 def made(**settings: Any) -> Match:
@@ -145,14 +145,6 @@ def test_acks_and_errors_as_they_may_be_written() -> None:
     assert made(error=("None", -32768, 32767)).error == frozenset({0, -32768, 32767})
 
 
-def test_a_response_is_matched_by_what_its_request_named() -> None:
-    actor = stage("drop", "{group: g, direction: response}", "{skip: 1}")
-    for number in (1, 2):
-        actor.ask(requests(number))
-        actor.answer(responses(number))
-    assert actor.sent["response"] == responses(1)
-
-
 def test_messages_must_meet_both() -> None:
     subject = Message("request", 11, 5, "app", 1, 0, 0, None, 10, None)
     assert made(api="JoinGroup", client_id="app").matches(subject)
@@ -176,7 +168,3 @@ def test_kinds_are_those_declared() -> None:
 ])  # fmt: skip
 def test_words(match: Match, words: str) -> None:
     assert match.describe() == words
-
-
-def test_matches_are_values() -> None:
-    assert {made(api="Fetch"), made(api=1)} == {made(api="fetch")}

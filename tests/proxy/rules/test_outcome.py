@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from barnabas.proxy.rules.outcome import Outcome, outcome
-from barnabas.proxy.rules.rules import Rules
 from tests.proxy.rules.test_rules import rules
 
 
@@ -91,12 +90,3 @@ def test_what_rules_have_done_goes_on_under_the_next_ones() -> None:
     assert second.struck == {"close": 4, "delay": 2, "duplicate": 2}
     assert rules("do: drop", before=second).struck == second.struck + Counter(drop=0)
     assert second.claim is first.claim
-
-
-def test_a_capture_keeps_the_scenario_and_when_it_began() -> None:
-    made = rules("do: close")
-    made.began = 5
-    assert made.scenario is not None
-    assert made.meta() == {**made.scenario.meta(), "began": 5}
-    assert made.scenario.meta()["scenario"]
-    assert Rules(None).meta() == {}

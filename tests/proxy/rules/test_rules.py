@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from pydantic import BaseModel
 
-from barnabas.proxy.effects import Effect, HangUp, Lose, Stall, Wait
+from barnabas.proxy.effects import Effect, Lose, Stall, Wait
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
@@ -256,10 +256,6 @@ def test_rules_decide_in_their_order_until_one_loses_the_message() -> None:
         ),
     ]
     assert made.rules[2].matched == 0
-
-
-def test_nobody_is_asked_after_a_close() -> None:
-    assert effects("do: {close: {forward: true}}", "do: drop") == [HangUp(forward=True)]
 
 
 class Whim(BaseModel):
