@@ -9,7 +9,7 @@ from barnabas.peers.replay.sessions import FetchSessions
 Topics = dict[str, dict[int, int]]
 """Offsets by topic and partition."""
 
-HERE, OTHER = (1, 5), (1, 6)
+HERE = (1, 5)
 """A recorded connection and a live broker."""
 
 
@@ -43,17 +43,16 @@ def whole(sessions: FetchSessions, connection: int, request: dict[str, Any]) -> 
     return offsets
 
 
-def begun(*live: tuple[Topics, tuple[int, int], int]) -> FetchSessions:
-    """Sessions of brokers that hold these partitions."""
+def begun(topics: Topics) -> FetchSessions:
+    """Session 99 of a broker that holds these partitions."""
     sessions = FetchSessions()
-    for topics, place, session in live:
-        sessions.ask(place, asked(0, topics))
-        sessions.answered(place, answer(session))
+    sessions.ask(HERE, asked(0, topics))
+    sessions.answered(HERE, answer(99))
     return sessions
 
 
-def answer(session_id: int, error: int = 0) -> dict[str, Any]:
-    return {"session_id": session_id, "error_code": error}
+def answer(session_id: int) -> dict[str, Any]:
+    return {"session_id": session_id, "error_code": 0}
 
 
 def test_each_fetch_asks_for_all_of_its_session() -> None:
@@ -82,41 +81,17 @@ def test_a_live_session_is_told_what_changed() -> None:
     assert said(then) == ((99, 2), {}, {})
 
 
-@pytest.mark.parametrize("answers", [
-    pytest.param([answer(0)], id="no session"),
-    pytest.param([answer(99), answer(0, 70)], id="not found"),
-    pytest.param([answer(99), answer(0, 71)], id="another epoch"),
-    pytest.param([None], id="nobody knows what became of it"),
-])  # fmt: skip
-def test_all_is_asked_again_of_a_broker_without_the_session(
-    answers: list[dict[str, Any] | None],
-) -> None:
-    sessions, everything = FetchSessions(), {"a": {0: 0, 1: 0}}
-    for epoch, one in enumerate(answers):
-        sessions.ask(HERE, asked(epoch, everything))
-        if one is not None:
-            sessions.answered(HERE, one)
-    assert said(sessions.ask(HERE, asked(1, everything))) == ((0, 0), everything, {})
-
-
 @pytest.mark.parametrize("epoch", [0, -1])
 def test_who_ends_a_session_ends_the_live_one(epoch: int) -> None:
-    sessions = begun(({"a": {0: 0}}, HERE, 99))
+    sessions = begun({"a": {0: 0}})
     found = sessions.ask(HERE, asked(epoch, {"a": {0: 0}}))
     assert said(found) == ((99, epoch), {"a": {0: 0}}, {})
     sessions.answered(HERE, answer(0))
     assert said(sessions.ask(HERE, asked(3, {})))[0] == (0, 0)
 
 
-def test_brokers_have_sessions_of_their_own() -> None:
-    sessions = begun(({"a": {0: 0}}, HERE, 100), ({"a": {1: 0}}, OTHER, 101))
-    assert said(sessions.ask(HERE, asked(1, {"a": {0: 0}})))[0] == (100, 1)
-    sessions.forget(1)
-    assert said(sessions.ask(OTHER, asked(1, {"a": {1: 0}})))[0] == (0, 0)
-
-
 def test_the_epoch_wraps() -> None:
-    sessions = begun(({}, HERE, 99))
+    sessions = begun({})
     sessions._live[HERE] = sessions._live[HERE]._replace(epoch=(1 << 31) - 1)
     assert sessions.ask(HERE, asked(1, {}))["session_epoch"] == (1 << 31) - 1
     sessions.answered(HERE, answer(99))

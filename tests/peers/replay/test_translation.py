@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.peers.replay.identities import Identities
+from barnabas.peers.replay.offsets import Offsets
 from barnabas.peers.replay.order import Index
 from barnabas.peers.replay.translation import Translation
 from barnabas.peers.replay.versions import NotReplayable
@@ -76,3 +78,21 @@ def test_a_response_in_live_terms() -> None:
     translation.learn(found, 0, {}, {"member_id": "M", "member_epoch": 9})
     wanted = translation.response(found, found.response, 0)
     assert (wanted["member_id"], wanted["member_epoch"]) == ("M", 9)
+
+
+def test_offsets_follow_the_batch_before_them() -> None:
+    offsets = Offsets()
+    for then, now in ((0, 100), (10, 110), (20, 130)):
+        offsets.put(("t", 0), then, now)
+    found = [offsets.live(("t", 0), offset) for offset in (0, 5, 19, 20, 25, -1, -2)]
+    assert found == [100, 105, 119, 130, 135, -1, -2]
+    assert offsets.live(("t", 1), 5) == 5
+
+
+@pytest.mark.parametrize(("value", "here"), [(4, 9), (0, 0), (-1, -1), (-2, -2)])
+def test_generations_are_a_groups_own_and_those_that_mean_none_stay(value: int, here: int) -> None:
+    known = Identities()
+    known.learn({"generation_id": value}, {"generation_id": 9}, "g")
+    body = {"generation_id_or_member_epoch": value}
+    assert known.translate(body, "g") == {"generation_id_or_member_epoch": here}
+    assert known.translate(body, "h") == body

@@ -38,19 +38,6 @@ async def test_status_says_what_the_proxy_is_and_counts(tmp_path: Path) -> None:
         assert found["exchanges"] == {"observed": False, **none}
 
 
-async def test_status_lists_brokers_with_their_listeners_and_apis() -> None:
-    async with desk() as it:
-        await it.exchange()
-        found = await it.get("/status")
-        nodes = it.it.proxy.topology.nodes.values()
-        assert [(b["id"], b["listen"]) for b in found["brokers"]] == [
-            (node.id, f"127.0.0.1:{node.listen[1]}") for node in nodes
-        ]
-        assert [b["upstream"] for b in found["brokers"]] == ["127.0.0.1:1"] * 3
-        assert [(row["api"], row["count"]) for row in found["apis"]] == [("Metadata", 1)]
-        assert found["capture"] is None
-
-
 # connections
 
 
@@ -150,13 +137,6 @@ async def test_how_far_the_log_is_and_what_a_selection_of_it_means() -> None:
 
 
 # the proxy
-
-
-async def test_drain_stops_the_proxy_as_a_signal_does() -> None:
-    async with desk() as it:
-        answer = await it.ask("POST", "/drain")
-        assert (answer.status, answer.json) == (202, {"draining": True})
-        assert it.drained == [True]
 
 
 async def test_a_paused_connection_does_not_hold_up_the_end() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -73,22 +72,6 @@ async def test_what_waits_is_listed_the_oldest_first_and_shown_with_its_body() -
         assert found["body"] == {"topics": []}
         assert (found["hex"], found["masked"], found["problem"]) == ("00000000", False, "")
         await it.ask("POST", "/connections/1/close")
-
-
-async def test_a_client_gets_what_somebody_has_edited() -> None:
-    async with halted("response") as (it, (reader, _)):
-        fields = {"brokers[1].rack": "räck", "controller_id": 2}
-        wanted = json.dumps({"edit": {"set": fields}}).encode()
-        said = await it.ask("POST", "/breakpoints/1.1", wanted)
-        assert said.status == 200
-        assert said.json["what"] == ["edit brokers[1].rack=räck, controller_id=2"]
-        number, body = await answer(reader)
-        assert (number, body["controller_id"]) == (0, 2)
-        assert [broker["rack"] for broker in body["brokers"]] == [None, "räck", None]
-        assert await it.get("/breakpoints") == []
-        (rule,) = loads(said.json["scenario"]).rules
-        assert [fault.name for fault in rule.do] == ["edit"]
-        assert rule.do[0].config.model_dump()["set"] == fields
 
 
 async def test_the_connection_is_reset() -> None:

@@ -116,20 +116,6 @@ async def test_a_rule_that_goes_while_it_is_told_is_not_there(
         assert (answer.status, answer.error) == (404, said)
 
 
-async def test_a_rule_fires_once_when_told() -> None:
-    never = "{name: cut, match: {api: Metadata}, when: {probability: 0}, do: close}"
-    async with desk(scenario(never)) as it:
-        await it.exchange()
-        answer = await it.ask("POST", "/scenario/rules/cut/fire")
-        assert answer.json["to_fire"] == 1
-        async with it.client() as (reader, writer):
-            writer.write(request("Metadata", 1))
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-        await it.exchange()
-        (rule,) = (await it.get("/scenario"))["rules"]
-        assert (rule["fired"], rule["to_fire"]) == (1, 0)
-
-
 async def test_what_a_rule_holds_leaves_when_told() -> None:
     held = "{name: held, match: {api: Metadata, direction: request}, do: {hold: {control: true}}}"
     async with desk(scenario(held)) as it, it.client() as (reader, writer):

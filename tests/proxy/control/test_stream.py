@@ -126,16 +126,6 @@ async def test_a_log_that_is_on_stays_on_when_nobody_follows_any_longer() -> Non
         assert [exchange.correlation_id for exchange in it.it.done] == [1]
 
 
-async def test_the_filter_has_the_language_of_rules() -> None:
-    async with desk() as it:
-        reader, writer = await it.follow("?filter=client_id%20==%20%27b%27")
-        for number, client in enumerate("abab"):
-            await it.exchange(number, client=client)
-        assert (await read_event(reader))[1]["correlation_id"] == 1
-        assert (await read_event(reader))[1]["correlation_id"] == 3
-        writer.close()
-
-
 async def test_a_ninth_reader_is_refused_until_one_goes() -> None:
     async with desk() as it:
         open_ = [await it.follow() for _ in range(FOLLOWERS)]

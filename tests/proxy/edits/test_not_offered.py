@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
-
 import pytest
 
-from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION
-from barnabas.captures.reader import CaptureReader
-from barnabas.loop import run
 from barnabas.proxy.edits.edits import unsupported_version
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs.keys import API_VERSIONS
@@ -25,7 +19,6 @@ from tests.proxy.frames import (
     slicings,
 )
 from tests.proxy.playbook import Actor, Stage, one_rule
-from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 
 def narrowed(offer: Offer, scenario: str = "", *, observed: bool = True) -> Actor:
@@ -118,28 +111,3 @@ def test_all_of_it_is_said_at_the_start() -> None:
     assert "no more than Kafka 2.8 did" in lines
     assert "at most Produce v7, Fetch v11 (--max-version)" in lines
     assert "closes its connection" in lines
-
-
-def test_a_capture_of_a_refused_request_reads_back_as_it_was_shown(tmp_path: Path) -> None:
-    live: list[tuple[str, int, str]] = []
-
-    async def main() -> None:
-        narrowed = Offer(newest={3: 1})
-        async with running(echo_metadata, capture=tmp_path / "c.pcapng", offer=narrowed) as it:
-            reader, writer = await it.connect()
-            newer = request("Metadata", 2, version=9)
-            writer.write(request("Metadata", 1) + newer + request("Metadata", 3))
-            assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x01"
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            writer.close()
-            await it.until(lambda: not it.proxy.relays)
-            live.extend((x.api, x.correlation_id, x.note) for x in it.done)
-
-    run(main())
-    found = Conversations().exchanges(CaptureReader(tmp_path / "c.pcapng"))
-    assert sorted((x.api, x.correlation_id, x.note) for x in found) == sorted(live)
-    assert sorted(live) == [
-        ("Metadata", 1, ""),
-        ("Metadata", 2, "request not forwarded: its version is not offered"),
-        ("Metadata", 3, "request lost behind a dropped one"),
-    ]

@@ -45,11 +45,6 @@ def test_a_link_local_address_is_told_with_its_scope(everywhere: str) -> None:
         assert topology.resolver(came)("broker", 1, "b", 1) == ("fe80::1%eth0", 5000)
 
 
-def test_lines_show_the_beginning_of_a_host_of_any_length() -> None:
-    node = Node("broker", 1, ("x" * 32767, 9092), ("127.0.0.1", 1))
-    assert node.place == "x" * 79 + "…:9092"
-
-
 def test_a_response_can_not_invent_endless_brokers() -> None:
     topology, opened = listening()
     for number in range(MOST):

@@ -18,16 +18,6 @@ def test_every_place_has_the_keys_of_its_model_each_with_what_it_is() -> None:
     assert all(key["about"] for place in places.values() for key in place.values())
 
 
-def test_a_place_within_is_there() -> None:
-    places = completion()["places"]
-    within = {key["of"] for place in places.values() for key in place.values()} - {None}
-    assert within < set(places)
-    assert places["RuleConfig"]["when"]["of"] == "When"
-    assert places["When"]["phases"] == places["When"]["phases"] | {"of": "Phase", "listed": True}
-    assert places["Scenario"]["rules"]["listed"]
-    assert not places["RuleConfig"]["match"]["listed"]
-
-
 def test_values_are_names_once_as_kafka_writes_them() -> None:
     places = completion()["places"]
     found = places["Match"]["api"]["values"]

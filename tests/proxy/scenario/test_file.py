@@ -11,10 +11,8 @@ from pydantic import BaseModel
 from barnabas.captures.kafka.wording import shorten
 from barnabas.proxy.effects import Effects, Wait
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.faults.delay import Delay
 from barnabas.proxy.faults.duplicate import Duplicate
 from barnabas.proxy.faults.hold import Hold
-from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.scenario.file import ScenarioError, load, loads
 from barnabas.specs import NAMES
@@ -226,16 +224,6 @@ rules:
     assert repeated == Duplicate()
 
 
-def test_defaults() -> None:
-    found = loads("version: 1\nrules: [{name: a, do: close}]")
-    (one,) = found.rules
-    assert found.seed == 0
-    assert one.match == Match()
-    assert one.where is None
-    assert (one.when.skip, one.when.times, one.when.probability) == (0, None, 1.0)
-    assert one.when.scope == "connection"
-
-
 @pytest.mark.parametrize(("do", "names"), [
     ("close", ["close"]),
     ("[close]", ["close"]),
@@ -246,11 +234,6 @@ def test_defaults() -> None:
 ])  # fmt: skip
 def test_faults_keep_the_order_in_which_they_are_written(do: str, names: list[str]) -> None:
     assert [planned.name for planned in loads(done(do)).rules[0].do] == names
-
-
-def test_the_only_setting_that_a_fault_needs_may_stand_alone() -> None:
-    short, long = loads(done("[{delay: 200ms}, {delay: {by: 200ms}}]")).rules[0].do
-    assert short.config == long.config == Delay.model_validate({"by": "200ms"})
 
 
 def test_faults_of_ones_own() -> None:
