@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import pytest
 
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
 from barnabas.captures.writing.flow_headers import FlowHeaders
 from barnabas.captures.writing.pcapng import comment_option, interface, packet, section
 from barnabas.captures.writing.writer import CaptureWriter
@@ -90,29 +89,7 @@ def test_files_put_one_behind_the_other(tmp_path: Path) -> None:
     assert reader.meta == {"barnabas": 1, "connections": 2}
 
 
-def test_a_file_that_was_cut_off(tmp_path: Path) -> None:
-    data = write(tmp_path / "f", (1,)).read_bytes()
-    whole = list(CaptureReader(tmp_path / "f"))
-    (tmp_path / "f").write_bytes(data[:-10])
-    reader = CaptureReader(tmp_path / "f")
-    assert list(reader) == whole  # only the last ACK is gone
-    assert reader.truncated
-    (tmp_path / "f").write_bytes(data[:20])
-    reader = CaptureReader(tmp_path / "f")
-    assert list(reader) == []
-    assert reader.truncated
-
-
 def test_a_later_format(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(section('{"barnabas":2}', "barnabas 9"))
     with pytest.raises(CaptureError, match="format 2, written by a newer barnabas"):
         CaptureReader(tmp_path / "f")
-
-
-def test_damage_is_known_behind_what_came_before(tmp_path: Path) -> None:
-    data = write(tmp_path / "f", (1,)).read_bytes()
-    (tmp_path / "f").write_bytes(data + struct.pack("<III", 6, 7, 0))
-    found: list[Event] = []
-    with pytest.raises(CaptureError, match="block length 7"):
-        found.extend(CaptureReader(tmp_path / "f"))
-    assert isinstance(found[-1], Closed)

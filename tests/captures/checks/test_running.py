@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import gzip
-import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,10 +21,11 @@ from barnabas.captures.checks.generations import Generations
 from barnabas.captures.checks.running import CheckFailed, run
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import MOST, Memory
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
 from barnabas.specs.registry import NAMES, api
-from tests import places
-from tests.captures.checks.given import exchange, produce, texts
+from tests.captures.checks.given import checks_named, exchange, produce, texts
 from tests.captures.checks.groups import (
     commit,
     group_heartbeat,
@@ -37,30 +38,12 @@ from tests.captures.checks.groups import (
 from tests.captures.checks.test_leaders import fetch, metadata
 from tests.specs.strategies import values
 
-GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
-
 SEEN = (0, 1, 3, 8, 11, 12, 13, 14, 18, 22, 26, 28, 68, 76, 88)
 """The APIs that some check looks into."""
 
 
-def golden() -> dict[tuple[int, int], dict[str, list[bytes | None]]]:
-    """Bodies of each API and version, by direction."""
-    found: dict[tuple[int, int], dict[str, list[bytes | None]]] = {}
-    with gzip.open(GOLDEN, "rt") as lines:
-        for line in lines:
-            row = json.loads(line)
-            if row["direction"] in ("request", "response") and row["key"] in NAMES:
-                bodies = found.setdefault((row["key"], row["version"]), {})
-                bodies.setdefault(row["direction"], []).append(bytes.fromhex(row["hex"]))
-    return found
-
-
 def exchanges(
-    key: int,
-    version: int,
-    requests: list[bytes | None],
-    responses: list[bytes | None],
-    begin: int = 0,
+    key: int, version: int, requests: list[bytes | None], responses: list[bytes | None]
 ) -> list[Exchange]:
     """Each request with a response, twice, one behind the other, on two connections."""
     pairs = list(zip_longest(requests, responses))
@@ -73,25 +56,8 @@ def exchanges(
             ordinal=number // 2,
             losses=number // 40,
         )
-        for number, (asked, came) in enumerate(pairs * 2, begin)
+        for number, (asked, came) in enumerate(pairs * 2)
     ]
-
-
-@pytest.mark.slow("every API and version")
-def test_bodies_of_every_api_and_version_pass_through_every_check() -> None:
-    bodies = golden()
-    assert len({key for key, _ in bodies}) > 80
-    passed: list[Exchange] = []
-    for (key, version), by_direction in sorted(bodies.items()):
-        requests = [*by_direction.get("request", []), None]
-        responses = [*by_direction.get("response", []), None]
-        passed += exchanges(key, version, requests, responses, len(passed))
-    for check, finding in run(passed, CHECKS):
-        assert finding.severity in SEVERITIES
-        assert finding.what
-        assert finding.advice.endswith(".")
-        assert list(finding.evidence) == sorted(finding.evidence, key=lambda one: one.ts)
-        assert check in CHECKS
 
 
 @pytest.mark.parametrize("key", SEEN)
@@ -106,7 +72,11 @@ def test_any_values_pass_through_every_check(key: int, data: st.DataObject) -> N
         body = values(message.layout(version)).map(message.codec(version).encode)
         return data.draw(st.lists(body, min_size=1, max_size=2))
 
-    list(run(exchanges(key, version, drawn("request"), [*drawn("response"), None]), CHECKS))
+    seen = exchanges(key, version, drawn("request"), [*drawn("response"), None])
+    for _, finding in run(seen, CHECKS):
+        assert finding.severity in SEVERITIES
+        assert finding.advice.endswith(".")
+        assert list(finding.evidence) == sorted(finding.evidence, key=lambda one: one.ts)
 
 
 def test_undecodable_bodies_pass_through_every_check() -> None:
@@ -155,7 +125,17 @@ def test_what_it_remembers_has_a_bound_whatever_names_there_are(
     assert texts(see) < 5 * bound
 
 
-class Counter:
+@pytest.mark.parametrize("begin", [Generations, Epochs])
+def test_a_hundred_members_are_within_the_bound(begin: Any) -> None:
+    known = begin(bytes_=1 << 20)
+    for number in range(100):
+        list(known.learn(join(number, f"m{number}")))
+        list(known.learn(group_heartbeat(number, 0, 1, member=f"m{number}")))
+    (last,) = known.finish()
+    assert len(last.joins) == 100
+
+
+class Counts:
     """A check of one's own that says at the end what it has seen."""
 
     def __init__(self, settings: NoSettings) -> None:
@@ -170,7 +150,7 @@ class Counter:
 
 
 def test_a_check_may_have_findings_left_at_the_end() -> None:
-    check = Check("counter", NoSettings(), Counter, "what there is", "all APIs")
+    check = Check("counter", NoSettings(), Counts, "what there is", "all APIs")
     (found,) = run([produce(1, ["a"]), produce(2, ["b"])], [check])
     assert (found[0].name, found[1].what) == ("counter", "2 exchanges")
     with pytest.raises(
@@ -189,3 +169,29 @@ def test_entries_are_whole() -> None:
         assert check.what
         assert re.search(r"v\d+\+|KIP-\d+|\ball APIs\b", check.holds)
         assert not check.what.endswith(".")
+
+
+DATA = Path(__file__).parent / "data"
+OF_PRODUCERS = checks_named(
+    "responses", "correlation_ids", "backoff", "sequences", "order", "corrupt_records"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "exchanges", "findings"),
+    [
+        # Java's transactional producer against 4.3.1: a batch is refused with CONCURRENT_TRANSACTIONS and
+        # those in flight behind it with OUT_OF_ORDER_SEQUENCE_NUMBER; all are sent again, in order
+        ("refused-transactional.pcapng.gz", 34, {}),
+        # Java's producer without idempotence, five requests in flight, some refused by a rule of the proxy
+        ("reordered.pcapng.gz", 49, {"order": 2}),
+        # librdkafka closes a connection when the acknowledgement comes, and sends the batch on another
+        ("retried-elsewhere.pcapng.gz", 7, {}),
+        # librdkafka sends a batch six times on one connection, each of which the broker acknowledges
+        ("repeated.pcapng.gz", 11, {"sequences": 5}),
+    ],
+)
+def test_findings_of_real_clients(name: str, exchanges: int, findings: dict[str, int]) -> None:
+    seen = list(Conversations(strays=True).exchanges(CaptureReader(DATA / name)))
+    assert len(seen) == exchanges
+    assert Counter(check.name for check, _ in run(seen, OF_PRODUCERS)) == findings

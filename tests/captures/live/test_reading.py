@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.live.reading import LOOKS, LiveReader, RingFile, await_more
+from barnabas.captures.live.reading import LOOKS, LiveReader, await_more
 from barnabas.captures.live.ring import Ring
 from barnabas.captures.live.sink import RingSink
 from barnabas.captures.live.writer import RingWriter
@@ -117,12 +117,3 @@ def test_who_sleeps_is_woken_and_who_has_something_to_read_does_not_sleep() -> N
     ring.drop(2)
     await_more(ring, LOOKS)
     assert not select.select([ring.woken], [], [], 0)[0], "what woke it is taken"
-
-
-def test_who_waits_for_more_is_told_first() -> None:
-    stream, idle = Stream(), list[int]()
-    stream.ask(1, {"request": 0, "response": 0})
-    stream.ring.close()
-    file = RingFile(stream.ring, lambda: idle.append(1))
-    assert [x.correlation_id for x in LiveReader(file, stream.notes.append)] == [1]
-    assert idle == [], "it never had to wait"

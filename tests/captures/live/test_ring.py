@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import select
+import signal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from barnabas.captures.live.lock import RecordLock
 from barnabas.captures.live.ring import TURNS, Ring
+from tests.captures.live.forked import ended, fork
 
 
 @given(st.lists(st.tuples(st.lists(st.binary(max_size=5), max_size=3), st.integers(1, 12))))
@@ -82,3 +88,31 @@ def test_segments_end_where_they_are_full_and_the_reader_is_near() -> None:
     ring.turn()
     assert ring.segment == 2 + TURNS
     assert ring.turned(TURNS) == ring.written
+
+
+def test_others_wait_until_its_holder_lets_it_go_or_is_killed() -> None:
+    lock = RecordLock()
+    held, holds = os.pipe()
+
+    def hold() -> None:
+        with lock:
+            os.write(holds, b"h")
+            signal.pause()
+
+    pid = fork(hold)
+    os.read(held, 1)
+    with pytest.raises(BlockingIOError):
+        fcntl.lockf(lock.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.kill(pid, signal.SIGKILL)
+    assert ended(pid) == -signal.SIGKILL
+    with lock:
+        assert ended(fork(lambda: _refused(lock))) == 0
+    with lock:
+        pass
+    os.close(held)
+    os.close(holds)
+
+
+def _refused(lock: RecordLock) -> None:
+    with pytest.raises(BlockingIOError):
+        fcntl.lockf(lock.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

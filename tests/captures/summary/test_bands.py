@@ -1,4 +1,4 @@
-"""Bands of generations."""
+"""Generations of groups, and their bands."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import pytest
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.summary.bands import Bands
-from barnabas.captures.summary.rebalances import Rebalances
+from barnabas.captures.summary.rebalances import Rebalances, Row
+from tests.captures.checks import test_generations as reasons
+from tests.captures.checks.given import S
 from tests.captures.checks.groups import join, sync
 from tests.captures.summary.views import sample, shown
 
 
+def generations(name: str) -> list[Row]:
+    rebalances = Rebalances()
+    for exchange in sample(name):
+        rebalances.note(exchange)
+    return rebalances.finish()
+
+
 @pytest.mark.parametrize("name", ["flapping.pcapng", "kip-848.pcapng", "rebalance.pcap.gz"])
 def test_they_are_the_generations_that_summary_prints(name: str) -> None:
-    exchanges, context = sample(name), Context()
-    rebalances = Rebalances()
-    for one in exchanges:
-        rebalances.note(one)
-    printed = rebalances.finish()
-    bands = shown(Bands(context), context, *exchanges).rows()
+    printed, context = generations(name), Context()
+    bands = shown(Bands(context), context, *sample(name)).rows()
     assert bands
     # a last generation in which nobody was seen is only known of when nothing is to come
     for row, band in zip(printed, bands, strict=False):
@@ -65,3 +70,29 @@ def test_the_last_bands_are_kept() -> None:
     )
     assert [band["generation"] for band in bands.rows()] == [3, 4, 5]
     assert bands.forgotten == 2
+
+
+def test_a_group_that_flaps() -> None:
+    """Java 4.3.1: one member works for 3 s with a max.poll.interval.ms of 1.5 s."""
+    found = generations("flapping.pcapng")
+    told = [(row["generation"], row["members"], row["why"]) for row in found]
+    assert sorted(told) == sorted(
+        [
+            (1, 1, "healthy joined"),
+            (2, 2, "slow joined"),
+            *((number, 1, f"slow left: {reasons.EXPIRED}") for number in (3, 5, 7, 9)),
+            *((number, 2, "slow came back") for number in (4, 6, 8)),
+            (10, 0, "healthy left: the consumer is being closed"),
+        ]
+    )
+    assert [row["generation"] for row in found] == [*range(1, 11)]
+    assert {row["leader"] for row in found[:-1]} == {"healthy"}
+    assert found[3]["waited_for"] == "healthy, notified after 386 ms"
+
+
+def test_the_last_rows_are_kept_and_all_are_counted() -> None:
+    rebalances = Rebalances(most=2)
+    for number in range(1, 6):
+        rebalances.note(join(number * S, "a", number, leader="a", members=("a",)))
+    assert [row["generation"] for row in rebalances.finish()] == [4, 5]
+    assert rebalances.count == 5

@@ -8,7 +8,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +16,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.bytes_needed import NEVER_SAID, BytesNeeded, Needs, swapped
-from barnabas.captures.tcp.events import Chunk, Event, Opened
-from barnabas.captures.tcp.flow import GRACE
+from barnabas.captures.tcp.events import Event, Opened
 from barnabas.captures.tcp.headers import TcpSegment
 from tests.captures.traffic import CLIENT, capture, gist, segments, talk
 
@@ -69,31 +67,6 @@ def turned_round(whole: list[TcpSegment]) -> list[TcpSegment]:
         return (one[0], 80) if one == CLIENT else one
 
     return [one._replace(source=end(one.source), target=end(one.target)) for one in whole[3:]]
-
-
-@pytest.mark.parametrize("swapped", [False, True])
-def test_a_frame_is_gathered(tmp_path: Path, swapped: bool) -> None:
-    said = talk(rounds=20)
-    whole = segments(said, itertools.repeat(5))
-    path = capture(tmp_path / "f", turned_round(whole) if swapped else whole)
-    gathered: list[Chunk] = []
-
-    def noted(found: Iterable[Event]) -> Iterator[Event]:
-        for event in found:
-            if isinstance(event, Chunk):
-                gathered.append(event)
-            yield event
-
-    list(Conversations().exchanges(noted(CaptureReader(path))))
-    each = [event for event in CaptureReader(path) if isinstance(event, Chunk)]
-    # a frame's size comes first; the last chunk of one may have the beginning of the next
-    assert len(gathered) < 2.5 * len(said) + (GRACE if swapped else 0) < len(each) / 3
-    for direction in ("request", "response"):
-        assert _stream(gathered, direction) == _stream(each, direction)
-
-
-def _stream(chunks: list[Chunk], direction: str) -> bytes:
-    return b"".join(chunk.data for chunk in chunks if chunk.direction == direction)
 
 
 def test_needs_are_swapped_with_the_ends() -> None:

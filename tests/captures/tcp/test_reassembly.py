@@ -45,23 +45,6 @@ def handshake(isn: int = 100) -> list[TcpSegment]:
     return [there(isn, flags=SYN), back(500, flags=SYN | ACK), there(isn + 1, flags=ACK)]
 
 
-def test_a_conversation() -> None:
-    segments = [
-        *handshake(),
-        there(101, b"ask"),
-        back(501, b"answer", ack=104),
-        there(104, flags=FIN | ACK, ack=507),
-        back(507, b"rest", flags=FIN | ACK, ack=105),
-    ]
-    assert run(segments) == [
-        Opened(1, 0, CLIENT, SERVER, ()),
-        Data(1, "request", 3, b"ask", ()),
-        Data(1, "response", 4, b"answer", ()),
-        Data(1, "response", 6, b"rest", ()),
-        Closed(1, 6, False, "request"),
-    ]
-
-
 H = handshake()
 END, RESET = FIN | ACK, RST | ACK
 

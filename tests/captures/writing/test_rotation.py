@@ -23,12 +23,10 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.captures.writing.flow_headers import HANDSHAKE
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
-from tests.captures.writing.disk import await_until
-from tests.captures.writing.test_writer import CLIENT, LISTENER, NOW, begin, heard
+from tests.captures.writing.test_writer import CLIENT, LISTENER, NOW, begin
 from tests.places import ROOT
 
 SAMPLES = ROOT / "captures" / "samples"
@@ -179,19 +177,6 @@ def test_ports_that_another_connection_uses_behind_a_missing_segment(tmp_path: P
     assert [event.connection for event in events] == [1, 1, 0, 1, 2, 2, 2, 2]
 
 
-def test_a_segment_ends_where_its_size_is_reached(tmp_path: Path) -> None:
-    folder = tmp_path / "f"
-    with writing(folder, size=5000) as it:
-        flow = begin(it)
-        for _ in range(10):
-            flow.arrived("request", bytes(1000), NOW)
-    sizes = [path.stat().st_size for path in sorted(folder.iterdir())]
-    assert len(sizes) == 3
-    assert all(5000 <= size < 6500 for size in sizes[:-1])
-    assert it.stats.bytes == sum(sizes)
-    assert it.stats.segments == 3
-
-
 def test_a_segment_ends_when_it_is_old_and_not_empty(tmp_path: Path) -> None:
     folder, old = tmp_path / "f", 1000
     with writing(folder, age=old) as it:
@@ -235,18 +220,6 @@ def test_the_scenario_of_a_segment_is_the_one_that_holds(tmp_path: Path) -> None
     assert len(together.notes) == 3
 
 
-def test_what_is_written_is_called_part(tmp_path: Path) -> None:
-    folder = tmp_path / "f"
-    with writing(folder) as it:
-        begin(it).arrived("request", b"abc", NOW)
-        [part] = folder.iterdir()
-        assert part.name.endswith("-000001.pcapng.part")
-        await_until(lambda: it.stats.packets == HANDSHAKE + 1)
-        assert heard(part)[1, "arrived", "request"].data == b"abc"
-        assert heard(folder) == heard(part)
-    assert [path.name for path in folder.iterdir()] == [part.with_suffix("").name]
-
-
 def test_only_one_writes_to_a_folder(tmp_path: Path) -> None:
     with writing(tmp_path, capture="5f"):
         with pytest.raises(OSError, match="another proxy is writing there") as found:
@@ -258,6 +231,8 @@ def test_only_one_writes_to_a_folder(tmp_path: Path) -> None:
 def test_what_a_killed_writer_left_gets_its_name_and_stays(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys; from pathlib import Path\n"
+        "from barnabas.captures.writing.flow_headers import HANDSHAKE\n"
+        "from tests.captures.writing.disk import await_until\n"
         "from tests.captures.writing.test_rotation import *\n"
         "writer = CaptureWriter(Path(sys.argv[1]), limit=None, meta={}, rotation=Rotation(age=0))\n"
         "begin(writer).arrived('request', b'abc', NOW)\n"

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
+
+from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
 from barnabas.captures.kafka.context.id_names import (
@@ -12,10 +16,13 @@ from barnabas.captures.kafka.context.id_names import (
     ids_without_names,
     places_without_names,
 )
+from barnabas.captures.kafka.exchange import with_bodies
+from barnabas.captures.kafka.phrases.learnt import learnt
 from barnabas.specs.jsonform import uuid_text
 from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, golden, metadata
 from tests.captures.kafka.context.test_members import heartbeat
 from tests.captures.kafka.context.test_sessions import fetch
+from tests.places import SAMPLES
 
 
 def test_a_session_with_names_where_they_are_known() -> None:
@@ -55,3 +62,19 @@ def test_ids_without_names_are_the_same_of_a_body_that_is_decoded() -> None:
             assert decoded.undecodable == "" or not found
             assert list(ids_without_names(decoded, kind)) == found
     assert some == {TOPIC, PRODUCER}
+
+
+def said(name: str, *, whole: bool) -> list[tuple[dict[str, Any], str]]:
+    """What the context adds to each exchange of a sample."""
+    capture = open_capture(SAMPLES / name)
+    exchanges = capture.exchanges(inferred=True)
+    context = capture.context
+    return [
+        (facts(one, context), learnt(one, context))
+        for one in capture.learn(map(with_bodies, exchanges) if whole else exchanges)
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SAMPLES.glob("*.pcap*")))
+def test_it_is_the_same_of_bodies_that_are_decoded_and_of_fields(name: str) -> None:
+    assert said(name, whole=True) == said(name, whole=False)

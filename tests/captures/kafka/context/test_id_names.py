@@ -58,16 +58,6 @@ def test_ids_that_stand_alone_are_named_or_said_to_be_unknown(
     assert facts(found, context)["topics"] == {uuid_text(ORDERS): "orders"}
 
 
-def test_what_says_all_itself_has_no_facts() -> None:
-    context = Context()
-    for found in (
-        metadata(orders=ORDERS),
-        exchange("Fetch", 11, {}, {}),
-        exchange("Heartbeat", 1, {}, {}),
-    ):
-        assert facts(found, context) == {}
-
-
 def batch(producer: int) -> bytes:
     return records.build([Record(0, 0, None, b"v")], producer_id=producer, producer_epoch=0)
 

@@ -83,15 +83,6 @@ def test_a_session_that_began_before_says_so() -> None:
     assert context.sessions.of(fetch(123, 9)) is None
 
 
-def test_topics_of_a_session_whose_names_nobody_said_are_shown_by_id_until_somebody_does() -> None:
-    context = Context()
-    assert line(context, fetch(0, 0, {ORDERS: [0]}, version=13, answer=5)) == (
-        "bR8MODqO[0=0] empty, session 5: 1 partition bR8MODqO[0]"
-    )
-    context.learn(metadata(orders=ORDERS))
-    assert line(context, fetch(5, 1, version=13)) == "empty, session 5: 1 partition orders[0]"
-
-
 @pytest.mark.parametrize(
     "end",
     [

@@ -77,12 +77,6 @@ def test_comments_find_the_frame_that_they_name() -> None:
     assert second.ts == 2
 
 
-def test_in_a_linked_flow_comments_stand_at_the_frame_that_ends_with_them() -> None:
-    framing = Framing(linked=True)
-    (found,) = framing.feed(stream(b"one"), 1, ({"frame": 17},))
-    assert found.comments == ({"frame": 17},)
-
-
 def test_nonsense_and_gaps_are_counted_and_nothing_is_made_up() -> None:
     framing = Framing()
     assert [f.data for f in framing.feed(stream(b"good") + b"\xff\xff\xff\xfe1234", 0)] == [b"good"]

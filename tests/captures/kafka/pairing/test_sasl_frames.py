@@ -97,13 +97,6 @@ def test_who_is_authenticated_in_the_words_of_the_proxy(
     assert said == [one.sasl for one in actor.done if one.sasl] == words
 
 
-def test_nobody_is_while_a_challenge_is_not_met() -> None:
-    talk = Talk()
-    talk.authenticate("SCRAM-SHA-256", SCRAM[:1])
-    talk.work(1)
-    assert talk.users() == [None]
-
-
 def test_who_comes_again_is_the_one_that_he_was_until_then() -> None:
     talk = Talk()
     talk.authenticate("PLAIN", PLAIN)
@@ -172,12 +165,6 @@ def test_words_of_sessions_and_refusals() -> None:
         "PLAIN bob → refused: no",
     ]
     assert "hunter2" not in str([one.row() for one in found])
-
-
-def test_a_token_whose_mechanism_was_not_captured_has_no_words() -> None:
-    talk = Talk()
-    talk.ask(36, 2, {"auth_bytes": b"v=y"}, auth_bytes=b"c=biws,r=12,p=proof")
-    assert [one.sasl for one in talk.exchanges()] == [""]
 
 
 def test_words_of_the_capture_itself_stand_alone() -> None:
