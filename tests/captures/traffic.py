@@ -25,7 +25,7 @@ NOW = 1_700_000_000_000_000_000
 Said = tuple[Direction, bytes]
 
 
-def request(correlation_id: int, key: int, version: int, **body: Any) -> bytes:
+def request(correlation_id: int, key: int = 3, version: int = 1, **body: Any) -> bytes:
     """A request with its size; what is not given has its default."""
     header: dict[str, Any] = {
         "request_api_key": key,
@@ -38,7 +38,7 @@ def request(correlation_id: int, key: int, version: int, **body: Any) -> bytes:
     return encode_frame(Frame("request", key, version, header, body))
 
 
-def response(correlation_id: int, key: int, version: int, **body: Any) -> bytes:
+def response(correlation_id: int, key: int = 3, version: int = 1, **body: Any) -> bytes:
     """A response with its size."""
     header: dict[str, Any] = {"correlation_id": correlation_id}
     if response_header_version(key, version) >= 1:

@@ -61,12 +61,6 @@ def test_three_retries_without_a_pause() -> None:
     assert evidence_packets(findings) == [[(11, 12), (101, 102)]]
 
 
-def test_a_new_connection_is_no_pause() -> None:
-    findings = found("backoff", *connecting(2, 4))
-    assert whats(findings) == [RETRIED]
-    assert [one.connection for one in findings[0].evidence] == [1, 4]
-
-
 CASES = {
     "two retries": (0, tries(2, 3)),
     "said once": (1, tries(2, 40)),

@@ -44,8 +44,3 @@ def test_an_id_again_while_the_first_waits() -> None:
     )
     what = "correlation id 5 was reused while Metadata was in flight with it"
     assert (whats(again), evidence_packets(again)) == ([("error", what)], [[(11, 12), (21, 22)]])
-
-
-def test_a_produce_that_is_never_answered_waits_too() -> None:
-    (finding,) = found("correlation_ids", unanswered(-1), produce(200, ["b"], correlation_id=5))
-    assert "while Produce was in flight" in finding.what

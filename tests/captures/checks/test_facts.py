@@ -36,13 +36,6 @@ def test_a_produce_has_figures_of_its_batch_and_no_records() -> None:
     assert place(produce(0, ["a"], offset=-1)).offset is None
 
 
-def test_a_leader_is_taken_from_errors_only() -> None:
-    hint = {"current_leader": {"leader_id": 2, "leader_epoch": 8}}
-    hinted, other = (produce(0, ["a"], version=10, error=error, answer=hint) for error in (6, 0))
-    assert (place(hinted).leader, place(hinted).leader_epoch) == (2, 8)
-    assert (place(other).leader, place(other).leader_epoch) == (None, None)
-
-
 def test_requests_that_failed_for_the_moment_are_told_apart_by_their_hash() -> None:
     one, same, other = (produce(0, [text], error=7) for text in "aab")
     assert REQUEST_HASH.of(one) == REQUEST_HASH.of(same) != REQUEST_HASH.of(other)

@@ -12,7 +12,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.notes import NOT_CAPTURED
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from tests.captures.checks.given import Body, evidence_packets, exchange, found, produce, whats
-from tests.captures.kafka.pairing.test_conversation import request, response
+from tests.captures.traffic import request, response
 
 GAP: dict[str, Any] = {"losses": 1}
 UNANSWERED: dict[str, Any] = {"error": None, "connection": 1}

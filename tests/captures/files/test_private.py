@@ -149,12 +149,3 @@ def test_a_pipe_with_a_reader_is_written_as_slowly_as_it_reads(tmp_path: Path) -
     assert os.read(reader, 100) == b"secret"
     os.close(file)
     os.close(reader)
-
-
-def test_a_folder_is_its_owners_if_it_is_made(tmp_path: Path) -> None:
-    private.folder(tmp_path / "above" / "new")
-    assert mode(tmp_path / "above" / "new") == 0o700
-    (tmp_path / "shared").mkdir()
-    (tmp_path / "shared").chmod(0o755)
-    private.folder(tmp_path / "shared")  # that is its owner's choice
-    assert mode(tmp_path / "shared") == 0o755

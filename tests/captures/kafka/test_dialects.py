@@ -18,7 +18,7 @@ from barnabas.specs.dialects import dialect
 from barnabas.specs.dialects.keys import own_key
 from barnabas.specs.frames import Direction
 from barnabas.specs.registry import key_of
-from tests.captures.kafka.pairing.test_conversation import request, response
+from tests.captures.traffic import request, response
 
 BEAT = {"group_id": "g", "consumer_id": "c"}
 

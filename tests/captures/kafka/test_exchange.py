@@ -28,31 +28,9 @@ def waiting(*correlation_ids: int) -> tuple[Pairing, list[Pending]]:
     return pairing, sent
 
 
-def test_a_response_to_nothing_takes_nothing() -> None:
-    pairing, sent = waiting(1, 2)
-    assert pairing.answer(9) == (None, False)
-    assert pairing.answer(None) == (None, False)
-    assert list(pairing.waiting) == sent
-    assert (pairing.unanswered(), pairing.unanswered()) == (sent, [])
-
-
 def test_the_same_correlation_id_twice_goes_to_the_older() -> None:
     pairing, sent = waiting(5, 5)
     assert [pairing.answer(5), pairing.answer(5)] == [(one, True) for one in sent]
-
-
-def test_a_raw_token_is_answered_without_a_correlation_id() -> None:
-    pairing = Pairing()
-    token = pending(0, opaque=True)
-    pairing.sent(token)
-    assert pairing.answer(0) == (None, False)
-    assert pairing.answer(None) == (token, True)
-
-
-def test_the_table_is_bounded() -> None:
-    pairing = Pairing(limit=2)
-    assert [pairing.sent(pending(number)) for number in range(3)] == [True, True, False]
-    assert len(pairing.waiting) == 2
 
 
 @given(st.permutations(range(8)))

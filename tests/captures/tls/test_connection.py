@@ -13,7 +13,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from barnabas.captures.tls import connection
 from barnabas.captures.tls.connection import (
-    DAMAGED,
     NO_KEYS,
     NOT_WHOLE,
     OTHER_KEYS,
@@ -125,19 +124,6 @@ def test_what_is_not_read(
     found = Connection(keys_in(tmp_path / "keys"))
     assert read(found, [hello, ("response", change(answer[1])), *wire]) == NOTHING
     assert found.trouble.startswith(said)
-
-
-def test_what_is_no_record_ends_its_direction(tmp_path: Path) -> None:
-    ends = Ends(tmp_path / "keys")
-    wire = ends.wire(TALK)
-    found = Connection(keys_in(tmp_path / "keys"))
-    read(found, wire)
-    assert list(found.feed("request", b"\0\0\0\0\0")) == [Missing(0)]
-    assert found.trouble == DAMAGED
-    found = Connection(keys_in(tmp_path / "keys"))
-    read(found, wire[:2])
-    assert list(found.feed("request", b"\0\0\0\0\0")) == []
-    assert found.trouble == NOT_WHOLE
 
 
 def test_new_keys_of_tls_1_2_are_told(tmp_path: Path) -> None:

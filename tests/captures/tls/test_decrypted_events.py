@@ -40,12 +40,6 @@ def test_all_else_is_let_through() -> None:
 HELLO = b"\x16\3\1\0\5\1\0\0\1\0"
 
 
-def test_remarks_on_packets_stay() -> None:
-    remark = ({"text": "look here"},)
-    found, _ = fed(OPENED, chunk(HELLO, comments=remark))
-    assert found == [OPENED, chunk(b"", comments=remark)]
-
-
 def test_no_more_than_some_chunks_wait_for_a_first_byte() -> None:
     decryption = Decryption(KeyLog(), Seen(), ProtocolDetection().left_out)
     remarks = [chunk(b"", comments=({"text": "odd"},))] * 20

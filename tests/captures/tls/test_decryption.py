@@ -33,6 +33,8 @@ from tests.captures.traffic import (
 )
 
 DATA = Path(__file__).parent / "data"
+# made by `openssl s_server` and `s_client` with `-tls1_3 -ciphersuites NAME -keylogfile NAME.keys`, each of
+# which got a line `K` in the middle of the talk: new keys (KeyUpdate). Python can choose neither
 SAMPLES = ("TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256")
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN
+from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.captures.writing.masking import UNSOLICITED, Masking
 from barnabas.specs import api
 from barnabas.specs.frames import Direction
@@ -16,6 +18,7 @@ from barnabas.specs.jsonform import to_json
 from barnabas.specs.records import Record, build, read
 from barnabas.specs.secrets import SECRETS
 from tests.captures.kafka.context.exchanges import exchange
+from tests.costs import steps
 from tests.proxy.frames import raw, request, response
 from tests.specs.strategies import values as bodies
 
@@ -246,3 +249,16 @@ def test_exchanges_for_log_and_control() -> None:
     assert found is not None
     assert not survives(b"shown-to-nobody", found)
     assert "payload" not in given.row()
+
+
+def test_many_small_pieces_of_a_frame_cost_as_much_as_they_are() -> None:
+    def work(count: int) -> int:
+        flow = MaskedFlow(mock.Mock(behind=False), SECRET)
+
+        def trickle() -> None:
+            for at in range(count):
+                flow.took("request", memoryview(b"x"), at, (), [], at + 1)
+
+        return steps(trickle)
+
+    assert work(2_000) < 5 * work(500)

@@ -39,12 +39,6 @@ def test_what_the_connection_uses_is_what_it_is() -> None:
     assert FETCHED.endswith(found.body)
 
 
-def test_several_in_a_row() -> None:
-    found = inferred(b"\0\0\0" + FETCHED + JOINED, 43, [(FETCH, 12), (JOIN_GROUP, 5)])
-    assert gist(found) == [(FETCH, 12, 41), (JOIN_GROUP, 5, 42)]
-    assert [one.end for one in found] == [3 + len(FETCHED), 3 + len(FETCHED) + len(JOINED)]
-
-
 def test_what_nothing_else_fits_needs_no_request_like_it() -> None:
     (found,) = inferred(JOINED, 43, [(METADATA, 9)])
     assert (found.key, found.correlation_id) == (JOIN_GROUP, 42)

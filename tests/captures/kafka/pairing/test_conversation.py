@@ -14,24 +14,11 @@ from barnabas.captures.kafka.frames import frames
 from barnabas.captures.kafka.notes import NOT_CAPTURED, TOO_MANY
 from barnabas.captures.kafka.pairing import conversation
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.specs.frames import Direction, Frame, encode_frame
+from barnabas.specs.frames import Direction
+from tests.captures.traffic import request as request
+from tests.captures.traffic import response as response
 
 MS = 1_000_000
-
-
-def request(correlation_id: int, key: int = 3, version: int = 1, **body: Any) -> bytes:
-    header = {
-        "request_api_key": key,
-        "request_api_version": version,
-        "correlation_id": correlation_id,
-        "client_id": "me",
-    }
-    return encode_frame(Frame("request", key, version, header, body))
-
-
-def response(correlation_id: int, key: int = 3, version: int = 1, **body: Any) -> bytes:
-    header = {"correlation_id": correlation_id}
-    return encode_frame(Frame("response", key, version, header, body))
 
 
 def opened() -> Event:

@@ -20,8 +20,7 @@ from barnabas.loop import run
 from barnabas.specs.frames import Direction
 from tests.captures.checks.given import checks_named
 from tests.captures.conversion.given import converted, rows
-from tests.captures.kafka.pairing.test_conversation import request, response
-from tests.captures.traffic import produce
+from tests.captures.traffic import produce, request, response
 from tests.places import ROOT
 from tests.proxy.servers import SOON, read_frame, running
 

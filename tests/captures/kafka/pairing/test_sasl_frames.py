@@ -13,7 +13,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import exchange_filter
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
 from barnabas.specs.frames import Direction
-from tests.captures.kafka.pairing.test_conversation import request, response
+from tests.captures.traffic import request, response
 from tests.proxy.playbook import Stage
 
 JWT = base64.urlsafe_b64encode(b'{"sub":"alice"}').rstrip(b"=")
