@@ -10,7 +10,7 @@ import pytest
 
 from barnabas.specs import NAMES, api
 from barnabas.specs.codec import has_path
-from barnabas.specs.entities import Entity, entity_paths, named
+from barnabas.specs.entities import Entity, entity_paths
 from barnabas.specs.frames import Direction
 from tests.golden.definitions import newest
 
@@ -62,11 +62,3 @@ def test_they_are_those_that_kafka_marks(entity: Entity, direction: Direction) -
             assert here <= ours, (NAMES[key], version)
             more = {"group_id"} if key in UNMARKED and (entity, direction) == GROUPS else set()
             assert ours - here == more, (NAMES[key], version)
-
-
-def test_what_a_body_names() -> None:
-    body = {"topics": [{"topic": "a"}, {"topic": "b"}], "forgotten_topics_data": []}
-    assert named("topic", 1, "request", 11, body) == {"a", "b"}
-    assert named("topic", 3, "request", 1, {"topics": None}) == set()
-    assert named("transactional_id", 0, "request", 7, {"transactional_id": None}) == set()
-    assert named("group", 15, "request", 0, {"groups": ["g"]}) == {"g"}

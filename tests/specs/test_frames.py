@@ -90,12 +90,6 @@ def test_acks_of_every_version_of_produce(
             request_head(frame, 0, end)
 
 
-def test_the_head_is_found_anywhere_in_a_buffer() -> None:
-    frame = asked(3, 9, b"\1\1\1\0")
-    for buffer in (b"ahead" + frame + b"behind", memoryview(b"ahead" + frame + b"behind")):
-        assert request_head(buffer, 5, 5 + len(frame)) == request_head(frame, 0, len(frame))
-
-
 @pytest.mark.parametrize(
     ("tags", "size"),
     [
@@ -126,23 +120,6 @@ def test_what_no_more_bytes_would_help_is_malformed(frame: bytes, path: str) -> 
         request_head(frame, 0, len(frame))
 
 
-@pytest.mark.parametrize("length", [-1, -2, -32768])
-def test_any_negative_length_is_no_client_id(length: int) -> None:
-    frame = struct.pack(">hhih", 3, 1, 7, length) + b"\xff\xff\xff\xff"
-    assert request_head(frame, 0, len(frame)) == (3, 1, 7, None, 10, None)
-    assert decode_frame(frame, "request").header["client_id"] is None
-
-
-def test_a_negative_length_of_a_transactional_id_is_none() -> None:
-    frame = asked(0, 9, b"\xff\xff\xff\xff\x0f" + struct.pack(">h", 1))
-    assert request_head(frame, 0, len(frame)).acks == 1
-
-
-def test_an_api_that_nobody_knows_has_a_plain_header() -> None:
-    frame = struct.pack(">hhih", 999, 7, 77, -1) + b"anything"
-    assert request_head(frame, 0, len(frame)) == (999, 7, 77, None, 10, None)
-
-
 @pytest.mark.parametrize("end", range(8))
 def test_controlled_shutdown_v0_has_no_client_id(end: int) -> None:
     frame = struct.pack(">hhi", 7, 0, 77) + struct.pack(">i", 5)
@@ -162,12 +139,6 @@ def test_the_header_of_every_response(key: int, version: int) -> None:
 def test_a_response_does_not_say_what_it_answers() -> None:
     with pytest.raises(TypeError, match="key and version"):
         decode_frame(bytes(8), "response")
-
-
-@pytest.mark.parametrize("direction", ["request", "response"])
-def test_a_header_that_is_cut_off_is_malformed(direction: Any) -> None:
-    with pytest.raises(Malformed, match="cut off"):
-        decode_frame(b"\0\3\0", direction, key=3, version=9)
 
 
 @given(st.binary(max_size=40), st.sampled_from([b"", b"\0\0\0\x09", b"\0\3\0\x09", b"\0\7\0\0"]))

@@ -11,7 +11,6 @@ import pytest
 from barnabas import specs
 from barnabas.specs.guide import (
     changes,
-    header_version,
     headers,
     history,
     lines,
@@ -77,15 +76,6 @@ def test_the_notation_of_the_protocol_guide(text: str) -> None:
     assert "\n".join(["", *lines(head.group().strip(), layout), ""]) == text
 
 
-def test_tagged_fields_stand_behind_the_others_as_on_the_wire() -> None:
-    head, *rest = lines("Fetch", specs.api("Fetch").request.layout(12))
-    assert head.endswith(" rack_id cluster_id<tag: 0> _tagged_fields")
-    assert rest[-2:] == [
-        "  rack_id => COMPACT_STRING",
-        "  cluster_id<tag: 0> => COMPACT_NULLABLE_STRING",
-    ]
-
-
 def names(layout: Layout) -> list[str]:
     found = []
     for slot in layout.slots:
@@ -130,48 +120,6 @@ def nullable(layout: Layout, prefix: str = "") -> dict[str, bool]:
         if inner is not None:
             found |= nullable(inner, f"{prefix}{slot.name}.")
     return found
-
-
-def difference(old: dict[str, bool], new: dict[str, bool]) -> set[str]:
-    """What a version brought, from the layouts of two neighbours: the outermost fields only."""
-
-    def outermost(found: set[str]) -> set[str]:
-        return {path for path in found if path.rpartition(".")[0] not in found}
-
-    came, left, both = new.keys() - old.keys(), old.keys() - new.keys(), old.keys() & new.keys()
-    return (
-        {f"+ {path}" for path in outermost(came)}
-        | {f"- {path}" for path in outermost(left)}
-        | {f"? {path}" for path in both if new[path] and not old[path]}
-        | {f"! {path}" for path in both if old[path] and not new[path]}
-    )
-
-
-@pytest.mark.parametrize("name", [name for _, name, _ in specs.REGISTRY])
-def test_changes_are_the_differences_of_layouts(name: str) -> None:
-    api = specs.api(name)
-    brought = changes(api)
-    assert list(brought) == list(range(1, api.versions[1] + 1))
-    for version, what in brought.items():
-        wanted = set()
-        for direction in ("request", "response"):
-            message = api.message(direction)
-            old, new = nullable(message.layout(version - 1)), nullable(message.layout(version))
-            wanted |= {f"{line[:2]}{direction}.{line[2:]}" for line in difference(old, new)}
-        if version == api.flexible:
-            wanted.add("compact and tagged encoding (KIP-482)")
-        assert set(what) == wanted
-        assert len(what) == len(wanted)
-
-
-@pytest.mark.parametrize("name", [name for _, name, _ in specs.REGISTRY])
-def test_every_version_has_one_header(name: str) -> None:
-    api = specs.api(name)
-    for way, ranges in headers(api).items():
-        covered = [v for first, last in ranges.values() for v in range(first, last + 1)]
-        assert covered == list(range(api.versions[1] + 1))
-        for header, (first, last) in ranges.items():
-            assert {header_version(api, way, v) for v in range(first, last + 1)} == {header}
 
 
 def test_the_headers_that_are_exceptions() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 
 def run(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -28,16 +26,3 @@ def test_one_api_loads_only_its_own_declaration() -> None:
     assert [name for name in loaded if name.startswith("barnabas.specs.apis.")] == [
         "barnabas.specs.apis.fetch"
     ]
-
-
-@pytest.mark.parametrize("package", ["records", "embedded"])
-def test_packages_are_there_when_they_are_named(package: str) -> None:
-    assert (
-        run(f"from barnabas import specs; print(specs.{package}.__name__)")
-        == f"barnabas.specs.{package}"
-    )
-
-
-def test_another_name_is_an_error() -> None:
-    code = "from barnabas import specs\ntry: specs.nothing\nexcept AttributeError as e: print(e)"
-    assert run(code) == "module 'barnabas.specs' has no attribute 'nothing'"

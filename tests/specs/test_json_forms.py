@@ -64,11 +64,6 @@ def test_what_nobody_knows_stands_under_its_number() -> None:
     }
 
 
-def test_what_json_has_too_is_passed_on() -> None:
-    body = api("Heartbeat").response.layout(1).defaults()
-    assert json_form(12, 1, "response")(body, base64_text) is body
-
-
 @pytest.mark.parametrize(("size", "whole"), [(MOST, True), (MOST + 1, False)])
 def test_large_bytes_are_elided_where_they_are_to_be(size: int, whole: bool) -> None:
     data = bytes(size)

@@ -11,10 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.specs.json_forms import json_form
 from barnabas.specs.json_text import compact, number
-from barnabas.specs.jsonform import base64_text, to_json
-from tests.golden.frames import golden_frames, golden_values
 
 
 def by_json(value: Any) -> str:
@@ -54,11 +51,3 @@ def test_each_kind_of_float_is_as_json_writes_it() -> None:
 def test_what_json_lacks_is_refused(value: object) -> None:
     with pytest.raises(TypeError):
         compact(value)
-
-
-def test_golden_bodies_are_written_as_json_would() -> None:
-    for frame in golden_frames():
-        make = json_form(frame["key"], frame["version"], frame["direction"])
-        form = make(golden_values(frame), base64_text)
-        assert compact(form) == by_json(form)
-        assert to_json(form) == form

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from barnabas import specs
-from barnabas.specs.broker_addresses import PLACES, Kind, patch
+from barnabas.specs.broker_addresses import PLACES, Kind
 from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.node_endpoints import NAME, ResponseTail, ends_with_endpoints
@@ -177,23 +177,6 @@ def test_they_are_replaced_where_there_is_room_else_left_out(
     assert specs.api(key).response.codec(asked[1]).inspect(left)[1] == []
 
 
-@pytest.mark.parametrize("key", [1, 78])
-def test_all_are_left_out_if_one_does_not_fit(key: int) -> None:
-    tail, at = found_at(*response(key, "a", "b", "a-longer-one"), [7])
-    body = response(key, "a", "b", "a-longer-one")[2]
-    replaced, left_out = tail.replaced(body[at:], lambda *_: ("127.0.0.100", 1))
-    assert left_out == 3
-    assert nodes(*response(key)[:2], body[:at] + replaced) == []
-
-
-@pytest.mark.parametrize("key", [1, 78])
-def test_what_need_not_be_replaced_leaves_as_it_came(key: int) -> None:
-    body = response(key, "a", "", _tags={127: b"x", 500: b"y"})[2]
-    tail, at = found_at(*response(key, "a", "", _tags={127: b"x", 500: b"y"}), [7])
-    for resolve in (lambda *_: None, lambda kind, node, host, port: (host, port)):
-        assert tail.replaced(body[at:], resolve) == (body[at:], 0)
-
-
 def test_tags_that_nobody_knows_stay_where_there_is_room_behind_them() -> None:
     asked = response(1, "a-longer-host", _tags={7: b"known to a later version", 127: b""})
     left = passed(*asked, [100])
@@ -203,27 +186,6 @@ def test_tags_that_nobody_knows_stay_where_there_is_room_behind_them() -> None:
     full = response(1, "a-longer-host", _tags={(1 << 31) - 1: b""})
     with pytest.raises(Malformed, match="can't be filled"):
         passed(*full, [100])
-
-
-def test_a_tag_that_comes_twice_leaves_once() -> None:
-    key, version, body = response(1, "real-host")
-    none = len(response(1)[2]) - 1
-    twice = body[:none] + b"\2" + body[none + 1 :] * 2
-    left = passed(key, version, twice, [3])
-    assert left.count(b"proxy") == 1
-    assert b"real" not in left
-
-
-def test_what_trails_behind_the_tail_can_hide_no_address() -> None:
-    key, version, body = response(78, "real-host")
-    assert b"real" not in passed(key, version, body + body, [3])
-
-
-@each_form
-def test_it_is_read_as_by_who_patches_it_whole(key: int, version: int) -> None:
-    codec = specs.api(key).response.codec(version)
-    body = codec.encode({NAME: [{"node_id": 3, "host": "reals", "port": 9092}]})
-    assert passed(key, version, body, [5]) == patch(key, version, body, lambda *_: ("proxy", 7))
 
 
 @pytest.mark.parametrize("size", [1 << 14, 1 << 21, (1 << 31) - 1])

@@ -55,8 +55,3 @@ def test_a_partition_belongs_to_its_own_topic() -> None:
     topics = [{"name": "a", "partitions": [0, 2]}, {"name": "b", "partitions": [1]}]
     found = list(partitions_in(places, {"v3_and_below_topics": topics}))
     assert found == [("a", None, 0), ("a", None, 2), ("b", None, 1)]
-
-
-def test_what_is_null_names_none() -> None:
-    places = partition_places(43, "request", 2)
-    assert list(partitions_in(places, {"topic_partitions": None})) == []

@@ -82,11 +82,6 @@ def test_all_versions_at_their_defaults_are_of_the_type(declared: dict[str, Any]
                 assert problems(values, declared[message.name], f"{name} v{version}") == []
 
 
-def test_a_class_for_each_structure() -> None:
-    names = [line for line in stubs.text().splitlines() if line.startswith("class ")]
-    assert len(names) == len(set(names)) > 2 * len(specs.REGISTRY)
-
-
 def test_what_is_always_there_and_what_only_some_versions_have(declared: dict[str, Any]) -> None:
     partition = declared["FetchRequestTopicsPartitions"]
     assert "fetch_offset" in partition.__required_keys__

@@ -77,20 +77,6 @@ def test_what_is_declared_otherwise_is_said(
         assert f"Made{difference}" in told
 
 
-def test_what_the_classes_do_not_say_is_not_told() -> None:
-    records = {"name": "records", "kind": "records", "nullable": None}
-    made = {"versions": {0: schema(records)}, "defaults": {}}
-    told = compare("Made", made, Message().of("Made", (0, 0), FOREVER), "4.0.0")
-    assert [str(one) for one in told] == ["Made records v0: is not declared (records)"]
-
-
-def test_a_version_that_is_not_declared_is_compared_with_what_goes_on() -> None:
-    assert found(COUNTED, TEXTED, "rows" / ROWED.type.until(1), versions=(1, 2)) == [
-        "Made rows v2: is not declared ([]struct)",
-        "Made rows.count v2: is not declared (int32)",
-    ]
-
-
 @pytest.fixture(scope="module")
 def release() -> Release:
     return read("4.3.1")

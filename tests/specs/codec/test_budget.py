@@ -155,13 +155,6 @@ def test_elements_that_are_only_passed_over_are_charged_for_their_time() -> None
         )
 
 
-def test_addresses_are_not_looked_for_in_what_is_too_large() -> None:
-    codec = api("UpdateMetadata").request.codec(0)
-    locate = codec.locate("live_brokers.id", "live_brokers.v0_host", "live_brokers.v0_port")
-    with pytest.raises(TooLarge):
-        locate(repeated(codec, "live_brokers", {"v0_host": "a"}, BUDGET // 300))
-
-
 def test_a_length_below_zero_is_no_credit() -> None:
     codec = api("Fetch").request.codec(4)
     null = b"\0\1a" + b"\x80\0\0\0"  # a topic whose partitions are null, with an odd length

@@ -8,11 +8,8 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.specs.codec.codegen import source_of
-from barnabas.specs.codec.decoder import decoder
 from barnabas.specs.codec.encoder import UNFIT
 from barnabas.specs.codec.variant import names, variant_writer
-from barnabas.specs.codec.wanted import Wanted
 from barnabas.specs.declaration import Array, Bool, Int8, Int32, String, Struct, Uuid
 from barnabas.specs.message import Message
 from tests.specs.codec.every_kind import codec_of
@@ -42,13 +39,6 @@ FIELDS = (
 )  # fmt: skip
 
 
-def test_variables_have_the_names_of_fields_and_comments_their_paths() -> None:
-    text = specs.api("Fetch").request.codec(12).source()
-    assert "session_epoch, topics_count, = unpack_iiiibiiB(b, p)" in text
-    assert "# topics[].partitions[].{partition, current_leader_epoch, fetch_offset, " in text
-    assert "for topics_item in topics:" in text
-
-
 @pytest.mark.parametrize("flexible", [0, 1])
 def test_fields_may_be_called_as_anything_in_the_source_is(flexible: int) -> None:
     message = Message(*(FIELDS if flexible == 0 else FIELDS[:-2])).of("Awkward", (0, 0), flexible)
@@ -68,22 +58,6 @@ def test_a_traceback_shows_the_line_of_the_field() -> None:
     with pytest.raises(UNFIT) as caught:
         codec._encode(values)
     assert "member_id = member_id.encode()" in "".join(traceback.format_exception(caught.value))
-
-
-def test_functions_of_one_version_have_sources_of_their_own() -> None:
-    codec = specs.api("EndQuorumEpoch").request.codec(0)
-    old = specs.api("EndQuorumEpoch").request.codec(0, "2.7")
-    found = {
-        source_of(each) for each in (codec._decode, codec._charged, codec._encode, old._decode)
-    }
-    assert len(found) == 4
-    assert "replica_id" in old.source()
-    assert "replica_id" not in codec.source()
-    some: list[Wanted] = [{"a": None}, {"a": {"b": None, "c": None}}, {"d": None}]
-    layout = specs.api("Fetch").request.layout(0)
-    files = [decoder(layout, "it", wanted).__code__.co_filename for wanted in some]
-    fields = ("a", "a.b, a.c", "d")
-    assert files == [f"generated: decode it: {paths}" for paths in fields]
 
 
 def test_each_line_is_under_a_comment_with_the_paths_that_it_is_about() -> None:

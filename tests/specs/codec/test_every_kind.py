@@ -91,22 +91,6 @@ def test_what_is_charged_too_much_is_refused(version: int, kind: Type, value: An
         codec._charged(codec._encode({"x": value}))
 
 
-@each_version
-def test_large_values_are_written_and_read_by_the_fast_ones(version: int) -> None:
-    codec = codec_of(version)
-    large = {
-        "text": "t" * 32_767,
-        "raw": b"r" * 40_000,
-        "numbers": [7] * 20_000,
-        "texts": ["t"] * 20_000,
-        "perhaps": [9] * 33_000,
-    }
-    values = filled(codec.layout, 1) | large
-    body = codec._encode(values)
-    assert body == encode_carefully(codec.layout, values)
-    assert codec._decode(body) == codec._charged(body) == values
-
-
 def test_defaults_are_made_afresh_for_each_body() -> None:
     codec = codec_of(1)
     body = codec.encode(codec.layout.defaults())

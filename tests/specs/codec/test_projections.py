@@ -37,12 +37,6 @@ def test_a_projection_has_what_is_asked_for_and_stops_behind_it() -> None:
     assert codec.project_prefix("session_id") is codec.project_prefix("session_id")
 
 
-def test_a_projection_of_what_was_not_sent_has_only_what_was_asked_for() -> None:
-    codec = specs.api("Fetch").request.codec(15)
-    project = codec.project("replica_state.replica_epoch")
-    assert project(codec.encode({})) == {"replica_state": {"replica_epoch": -1}}
-
-
 @pytest.mark.parametrize("version", every_kind.VERSIONS.values())
 def test_paths_that_a_layout_has(version: int) -> None:
     layout = every_kind.codec_of(version).layout
@@ -146,10 +140,3 @@ def test_null_in_a_tagged_field_is_a_zero_in_front_of_a_structure() -> None:
         assert codec._decode(body) == codec.decode(body) == reference.parse(body) == values
         assert codec.inspect(body) == (values, [])
         assert encode_carefully(codec.layout, values) == body == reference.build(values)
-
-
-def test_an_unknown_version_or_name_is_a_lookup_error() -> None:
-    with pytest.raises(LookupError, match="versions 0 to 4, not 5"):
-        specs.api("StopReplica").request.codec(5)
-    with pytest.raises(LookupError, match="did you mean 'Metadata'"):
-        specs.api("Metdata")

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 from barnabas.captures.capture import open_capture
 from barnabas.cli.app import app
-from barnabas.page.fields import body_fields
 from barnabas.page.views import Views
 from barnabas.proxy.control.history import History
 from barnabas.specs.dialects import dialect
@@ -105,16 +104,6 @@ def test_an_unusable_dialect_is_a_line_and_the_others_work(case: str, tmp_path: 
             assert line in trouble(*command)
 
 
-def test_commands_that_need_no_dialect_go_on(tmp_path: Path) -> None:
-    with installed(tmp_path, *BROKEN["raises"][:2]):
-        rows = run("decode", SAMPLES / "rebalance.pcap.gz", "--filter", "api == 'JoinGroup'")
-        assert "JoinGroup" in rows
-        run("spec", "list")
-        run("scenario", "schema")
-        run("check", SAMPLES / "sasl.pcapng")
-        assert "Transfer (ledger)" not in body_fields().values()
-
-
 def test_packages_that_register_one_name_are_named(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
@@ -201,26 +190,6 @@ def test_a_pairing_that_fails(pairing: str, capture: Path, tmp_path: Path) -> No
         assert trouble("decode", capture, code=code).startswith("dialect ledger: ")
         assert "dialect ledger: " in trouble("scenario", "check", scenario)
         run("spec", "show", "Transfer", "--dialect", "ledger")
-
-
-def test_a_pairing_that_raises(capture: Path, tmp_path: Path) -> None:
-    text = f"""{LEDGER}
-
-class Raising:
-    client, waiting = None, {{}}
-
-    def __init__(self, _): ...
-
-    def frame(self, direction, data):
-        raise TypeError(direction)
-"""
-    text = text.replace(
-        "    lane_colors=", '    pairing="ledger_protocol:Raising",\n    lane_colors='
-    )
-    with installed(tmp_path, WELL, {"ledger_protocol": text}):
-        assert trouble("decode", capture, code=COULD_NOT_RUN) == (
-            "dialect ledger: ledger_protocol:Raising failed: TypeError: request"
-        )
 
 
 def test_a_phrase_that_raises_is_no_words(capture: Path, tmp_path: Path) -> None:

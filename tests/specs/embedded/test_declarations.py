@@ -10,7 +10,6 @@ import pytest
 
 from barnabas.specs import embedded
 from barnabas.specs.declaration import FOREVER
-from barnabas.specs.embedded.control_records import VALUES
 from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
 from tests.golden.definitions import versions
 from tests.places import GOLDEN
@@ -79,11 +78,6 @@ def test_every_type_of_a_coordinators_records_is_named(topic: str, jar: str) -> 
 def test_every_type_of_the_metadata_log_is_named() -> None:
     defined = {d["apiKey"]: name for name, d in INSIDE.items() if d["type"] == "metadata"}
     assert defined == METADATA_RECORDS
-
-
-def test_every_message_of_a_control_record_is_declared_in_version_0() -> None:
-    for name in VALUES.values():
-        assert embedded.message(name).versions[0] == 0
 
 
 def test_a_name_that_does_not_exist() -> None:

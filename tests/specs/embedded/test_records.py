@@ -57,15 +57,6 @@ def encoded(found: EmbeddedMessage) -> bytes:
     return embedded.message(found.name).codec(found.version).encode(found.values)
 
 
-def test_a_broker_wrote_most_kinds_of_records() -> None:
-    seen = {
-        (theirs.get("key") or theirs["value"])["message"]
-        for line in BATCHES
-        for theirs in line["records"]
-    }
-    assert len(seen) == 45
-
-
 KEY = b"\0\1\0\1g\0\1t\0\0\0\0"
 VALUE = bytes.fromhex("0003 0000000000000005 ffffffff 0000 0000000000000001".replace(" ", ""))
 
@@ -97,11 +88,6 @@ def test_what_is_no_record_of_a_topic(
     with pytest.raises(Malformed) as raised:
         embedded.read_topic_record(topic, key, value)
     assert str(raised.value).startswith(problem)
-
-
-def test_other_topics_have_no_records_of_kafka() -> None:
-    with pytest.raises(LookupError):
-        embedded.read_topic_record("orders", KEY, VALUE)
 
 
 @pytest.mark.parametrize(
@@ -154,12 +140,6 @@ def test_the_leader_change_of_each_release(release: str, hexed: str, names: list
     assert value.oddities == ()
 
 
-def test_a_leader_change_that_calls_itself_newer_has_the_same_layout() -> None:
-    data = bytes.fromhex("0001 00000005 02 00000001 00 01 00")
-    value = embedded.read_control_record(b"\0\0\0\2", data).value
-    assert (value.values["version"], value.values["voters"]) == (1, [{"voter_id": 1}])
-
-
 def test_a_limited_look_says_how_much_it_left_off() -> None:
     data = batches("__consumer_offsets")
     everything = look(data, "__consumer_offsets", limit=1000)
@@ -168,19 +148,6 @@ def test_a_limited_look_says_how_much_it_left_off() -> None:
     assert some.looked == everything.looked[:5]
     assert some.left_off == len(everything.looked) - 5
     assert look(data, "__consumer_offsets", limit=0).left_off == len(everything.looked)
-
-
-def test_of_other_topics_only_control_records_are_looked_at() -> None:
-    controls = look(batches("__consumer_offsets"), "orders", limit=1000)
-    assert [record.control for record in controls.looked] == ["COMMIT"]
-    assert controls.left_off == 0
-
-
-def test_what_was_read_before_an_error_is_kept() -> None:
-    data = batches("__transaction_state")
-    found = look(data + b"\xff" * 30, "__transaction_state", limit=1000)
-    assert len(found.looked) == len(look(data, "__transaction_state", limit=1000).looked)
-    assert isinstance(found.error, Malformed)
 
 
 def test_a_key_is_shown_even_if_its_value_cannot_be_read() -> None:

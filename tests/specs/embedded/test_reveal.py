@@ -9,7 +9,7 @@ import pytest
 
 from barnabas import specs
 from barnabas.specs import embedded
-from barnabas.specs.embedded.reveal import MAX_BYTES, SHORT
+from barnabas.specs.embedded.reveal import MAX_BYTES
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout
 from tests.specs.embedded.real import FRAMES, MESSAGES, SUBSCRIPTION, Line, frame, name, topics
@@ -72,19 +72,6 @@ def test_what_librdkafka_and_kafka_python_keep_for_their_assignors() -> None:
     kept = joined["members[0].metadata"]["inside"]["user_data"]
     assert kept["oddities"] == ["a version in front"]
     assert kept["values"]["generation"] == 2
-
-
-def test_what_kafka_streams_keeps() -> None:
-    joined = revealed(frame("streams-classic", "JoinGroup", "response"))
-    kept = joined["members[0].metadata"]["inside"]["user_data"]
-    assert (kept["message"], kept["version"]) == ("SubscriptionInfoData", 11)
-    texts = {path: found["text"] for path, found in kept["inside"].items()}
-    assert texts.pop("user_end_point").startswith("127.0.0.1:808")
-    assert texts == {"client_tags[0].key": "zone", "client_tags[0].value": "a"}
-    synced = revealed(frame("streams-classic", "SyncGroup", "response"))
-    kept = synced["assignment"]["inside"]["user_data"]["values"]
-    assert kept["topics"] == [{"index": 0, "name": "orders"}]
-    assert {host["port"] for host in kept["partitions_by_host"]} == {8080, 8081}
 
 
 def test_before_v5_a_body_does_not_say_the_protocol_type() -> None:
@@ -207,13 +194,3 @@ def test_what_is_remembered_of_a_member_goes_by_all_that_decides_what_it_says() 
             assert said in found["members[0].metadata"]["inside"]["user_data"]
         connect = embedded.reveal(11, "response", answers | {"protocol_type": "other"})
         assert "unread" in connect["members[0].metadata"]
-
-
-def test_what_hides_in_remembered_bytes_costs_nothing_more_of_the_limit() -> None:
-    topics = (b"\0\x10" + b"t" * 16) * 50
-    data = b"\0\0" + (50).to_bytes(4) + topics + bytes.fromhex("00000004 00000002")
-    assert len(data) <= SHORT
-    members = [{"member_id": "m", "metadata": data}] * (MAX_BYTES // len(data))
-    answers = {"protocol_type": "consumer", "members": members}
-    found = embedded.reveal(11, "response", answers, protocol_name="cooperative-sticky")
-    assert "unread" not in json.dumps(to_json(found))

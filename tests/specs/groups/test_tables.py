@@ -15,9 +15,6 @@ from barnabas.specs.groups import (
     TRANSACTIONAL_PRODUCER,
     Table,
 )
-from barnabas.specs.groups.classic import NOBODY
-from barnabas.specs.groups.consumer import BEAT, COMMIT, JOIN, LEAVE
-from barnabas.specs.registry import REGISTRY
 
 TABLES = (CLASSIC_MEMBER, CONSUMER_MEMBER, FETCH_SESSION, TRANSACTIONAL_PRODUCER)
 
@@ -30,12 +27,6 @@ def test_rows_speak_of_states_and_answers_that_there_are(table: Table) -> None:
     assert {row[3] for row in table.rows} == states
     assert {row[2] for row in table.rows} <= answers
     assert len({row[:3] for row in table.rows}) == len(table.rows)
-
-
-def test_events_are_apis_or_what_an_epoch_says() -> None:
-    apis = {entry[1] for entry in REGISTRY}
-    assert {row[1] for row in CLASSIC_MEMBER.rows} <= {*apis, NOBODY}
-    assert {row[1] for row in CONSUMER_MEMBER.rows} == {JOIN, BEAT, LEAVE, COMMIT, NOBODY}
 
 
 def test_the_answer_that_is_named_goes_before_any_other() -> None:

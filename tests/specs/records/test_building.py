@@ -43,10 +43,6 @@ def test_what_compaction_leaves() -> None:
     assert (batch.base_offset, batch.last_offset, batch.records()) == (0, 20, tuple(gaps))
 
 
-def test_nothing_is_behind_the_header_of_an_empty_batch() -> None:
-    assert len(build([], compression="gzip", base_offset=5)) == 61
-
-
 def test_append_time_stands_in_for_every_timestamp() -> None:
     found = [Record(0, 10, None, b"a"), Record(1, 20, None, b"b")]
     for magic in (1, 2):
@@ -66,15 +62,6 @@ def test_wrappers_have_absolute_offsets_in_magic_0_and_relative_ones_in_magic_1(
         value = bytes(batch.data)[-(batch.size - 26 - 8 * magic) :]
         inner = records.decompress("gzip", value)
         assert int.from_bytes(inner[:8]) == inside
-
-
-def test_part_of_a_batch_at_the_end_is_cut_off_as_fetch_does() -> None:
-    one = build([Record(0, 0, None, b"a")])
-    two = build([Record(1, 0, None, b"b")])
-    for size in range(len(two)):
-        data = one + two[:size]
-        assert [batch.base_offset for batch in records.read(data)] == [0]
-        assert records.summary(data).trailing == size
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -234,12 +221,6 @@ def test_a_codec_there_is_not_cannot_be_built_again() -> None:
     (batch,) = records.read(bytes(data))
     with pytest.raises(Unfit, match="compression: magic 2 has no codec unknown-7"):
         rebuild(batch, [])
-
-
-def test_offsets_may_go_back_within_a_batch() -> None:
-    found = [Record(9, 100, None, b"a"), Record(7, 90, None, b"b")]
-    (batch,) = records.read(build(found, base_offset=8, last_offset=9))
-    assert batch.records() == tuple(found)
 
 
 @pytest.mark.parametrize("size", [63, 64, 8185, 8192, 100_000, 3_000_000])

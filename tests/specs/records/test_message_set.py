@@ -38,13 +38,3 @@ def test_a_message_inside_a_wrapper_that_is_too_small() -> None:
         Malformed, match=r"gzip\.records\[0\]\.size at byte 8: at least 14, not 13$"
     ):
         batch.records()
-
-
-@pytest.mark.parametrize("magic", [0, 1])
-def test_inner_offsets_are_absolute_in_magic_0_and_relative_in_magic_1(magic: int) -> None:
-    inner = b"".join(_message(b"\0\0" + struct.pack(">ii", -1, -1), offset) for offset in (0, 3))
-    value = zlib.compress(inner, wbits=31)
-    head = bytes((magic, 1)) + bytes(8 * magic)
-    (batch,) = records.read(_message(head + struct.pack(">ii", -1, len(value)) + value, 10))
-    assert batch.base_offset is None
-    assert [record.offset for record in batch] == ([7, 10] if magic else [0, 3])

@@ -10,7 +10,6 @@ from barnabas.specs import records
 from barnabas.specs.records import Batch, rebuild
 from barnabas.specs.records.message_set import read_message
 from tests.golden.frames import record_sets
-from tests.specs.records.by_kafka_python import read_by_kafka_python
 
 SETS = record_sets()
 
@@ -42,15 +41,6 @@ def test_it_reads_the_same(case: str) -> None:
     assert list(map(facts, built)) == list(map(facts, batches))
     assert [batch.records() for batch in built] == [batch.records() for batch in batches]
     assert all(batch.crc_ok for batch in built)
-
-
-@pytest.mark.parametrize("case", SETS)
-def test_kafka_python_reads_both_as_we_do(case: str) -> None:
-    batches = list(records.read(SETS[case]))
-    ours = [[record._replace(sequence=-1) for record in batch] for batch in batches]
-    assert read_by_kafka_python(b"".join(map(rebuild, batches))) == ours
-    if "snappy" not in case and "lz4" not in case and "zstd" not in case:
-        assert read_by_kafka_python(SETS[case]) == ours
 
 
 def content(batch: Batch) -> tuple[Any, ...]:
