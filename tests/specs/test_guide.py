@@ -112,16 +112,6 @@ def tree_paths(fields: list[dict[str, Any]], prefix: str = "") -> Iterator[str]:
         yield from tree_paths(field.get("fields", []), f"{prefix}{field['name']}.")
 
 
-def nullable(layout: Layout, prefix: str = "") -> dict[str, bool]:
-    found = {}
-    for slot in layout.slots:
-        found[prefix + slot.name] = slot.node.nullable
-        inner = (slot.node.element or slot.node).struct
-        if inner is not None:
-            found |= nullable(inner, f"{prefix}{slot.name}.")
-    return found
-
-
 def test_the_headers_that_are_exceptions() -> None:
     assert headers(specs.api("ControlledShutdown"))["request"] == {0: (0, 0), 1: (1, 2), 2: (3, 3)}
     assert headers(specs.api("ApiVersions"))["response"] == {0: specs.api("ApiVersions").versions}
