@@ -9,15 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.specs.guide import (
-    changes,
-    headers,
-    history,
-    lines,
-    paths,
-    purpose,
-    tree,
-)
+from barnabas.specs.guide import changes, headers, history, lines, paths, purpose, tree
 from barnabas.specs.layout import Layout
 
 FETCH_11 = """

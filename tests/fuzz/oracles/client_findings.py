@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from barnabas.fuzz.cases.observation import DIFFERS, SPINS, Death, Observation
 from barnabas.fuzz.observations.client_memory import LIMIT
-from tests.fuzz.oracles.judging import (
-    ANSWERED,
-    ASSERTION,
-    LATE,
-    SIGNAL,
-    of_client,
-    raising,
-)
+from tests.fuzz.oracles.judging import ANSWERED, ASSERTION, LATE, SIGNAL, of_client, raising
 
 CONFIRMED = {"confirmed": True}
 PANIC = """panic: runtime error: slice bounds out of range [:-5] [recovered]

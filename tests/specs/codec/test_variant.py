@@ -162,11 +162,7 @@ def test_secrets_are_told_by_their_size_alone() -> None:
     secrets = {"raw": "", "text": "", "list": ""}
     assert as_variant(
         layout, {"raw": b"abc", "text": "hunter2", "list": ["a"]}, secrets=secrets
-    ) == {
-        "raw": "<redacted 3 bytes>",
-        "text": "<redacted>",
-        "list": ["<redacted>"],
-    }
+    ) == {"raw": "<redacted 3 bytes>", "text": "<redacted>", "list": ["<redacted>"]}
     nothing: dict[str, Any] = {"raw": b"", "text": None, "list": []}
     assert as_variant(layout, nothing, secrets=secrets) == nothing | {"raw": "<redacted 0 bytes>"}
 

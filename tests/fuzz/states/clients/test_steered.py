@@ -7,13 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.answering.fitting import encoded
-from barnabas.fuzz.states.clients.alphabets import (
-    CONSUMER,
-    MEMBER,
-    OK,
-    PRODUCER,
-    ClientAlphabet,
-)
+from barnabas.fuzz.states.clients.alphabets import CONSUMER, MEMBER, OK, PRODUCER, ClientAlphabet
 from barnabas.fuzz.states.clients.steered import WAITS, Steered
 from barnabas.specs import decode_frame
 from barnabas.specs.frames import Frame, encode_frame
