@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.json_forms import form_of, json_form
-from barnabas.specs.jsonform import MOST, base64_text, elided, to_json
+from barnabas.specs.jsonform import base64_text, to_json
 from barnabas.specs.registry import REGISTRY, api
 from barnabas.specs.secrets import SECRETS, redact
 from tests.golden.frames import golden_frames, golden_values
@@ -62,18 +62,3 @@ def test_what_nobody_knows_stands_under_its_number() -> None:
         "topics": [{"name": "t", "_tags": {"7": "YWJj"}}],
         "_tags": {"1000": ""},
     }
-
-
-@pytest.mark.parametrize(("size", "whole"), [(MOST, True), (MOST + 1, False)])
-def test_large_bytes_are_elided_where_they_are_to_be(size: int, whole: bool) -> None:
-    data = bytes(size)
-    partition = {"index": 0, "records": data}
-    body = {"acks": 1, "topic_data": [{"name": "t", "partition_data": [partition]}]}
-    full = api("Produce").request.layout(3).defaults() | body
-    made = json_form(0, 3, "request")(full, elided)
-    (shown,) = made["topic_data"][0]["partition_data"]
-    assert (shown["records"] == base64_text(data)) is whole
-    if not whole:
-        assert shown["records"]["bytes"] == size
-        assert len(bytes.fromhex(shown["records"]["sha256"])) == 32
-    assert partition["records"] is data

@@ -192,35 +192,3 @@ def test_transactions_are_of_version_2_where_all_is_offered_that_they_need(
     finalized = {one["name"]: one["max_version_level"] for one in found["finalized_features"]}
     assert finalized.get("transaction.version", 0) == level
     assert {"group.version", "share.version"} <= set(finalized)
-
-
-def test_a_member_of_a_share_group_is_given_each_record_once() -> None:
-    broker = Broker()
-    member = {"group_id": "g", "member_id": "m"}
-    joined = {**member, "member_epoch": 0, "subscribed_topic_names": [TOPIC]}
-    entered = _asked_for(broker, keys.SHARE_GROUP_HEARTBEAT, 1, joined)
-    (assigned,) = entered["assignment"]["topic_partitions"]
-    assert (entered["member_epoch"], assigned["partitions"]) == (1, [0, 1])
-    places = [{"partition_index": 0, "acknowledgement_batches": []}]
-    limits = {"max_wait_ms": 50, "min_bytes": 1, "max_records": 10, "batch_size": 10}
-    topics = [{"topic_id": assigned["topic_id"], "partitions": places}]
-    wanted: dict[str, Any] = {
-        **(member | limits),
-        "share_session_epoch": 0,
-        "topics": topics,
-        "forgotten_topics_data": [],
-    }
-    (topic,) = _asked_for(broker, keys.SHARE_FETCH, 1, wanted)["responses"]
-    (first,) = topic["partitions"]
-    (acquired,) = first["acquired_records"]
-    assert (acquired["first_offset"], acquired["last_offset"]) == (0, 6)
-    assert first["records"]
-    again = {**wanted, "share_session_epoch": 1}
-    (reply,) = Connection(broker).receive(asked(keys.SHARE_FETCH, 1, again))
-    assert reply.wait_ms == 50
-    (topic,) = told(reply, keys.SHARE_FETCH, 1).body["responses"]
-    (nothing,) = topic["partitions"]
-    assert (nothing["records"], nothing["acquired_records"]) == (b"", [])
-    done = {**member, "share_session_epoch": 1, "topics": topics}
-    (topic,) = _asked_for(broker, keys.SHARE_ACKNOWLEDGE, 1, done)["responses"]
-    assert [one["error_code"] for one in topic["partitions"]] == [0]

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import AS_VALID, REACHED, Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.engine.counting import Compared, what_valid_shows
 from barnabas.fuzz.engine.running import run_range
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
@@ -21,18 +20,6 @@ class Echo:
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         for case in cases:
             yield Observation(case, ending="closed" if case.chunks[0][-1] % 2 else "open")
-
-
-def test_a_valid_message_that_reached_a_line_first_shows_nothing_that_others_could_show() -> None:
-    class First(Echo):
-        def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-            for one in super().run(cases):
-                yield replace(one, facts=((REACHED, ["reached f 1"]),))
-
-    shows = what_valid_shows(First(), SEEDS)
-    assert shows == what_valid_shows(Echo(), SEEDS)
-    case = FakeMaker("s").cases(range(1))
-    assert not any(dict(one.facts).get(AS_VALID) for one in Compared(First(), shows).run(case))
 
 
 def test_they_are_counted_by_place_unless_an_oracle_speaks() -> None:

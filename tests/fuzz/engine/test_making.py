@@ -10,9 +10,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
 from barnabas.fuzz.corpus.corpus import generated
-from barnabas.fuzz.engine.energy import next_energies
-from barnabas.fuzz.engine.making import FIELDS, HOT, Maker, cook
-from barnabas.fuzz.engine.stats import Field, cells
+from barnabas.fuzz.engine.making import Maker, cook
 from barnabas.fuzz.sessions.live import filled
 from barnabas.specs import keys
 
@@ -54,34 +52,6 @@ def test_energies_have_one_case_in_four_begin_with_what_is_hot() -> None:
     found = Counter(made.case(number).recipe.seed.origin == hot for number in range(1000))
     assert 200 < found[True] < 320
     assert Maker("s", corpus(), energies={hot: 10_000}).case(11) == made.case(11)
-
-
-@pytest.mark.parametrize("hot", [False, True])
-def test_a_field_with_energy_has_every_second_of_these_cases_or_all(hot: bool) -> None:
-    seeds = {corpus()[5].origin: 2} if hot else {}
-    some = [Field("Metadata", 9, "topics[].name"), Field("Metadata", 9, "gone")]
-    energies = next_energies({}, [], {some[0]: 1})
-    made = Maker("s", corpus(), energies={**seeds, **energies})
-    found = Counter(
-        number for number in range(400) if next(cells(made.case(number).recipe)).place == some[0]
-    )
-    drawn = range(HOT - 1, 400, HOT * FIELDS if seeds else HOT)
-    assert set(drawn) <= set(found)
-    assert len(found) < len(drawn) + 20
-    other = Maker("s", corpus(), energies={**seeds, **next_energies({}, [], {some[1]: 1})})
-    assert other.cases(range(20)) == [other.case(number) for number in range(20)]
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (Change("counts", "nowhere.count", 1), "no place"),
-        (Change("nobody", "", 1), "unknown mutator"),
-    ],
-)
-def test_a_recipe_that_does_not_fit_its_seed_is_refused(change: Change, reason: str) -> None:
-    with pytest.raises(LookupError, match=reason):
-        cook(Recipe(corpus()[0], (change,)), 1)
 
 
 def test_a_second_change_is_made_to_what_the_first_has_left() -> None:

@@ -25,17 +25,6 @@ def recipe(*draws: int) -> Recipe:
     return Recipe(SEEDS[4], tuple(Change("null", "", one) for one in draws))
 
 
-def test_what_fires_says_at_which_attempt() -> None:
-    found = replay(FakeTarget(), [RAISED], [cook(recipe(13), 0)], WANTED, 3)
-    assert (found.fired, found.attempt) == (True, 1)
-
-
-def test_another_finding_is_not_the_one() -> None:
-    found = replay(FakeTarget(), [RAISED], [cook(recipe(3), 0)], WANTED)
-    assert (found.fired, found.outcome) == (False, "another")
-    assert [verdict.behaviour for verdict in found.verdicts] == [("KeyError",)]
-
-
 class Once(FakeTarget):
     """Does it the first time only."""
 

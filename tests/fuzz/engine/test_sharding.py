@@ -11,7 +11,6 @@ from barnabas.fuzz.database.findings import Findings, Kept
 from barnabas.fuzz.engine.running import Batch, run_range
 from barnabas.fuzz.engine.sharding import side_by_side
 from barnabas.fuzz.engine.shards import Row, rows_of
-from barnabas.fuzz.engine.stats import Stats
 from barnabas.fuzz.errors import CannotRun
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
@@ -83,14 +82,3 @@ def test_nobody_waits_for_the_rest_of_a_round_that_is_left(tmp_path: Path) -> No
         kept.keep(next(left).stats, 20, 0)
         left.close()  # type: ignore[attr-defined]
     assert given_up == [True]
-
-
-def test_a_shelf_is_of_one_campaign_and_within_what_is_asked(tmp_path: Path) -> None:
-    with Findings(tmp_path / "f.db", write=True) as findings:
-        one, other = (findings.campaign(name, "fake", {}, 0.0) for name in "ab")
-        one.shelve(range(40, 60), [("cases", "20")])
-        assert one.shelved(range(40, 60)) == [(range(40, 60), [("cases", "20")])]
-        assert one.shelved(range(50)) == []
-        assert other.shelved(ROUND) == []
-        one.keep(Stats(), 50, 0)  # a part of it was run in another way
-        assert one.shelved(ROUND) == []

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.cases.observation import SET_ASIDE, TOGETHER, Observation
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.engine.running import judged
 from barnabas.fuzz.engine.shards import rows_of, stats_of
 from barnabas.fuzz.engine.stats import Aside, Judged, Stats
-from barnabas.fuzz.oracles.oracle import Verdict
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 
@@ -32,17 +30,6 @@ def aside(*numbers: int) -> Stats:
         seen = Observation(type(case)(number, recipe, case.chunks), facts=((SET_ASIDE, True),))
         found.add(Judged(seen, frozenset({"no feature"}), ()))
     return found
-
-
-def test_a_case_of_two_changes_or_of_several_to_blame_says_nothing_of_where() -> None:
-    case = FakeMaker("s").case(1)
-    twice = case._replace(recipe=case.recipe._replace(changes=case.recipe.changes * 2))
-    verdicts = (Verdict("raised", "", ("x",)),)
-    found = Stats()
-    found.add(Judged(Observation(twice), frozenset(), verdicts))
-    found.add(Judged(Observation(case, facts=((TOGETHER, [0, 1]),)), frozenset(), verdicts))
-    (one,) = found.findings.values()
-    assert (one.count, one.triggers) == (2, Counter())
 
 
 def test_what_was_set_aside_is_counted_by_kind_with_the_first_of_each() -> None:

@@ -10,7 +10,6 @@ from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.engine.making import Maker
-from barnabas.fuzz.engine.stats import Field
 from barnabas.fuzz.engine.strata import DEEP, Strata
 from barnabas.fuzz.frame_map.compressed import charts_of
 from barnabas.fuzz.frame_map.depth import DEPTHS, MESSAGE, depth_of
@@ -122,19 +121,3 @@ def test_no_kind_of_part_below_a_batch_has_less_than_its_share() -> None:
             there.setdefault((depth_of(part.path), part.kind), set()).add(chart.seed.version)
     for kind in deep:
         assert len(versions[kind]) > len(there[kind]) / 2, kind
-
-
-def test_a_field_of_a_version_has_all_its_mutators_whatever_message_has_it() -> None:
-    strata, dice = Strata("s", corpus(), MUTATORS), SeededRandom("x", 0)
-    found = [strata.at_field(Field("Metadata", 12, "topics[].name"), dice)[0] for _ in range(500)]
-    assert {(map_.seed.key, map_.seed.version) for map_, _, _ in found} == {(keys.METADATA, 12)}
-    assert {field_of(part.path) for _, _, part in found} == {"topics[].name"}
-    wanted = {
-        mutator.name
-        for seed in corpus()
-        if (seed.key, seed.version) == (keys.METADATA, 12)
-        for mutator in MUTATORS
-        if any(field_of(part.path) == "topics[].name" for part in mutator.places(map_of(seed)))
-    }
-    assert {mutator.name for _, mutator, _ in found} == wanted
-    assert len(wanted) > 3

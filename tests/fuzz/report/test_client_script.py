@@ -131,17 +131,6 @@ def test_arguments_that_are_no_port_are_told_how_it_is_used(
     assert (done.returncode, done.stderr) == (2, "usage: python3 THIS_FILE [PORT]\n")
 
 
-def test_who_waits_for_the_rest_of_a_case_sees_the_end_of_the_connection(tmp_path: Path) -> None:
-    whole = case_of(SEED.frame)
-    case = whole._replace(chunks=(whole.chunks[0][:-1],))
-    text = client_script("it hangs", [Session(case, [recorded(case)], "asks")])
-    with running(text, tmp_path) as (address, process):
-        with connected(address) as sock:
-            cut = asked(sock, METADATA, VERSION, {"topics": None}, 5)
-        assert len(cut) == len(whole.chunks[0]) - 1
-        assert said(process)[-1] == "nothing asked for 1 s behind the case; connection closed"
-
-
 def told(client_program: Program, address: str, workload: str) -> dict[str, Any]:
     """What left the client in a session with a broker."""
     with subprocess.Popen(

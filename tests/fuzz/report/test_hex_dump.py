@@ -17,9 +17,3 @@ def test_what_is_long_is_cut_around_the_place() -> None:
         assert left + bytes_shown == len(LONG)
         assert bytes_shown <= BYTES
         assert any(row.startswith("   ") for row in rows) is (place is not None)
-
-
-def test_an_empty_place_at_the_end_is_marked_behind_it() -> None:
-    assert list(dump(b"abc", Place(3, 3)))[1] == "               ^^"
-    assert list(dump(bytes(16), Place(16, 16)))[1].endswith("^^")
-    assert list(dump(b"", Place(0, 0))) == []

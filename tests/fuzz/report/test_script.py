@@ -13,27 +13,15 @@ import pytest
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.report.script import criterion, script
-from barnabas.fuzz.sessions.login import PASSWORD, USERNAME
-from barnabas.fuzz.sessions.registry import SESSIONS, seeds
+from barnabas.fuzz.sessions.registry import seeds
 from barnabas.fuzz.sessions.session import TOPIC
-from barnabas.fuzz.targets.address import address
-from barnabas.fuzz.targets.address_settings import Address
 from barnabas.fuzz.targets.apache import apache
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.probing import Prober
 from barnabas.fuzz.targets.recording import Asked, Recorded, recorded
-from barnabas.peers.apache.sasl import scram_users
 from barnabas.peers.embedded import EmbeddedCluster
-from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs import decode_frame
-from barnabas.specs.keys import (
-    ALTER_USER_SCRAM_CREDENTIALS,
-    HEARTBEAT,
-    METADATA,
-    PRODUCE,
-    SASL_AUTHENTICATE,
-)
+from barnabas.specs.keys import HEARTBEAT, METADATA, PRODUCE
 from tests.fuzz.mortal import Mortal
 from tests.fuzz.observed import request, response
 
@@ -53,14 +41,6 @@ def ran(text: str, address: str, folder: Path) -> list[str]:
     *lines, last = done.stdout.splitlines()
     assert last == "can't tell: at the top stands what shows it"
     return lines
-
-
-def problem_of(text: str, host: str, port: int, folder: Path) -> str:
-    """The one line in which it says why it can't run."""
-    done = run(text, folder, f"{host}:{port}")
-    assert done.returncode == 3
-    assert done.stderr.count("\n") == 1
-    return done.stderr
 
 
 def told(text: str, address: tuple[str, int], folder: Path) -> tuple[int, str]:
@@ -207,66 +187,3 @@ def test_what_only_the_broker_knows_is_taken_from_its_answers(
         found = decode_frame(answer(received), "response", key=key, version=seed.version).body
         codes = found["responses"][0]["partition_responses"][0] if key == PRODUCE else found
         assert codes["error_code"] == 0
-
-
-@pytest.fixture(scope="module")
-def secured() -> Iterator[BrokerTarget]:
-    with apache(
-        ApacheSettings.of("4.3.1?listener=sasl_plaintext&mechanism=SCRAM-SHA-512")
-    ) as target:
-        yield target
-
-
-@pytest.mark.needs_apache("4.3.1")
-@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_a_target_by_its_address_and_a_script_log_in(
-    secured: BrokerTarget, mechanism: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    host, port = secured.service.address
-    (tmp_path / "password").write_text(PASSWORD)
-    where = Address(host, port, mechanism, USERNAME, str(tmp_path / "password"))
-    with address(where) as target:
-        offered = target.prober.offered()
-        assert target.unprepared == ""
-        seed = next(seed for seed in seeds(offered) if seed.origin == "session:joined:Heartbeat-4")
-        case = cook(Recipe(seed, (), "joined"), 0)
-        (found,) = target.run([case])
-        steps = recorded(target.service.address, offered, case, 1, target.who)
-    assert (
-        decode_frame(found.replies[0], "response", key=HEARTBEAT, version=4).body["error_code"] == 0
-    )
-    text = script("fine", case, steps, (mechanism, USERNAME))
-    assert PASSWORD not in text
-    monkeypatch.setenv("SASL_PASSWORD", PASSWORD)
-    received, end = ran(text, f"{host}:{port}", tmp_path)
-    body = decode_frame(answer(received), "response", key=HEARTBEAT, version=4).body
-    assert body["error_code"] == 0
-    assert "is open" in end
-    monkeypatch.setenv("SASL_PASSWORD", "another")
-    assert f"no login as {USERNAME} by {mechanism}: error code 58" in problem_of(
-        text, host, port, tmp_path
-    )
-    monkeypatch.delenv("SASL_PASSWORD")
-    assert "set SASL_PASSWORD" in problem_of(text, host, port, tmp_path)
-
-
-@pytest.mark.needs_apache("4.3.1")
-def test_what_only_who_knows_the_password_can_send_is_live_at_a_target_by_its_address(
-    secured: BrokerTarget, tmp_path: Path
-) -> None:
-    """Another user than the one of brokers that are started: a proof that fits is let in."""
-    other = Credentials("SCRAM-SHA-256", "alice", "hunter2")
-    plain = Prober(who=secured.who)
-    plain.aim(secured.service.address)
-    for users in scram_users(other.username, other.password):
-        plain.ask(ALTER_USER_SCRAM_CREDENTIALS, 0, users)
-    plain.close()
-    (tmp_path / "password").write_text(other.password)
-    host, port = secured.service.address
-    where = Address(host, port, other.mechanism, other.username, str(tmp_path / "password"))
-    session = next(one for one in SESSIONS if one.name == "scram-sha-512-proof")
-    with address(where) as target:
-        found = [seed for seed in seeds(target.prober.offered(), [session]) if seed.version == 2]
-        (seen,) = target.run([cook(Recipe(found[0], (), session.name), 0)])
-    body = decode_frame(seen.replies[0], "response", key=SASL_AUTHENTICATE, version=2).body
-    assert body["error_code"] == 0

@@ -125,23 +125,6 @@ def test_connections_log_in_first_and_what_is_before_that_is_sent_there(mechanis
 
 
 @pytest.mark.needs_apache("4.3.1")
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("num.io.threads=many", "Invalid value many for configuration num.io.threads"),
-        ("jvm=-XX:%2BNonsense", "Unrecognized VM option 'Nonsense'"),
-    ],
-)
-def test_what_the_broker_says_of_a_wrong_setting_is_told_in_a_line(text: str, said: str) -> None:
-    with (
-        pytest.raises(CannotRun, match=said) as problem,
-        apache(ApacheSettings.of(f"4.3.1?{text}")),
-    ):
-        pass
-    assert "\n" not in str(problem.value)
-
-
-@pytest.mark.needs_apache("4.3.1")
 @pytest.mark.needs_apache("3.9.1")
 @pytest.mark.parametrize(
     ("text", "said"),

@@ -39,18 +39,6 @@ def kill(target: BrokerTarget) -> None:
     os.waitid(os.P_PID, service.pid, os.WEXITED | os.WNOWAIT)
 
 
-def test_a_broker_in_which_no_session_can_be_had_any_more_is_started_anew(
-    target: BrokerTarget,
-) -> None:
-    before, counts = target.restarts, target.lanes.counts
-    counts.had, counts.failing = True, WORN - 1
-    run(target, case(ASK))
-    assert target.restarts == before
-    counts.failing = WORN
-    run(target, case(ASK))
-    assert (target.restarts, counts.failing) == (before + 1, 0)
-
-
 def test_cases_that_are_left_when_no_session_can_be_had_go_to_the_one_started_anew(
     target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:

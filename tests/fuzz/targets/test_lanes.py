@@ -56,15 +56,3 @@ def test_a_connection_is_left_behind_on_which_a_request_was_told_nothing(
     assert [one.ending for one in seen] == ["open"] * 6
     reused = [dict(one.facts).get("reused", False) for one in seen]
     assert reused == [False, True, True, False, True, False]
-
-
-def test_what_a_broker_parks_makes_room_for_others(broker: tuple[str, int]) -> None:
-    """Both connections wait for as long as they may; a third has the rest."""
-    parked = request(PRODUCE, 3, {"acks": 1, "timeout_ms": 1, "topic_data": []})
-    asks = [case(parked), case(parked, number=1), *(case(ASK, number=n) for n in range(2, 10))]
-    lanes = Lanes(2, patience=60)
-    lanes.aim(broker)
-    told = [place for place, _ in lanes.flow(asks).some(8)]
-    assert sorted(told) == list(range(2, 10))
-    assert lanes.counts.opened == 3
-    lanes.close()

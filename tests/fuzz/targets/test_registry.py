@@ -6,19 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.fuzz.campaigns.campaign import Campaign, Known
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.registry import (
-    COMPARED,
-    TARGETS,
-    Kind,
-    login_of,
-    sides,
-    target_of,
-    with_settings,
-)
+from barnabas.fuzz.targets.registry import TARGETS, Kind, login_of, sides, target_of, with_settings
 from barnabas.peers.replay.authentication import Credentials
 
 NAMES = tuple(kind.name for kind in TARGETS)
@@ -80,20 +71,6 @@ def test_a_target_that_logs_in_has_the_password_of_the_file_and_does_not_show_it
     assert "hunter2" not in target.name + repr(target.who)
     assert login_of(f"embedded vs {text}") == ("PLAIN", "alice")
     assert login_of("address:127.0.0.1:9092") is None
-
-
-def test_a_campaign_names_one_or_two_kinds_that_there_are() -> None:
-    known = Known((), (), (), (), NAMES)
-
-    def named(target: str) -> str:
-        value = {"version": 1, "target": target, "budget": {"cases": 1}}
-        return Campaign.model_validate(value, context=known).target
-
-    assert sides(named(COMPARED[0])) == ("apache:3.9.1", "apache:4.3.1")
-    with pytest.raises(ValueError, match="a login needs username=NAME"):
-        named("address:127.0.0.1:9092?mechanism=PLAIN")
-    with pytest.raises(ValueError, match="unknown kind 'apachy'"):
-        named("embedded vs apachy:3")
 
 
 def test_settings_go_to_each_broker_of_apache_and_to_nobody_else() -> None:

@@ -9,7 +9,7 @@ from barnabas.fuzz.cases.observation import STACK, WAITED, Death, Observation
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.targets.observed import REUSED
 from barnabas.fuzz.targets.second_looks import CONFIRMED, FRESH, Again, SecondLooks
-from barnabas.specs.keys import FETCH, METADATA, PRODUCE
+from barnabas.specs.keys import METADATA, PRODUCE
 from tests.fuzz.observed import ASK, case, observed, request, response
 
 ANSWER = response(METADATA, 1, {})
@@ -104,17 +104,3 @@ def test_of_an_api_that_stays_silent_no_other_request_is_waited_for() -> None:
     cut_short = Bench(sent=(ASK,), facts=OVERDUE, took_ms=LIMIT_MS - 1)
     cut_short.looks.look(late)
     assert cut_short.looks.due(late)
-
-
-def test_what_a_broker_may_keep_waiting_or_has_answered_is_not_waited_for() -> None:
-    bench = Bench()
-    fetch = request(FETCH, 4, {"max_wait_ms": 1, "min_bytes": 1, "max_bytes": 1, "topics": []})
-    bench.looks.look(observed(fetch, facts=OVERDUE))
-    for acks, ways in ((-1, []), (1, ["patiently"])):
-        body = {"acks": acks, "timeout_ms": 1, "topic_data": []}
-        bench.looks.look(observed(request(PRODUCE, 3, body), facts=OVERDUE))
-        assert bench.ways == ways
-    bench.ways.clear()
-    bench.looks.look(observed(ASK, replies=(ANSWER,), facts=OVERDUE))
-    bench.looks.look(observed(ASK))
-    assert bench.ways == []

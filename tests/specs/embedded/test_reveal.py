@@ -60,20 +60,6 @@ def test_who_is_subscribed_to_what_and_gets_what() -> None:
     }
 
 
-def test_what_librdkafka_and_kafka_python_keep_for_their_assignors() -> None:
-    described = revealed(frame(None, "DescribeGroups", "response"))
-    kept = described["groups[0].members[0].member_assignment"]["inside"]["user_data"]
-    assert kept["values"] == {
-        "previous_assignment": [{"topic": "orders", "partitions": [1]}],
-        "generation": 2,
-    }
-    assert "oddities" not in kept
-    joined = revealed(frame("kp-group", "JoinGroup", "response"))
-    kept = joined["members[0].metadata"]["inside"]["user_data"]
-    assert kept["oddities"] == ["a version in front"]
-    assert kept["values"]["generation"] == 2
-
-
 def test_before_v5_a_body_does_not_say_the_protocol_type() -> None:
     line = frame("range-group", "SyncGroup", "response")
     body = body_of(line)

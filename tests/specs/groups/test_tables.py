@@ -37,22 +37,6 @@ def test_the_answer_that_is_named_goes_before_any_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "api", "answer", "following"),
-    [
-        ("UNJOINED", "JoinGroup", NONE, "COMPLETING_REBALANCE"),
-        ("UNJOINED", "Heartbeat", NONE, None),
-        ("COMPLETING_REBALANCE", "SyncGroup", NONE, "STABLE"),
-        ("STABLE", "Heartbeat", "REBALANCE_IN_PROGRESS", "PREPARING_REBALANCE"),
-        ("STABLE", "Heartbeat", "UNKNOWN_MEMBER_ID", "UNJOINED"),
-        ("STABLE", "Heartbeat", "NOT_COORDINATOR", "STABLE"),
-        ("PREPARING_REBALANCE", "SyncGroup", NONE, None),
-    ],
-)
-def test_classic_members(state: str, api: str, answer: str, following: str | None) -> None:
-    assert CLASSIC_MEMBER.step(state, api, answer) == following
-
-
-@pytest.mark.parametrize(
     ("events", "state"),
     [
         (["InitProducerId", "AddPartitionsToTxn", "Produce", "commit", "commit"], "COMMITTED"),

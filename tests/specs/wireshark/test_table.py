@@ -10,7 +10,6 @@ from barnabas.specs.declaration import Array, Int32, NullableString, String, Str
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.layout import Layout, resolve
 from barnabas.specs.message import Message
-from barnabas.specs.wireshark import script
 from barnabas.specs.wireshark.table import Structures, snake, table
 
 LINES = table().splitlines()
@@ -66,10 +65,3 @@ def walk(layout: Layout, path: str, kinds: dict[str, set[str]]) -> None:
         kinds.setdefault(name, set()).add(node.kind)
         if node.struct is not None:
             walk(node.struct, name, kinds)
-
-
-def test_the_script_is_plain_text_of_a_sensible_size() -> None:
-    text = script()
-    assert text.isascii()
-    assert 100_000 < len(text) < 250_000
-    assert max(map(len, text.splitlines())) < 1500

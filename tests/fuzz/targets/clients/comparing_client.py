@@ -1,13 +1,9 @@
-"""A client program of the tests' own, with a bug if it is told to have one: it reads, or takes steps.
+"""A client program of the tests' own, with a bug if it is told to have one.
 
 It reads partition 0. Without an argument it takes what is right and reports what is not. `careless`: it does
 not look at checksums. `shifting`: it gives the application what a batch says the offset of its first record
 is, for each of them. `leaving`: it makes another connection, and reads again, where it does not understand an
 answer.
-
-`steps`: it takes one step after the other, none of which needs what an answer says, and ends where it does
-not understand one. `steps-careless`: it goes on. `steps-back`: it begins again, on the same connection, and
-goes on.
 """
 
 from __future__ import annotations
@@ -16,32 +12,15 @@ import json
 import socket
 import struct
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from barnabas.specs import Frame, api, decode_frame, encode_frame
-from barnabas.specs.keys import FETCH, FIND_COORDINATOR, LIST_OFFSETS, OFFSET_FETCH
+from barnabas.specs import Frame, decode_frame, encode_frame
+from barnabas.specs.keys import FETCH
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import read
 
-STEPS = (FIND_COORDINATOR, 0), (LIST_OFFSETS, 1), (OFFSET_FETCH, 1)
-
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
-
-
-def ask(
-    sock: socket.socket, key: int, version: int, body: Mapping[str, Any] | None = None
-) -> Mapping[str, Any]:
-    """The answer to a request; without a body there is nothing in it. Raises Malformed, OSError."""
-    codec = api(key).request.codec(version)
-    header = {"correlation_id": 1, "client_id": "own"}
-    given = dict(body or codec.decode(codec.encode({})))
-    sock.sendall(encode_frame(Frame("request", key, version, header, given)))
-    size = sock.recv(4, socket.MSG_WAITALL)
-    if len(size) < 4:
-        raise OSError("closed")
-    data = sock.recv(struct.unpack(">i", size)[0], socket.MSG_WAITALL)
-    return decode_frame(data, "response", key=key, version=version).body
 
 
 def fetched(sock: socket.socket, offset: int) -> bytes:
@@ -49,9 +28,14 @@ def fetched(sock: socket.socket, offset: int) -> bytes:
     place = {"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
     limits = {"max_wait_ms": 1, "min_bytes": 1, "max_bytes": 1 << 20}
     topics = [{"topic": "bench", "partitions": [place]}]
-    answer = ask(
-        sock, FETCH, 4, {"replica_id": -1, **limits, "isolation_level": 0, "topics": topics}
-    )
+    body = {"replica_id": -1, **limits, "isolation_level": 0, "topics": topics}
+    header = {"correlation_id": 1, "client_id": "own"}
+    sock.sendall(encode_frame(Frame("request", FETCH, 4, header, body)))
+    size = sock.recv(4, socket.MSG_WAITALL)
+    if len(size) < 4:
+        raise OSError("closed")
+    data = sock.recv(struct.unpack(">i", size)[0], socket.MSG_WAITALL)
+    answer = decode_frame(data, "response", key=FETCH, version=4).body
     found = (one for topic in answer["responses"] for one in topic["partitions"])
     return next((one["records"] or b"" for one in found if one["partition_index"] == 0), b"")
 
@@ -86,22 +70,6 @@ def reads(address: tuple[str, int]) -> tuple[list[list[Any]], list[str]]:
     return found, []
 
 
-def takes_steps(address: tuple[str, int]) -> None:
-    """One after the other."""
-    steps = [*STEPS]
-    with socket.create_connection(address, 60.0) as sock:
-        while steps:
-            try:
-                ask(sock, *steps.pop(0))
-            except OSError:
-                return
-            except Malformed:
-                if MODE == "steps":
-                    return
-                if MODE == "steps-back":
-                    steps = [*STEPS]
-
-
 def main() -> None:
     """Sessions until there are no more lines."""
     print(json.dumps({"ready": True}), flush=True)
@@ -110,13 +78,11 @@ def main() -> None:
         if asked.get("over"):
             continue
         host, _, port = asked["bootstrap"].partition(":")
-        found: list[list[Any]] | None = None if MODE.startswith("steps") else []
+        found: list[list[Any]] = []
         failed: list[str] = []
-        if asked["run"] == "consume" and found is None:
-            takes_steps((host, int(port)))
-        elif asked["run"] == "consume":
+        if asked["run"] == "consume":
             found, failed = reads((host, int(port)))
-        said = {"records": len(found or ()), "delivered": found, "failed": failed, "raised": None}
+        said = {"records": len(found), "delivered": found, "failed": failed, "raised": None}
         print(json.dumps({"number": asked["number"], **said}), flush=True)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.fuzz.answering.seeds import seeds
-from barnabas.fuzz.cases.case import Case, Recipe, Seed, shape_of
+from barnabas.fuzz.cases.case import Case, Recipe, shape_of
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.errors import CannotRun
@@ -20,7 +20,7 @@ from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.pair import beside
 from barnabas.peers.clients.client import Client, Program
-from barnabas.specs.keys import FETCH, LIST_OFFSETS
+from barnabas.specs.keys import FETCH
 
 OWN = Path(__file__).with_name("comparing_client.py")
 ASKING = Path(__file__).with_name("own_client.py")
@@ -40,9 +40,9 @@ def valid(number: int = 0) -> Case:
     return Case(number, Recipe(SEED, ()), (len(SEED.frame).to_bytes(4, "big") + SEED.frame,))
 
 
-def broken(mutator: Mutator, count: int, seed: Seed = SEED) -> list[Case]:
+def broken(mutator: Mutator, count: int) -> list[Case]:
     """Cases of one change by a mutator."""
-    maker = Maker("1", (seed,), (mutator,))
+    maker = Maker("1", (SEED,), (mutator,))
     found = [case for case in maker.cases(range(count)) if len(case.recipe.changes) == 1]
     assert found
     return found
@@ -60,26 +60,10 @@ def test_who_takes_what_the_other_refuses_is_told() -> None:
     assert words == "own careless accepts what own right refuses: it reports CORRUPT"
 
 
-def test_the_first_may_be_the_one_who_refuses() -> None:
-    with beside(one(""), one("careless")) as pair:
-        found = list(pair.run(broken(CHECKSUMS, 6)))
-    assert told(found) == {("Fetch: the first refuses, it reports CORRUPT", "records.crc")}
-
-
 def test_who_reads_again_was_given_nothing_by_the_case() -> None:
     with beside(one("leaving"), one("careless")) as pair:
         found = list(pair.run(broken(CHECKSUMS, 6)))
     assert told(found) == {("Fetch: the first refuses, it delivers nothing", "records.crc")}
-
-
-@pytest.mark.parametrize("mode", ["steps-back", "steps"])
-def test_who_steps_back_or_ends_does_not_go_on(mode: str) -> None:
-    """`steps-back` asks for FindCoordinator next, which is another API than that of the case."""
-    seed = next(one for one in seeds([(LIST_OFFSETS, 1)]) if not shape_of(one.origin))
-    cases = broken(COUNTS, 4, seed)
-    with beside(one("steps-careless"), one(mode)) as pair:
-        found = told(list(pair.run(cases)))
-    assert {kind for kind, _ in found} == {"ListOffsets: the second refuses, it does not go on"}
 
 
 def test_other_records_of_a_valid_answer_are_told_once_and_its_cases_are_set_aside() -> None:

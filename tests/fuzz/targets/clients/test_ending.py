@@ -32,8 +32,3 @@ def test_what_is_known_is_not_waited_for_in_full_again() -> None:
     assert _may(case, waiting(case)) == Ending(2.0, 2.0)
     assert _may(case, spinning(case)) == Ending(4.0, 0.5)
     assert _may(case, waiting(_case("member_id"))) == Ending(4.0, 2.0)
-
-
-def test_who_was_told_to_wait_is_not_waited_for() -> None:
-    told = SEED.frame[:4] + struct.pack(">i", 60_000) + SEED.frame[8:]
-    assert _may(_case("throttle_time_ms")) == _may(_case("frame", told)) == Ending(2.0, 0.5)
