@@ -22,10 +22,8 @@ from barnabas.fuzz.cases.case import Case, Delivery, Live, Recipe, Seed
 from barnabas.fuzz.report.client_script import Session, client_script
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.peers.clients.client import Client, Program
-from barnabas.peers.clients.python import program
 from barnabas.specs import decode_frame
-from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, LIST_OFFSETS, METADATA
-from barnabas.specs.registry import NAMES
+from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, METADATA
 from tests.fuzz.observed import request
 from tests.fuzz.report.test_script import run
 from tests.fuzz.targets.clients import own_client
@@ -131,24 +129,6 @@ def test_arguments_that_are_no_port_are_told_how_it_is_used(
     assert (done.returncode, done.stderr) == (2, "usage: python3 THIS_FILE [PORT]\n")
 
 
-def told(client_program: Program, address: str, workload: str) -> dict[str, Any]:
-    """What left the client in a session with a broker."""
-    with subprocess.Popen(
-        client_program.line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdout.readline()
-            line = {"number": 1, "run": workload, "bootstrap": address, "topic": "bench", "api": ""}
-            process.stdin.write(json.dumps(line) + "\n")
-            process.stdin.flush()
-            found: dict[str, Any] = json.loads(process.stdout.readline())["raised"]
-        finally:
-            process.kill()
-    return found
-
-
 def test_what_takes_several_cases_is_shown_by_a_broker_for_each_in_order(tmp_path: Path) -> None:
     """A client that ends in the session behind two halves, as nobody does with one of them."""
     own = Path(own_client.__file__)
@@ -169,28 +149,3 @@ def test_what_takes_several_cases_is_shown_by_a_broker_for_each_in_order(tmp_pat
         )
         assert done.returncode == 7
         assert said(process) == ["Metadata v0: THE CASE"] * 2
-
-
-def raised_with_both(target: ClientTarget, client_program: Program, key: int, folder: Path) -> str:
-    """What left the client when an answer's size was negative; with the case's script it is the same."""
-    seed, *_ = seeds([(key, VERSION)])
-    case = case_of(seed.frame, seed)
-    case = case._replace(chunks=(b"\x80\0\0\0" + case.chunks[0][4:],))
-    with target:
-        (found,) = target.run([case])
-        text = client_script("raised", [Session(case, *target.recorded(case))])
-    with running(text, folder) as (address, process):
-        raised = told(client_program, address, "consume")
-        assert f"{NAMES[key]} v{VERSION}: THE CASE" in said(process)
-    first, *frames = found.raised.splitlines()
-    assert first == f"{raised['class']}: {raised['message']}"
-    assert [frame.strip() for frame in frames] == raised["frames"]
-    return first
-
-
-@pytest.mark.slow("sessions of a client that is installed")
-def test_an_installed_client_raises_the_same_with_a_script(tmp_path: Path) -> None:
-    kafka_python = program(Path(sys.executable), "kafka_python")
-    target = ClientTarget(Client("kafka-python", "installed", lambda: kafka_python))
-    raised = raised_with_both(target, kafka_python, LIST_OFFSETS, tmp_path)
-    assert raised.endswith("Invalid frame length: -2147483648")

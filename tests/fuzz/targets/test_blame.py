@@ -9,7 +9,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import Death, Ending, Observation, Probe
 from barnabas.fuzz.oracles.amplified import AMPLIFIED
-from barnabas.fuzz.targets.blame import Trouble, Ways, searched, settle, unsearched
+from barnabas.fuzz.targets.blame import Trouble, Ways, searched, settle
 from tests.fuzz.observed import ASK, case
 
 DEAD = Trouble(death=Death(3, "gone"))
@@ -72,30 +72,6 @@ def test_the_guilty_are_found_and_nobody_else(guilty: list[int]) -> None:
     found = fake.settle(64)
     assert numbers(found) == list(range(64))
     assert dead(found) == guilty
-
-
-def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
-    class Dying(Fake):
-        """Answers in order until it dies: four more are under way then, the rest find nobody."""
-
-        def perform(self, cases: Sequence[Case]) -> list[Observation]:
-            self.seen.append([one.number for one in cases])
-            dead = next((i for i, one in enumerate(cases) if one.number in self.guilty), None)
-            if dead is None:
-                return [Observation(one, replies=(b"fine",)) for one in cases]
-            return [
-                Observation(one, replies=(b"fine",))
-                if i < dead - 1
-                else Observation(one, ending="reset" if i < dead + 3 else "refused")
-                for i, one in enumerate(cases)
-            ]
-
-    fake = Dying([20])
-    found = fake.settle(64)
-    assert numbers(found) == list(range(64))
-    assert dead(found) == [20]
-    assert all(one.replies or one.death for one in found)
-    assert not any(number < 19 for run in fake.seen[1:] for number in run)
 
 
 def test_kinds_that_were_to_blame_before_are_looked_at_first() -> None:
@@ -187,23 +163,3 @@ def test_what_a_heap_grew_by_is_not_counted_once_more_as_memory_of_the_process(
     assert grown.alone == trouble
     (one,) = settle(cases(1), Ways(lambda cases: [Observation(cases[0])], lambda: grown))
     assert any(AMPLIFIED.judge(one)) == trouble
-
-
-def test_who_was_under_way_when_it_ended_is_blamed_where_nobody_can_look_further() -> None:
-    """0 was over when others were answered, 2 at the look that shows the end."""
-    one, two, three, four, five = (case(ASK, number=number) for number in range(5))
-    found = [
-        Observation(one, ending="closed"),
-        Observation(two, replies=(b"fine",)),
-        Observation(four, ending="reset"),
-        Observation(three, replies=(b"fine",)),
-        Observation(five, ending="refused"),
-    ]
-    settled = unsearched(found, DEAD, {0: 1, 1: 2, 3: 3, 2: 3, 4: 4})
-    assert [(one.case.number, one.death is not None) for one in settled] == [
-        (0, False),
-        (1, False),
-        (3, True),
-        (2, False),
-    ]
-    assert not settled[2].shared

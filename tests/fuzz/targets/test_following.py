@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from barnabas.fuzz.targets.entries import Logged
-from barnabas.fuzz.targets.following import NEXT, RECENT, Following
+from barnabas.fuzz.targets.following import Following
 
 
 class Log:
@@ -31,19 +31,6 @@ def test_who_is_over_when_an_entry_comes_is_nearest_then_who_is_next_then_who_wa
     look(following, 4, 5)
     assert following.logged([6]) == [Logged("ERROR a", (3, 4, 5, 2, 1, 6))]
     assert following.logged([6]) == []
-
-
-def test_of_those_that_are_over_later_a_few_are_nearer_than_those_before() -> None:
-    log = Log()
-    following = Following(log)
-    look(following, *range(100, 100 + RECENT + 1))
-    log.said = ("ERROR a",)
-    look(following)
-    look(following, *range(NEXT + 2))
-    ((_, near),) = following.logged([])
-    assert near[:NEXT] == tuple(range(NEXT))
-    assert near[NEXT:-2] == tuple(range(100 + RECENT, 100, -1))
-    assert near[-2:] == (NEXT, NEXT + 1)
 
 
 def test_the_entries_of_one_look_share_whom_they_may_be_about() -> None:

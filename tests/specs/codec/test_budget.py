@@ -246,3 +246,10 @@ def test_announced_counts_allocate_nothing(
     assert peak(codec.decode, hostile) < 64 << 10
     with pytest.raises(Malformed):
         codec.decode(hostile)
+
+
+def test_addresses_are_not_looked_for_in_what_is_too_large() -> None:
+    codec = api("UpdateMetadata").request.codec(0)
+    locate = codec.locate("live_brokers.id", "live_brokers.v0_host", "live_brokers.v0_port")
+    with pytest.raises(TooLarge):
+        locate(repeated(codec, "live_brokers", {"v0_host": "a"}, BUDGET // 300))

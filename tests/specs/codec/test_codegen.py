@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from barnabas import specs
+from barnabas.specs.codec.codegen import source_of
+from barnabas.specs.codec.decoder import decoder
 from barnabas.specs.codec.encoder import UNFIT
 from barnabas.specs.codec.variant import names, variant_writer
+from barnabas.specs.codec.wanted import Wanted
 from barnabas.specs.declaration import Array, Bool, Int8, Int32, String, Struct, Uuid
 from barnabas.specs.message import Message
 from tests.specs.codec.every_kind import codec_of
@@ -70,3 +73,19 @@ def test_each_line_is_under_a_comment_with_the_paths_that_it_is_about() -> None:
     codec = codec_of(0, fields)
     comments = [line.strip()[2:] for line in codec.source().splitlines() if "# " in line]
     assert comments == ["a", "b", "c", "c[].d", "c[].e", "f", "a, b", "c", "c[].d", "c[].e", "f"]
+
+
+def test_functions_of_one_version_have_sources_of_their_own() -> None:
+    codec = specs.api("EndQuorumEpoch").request.codec(0)
+    old = specs.api("EndQuorumEpoch").request.codec(0, "2.7")
+    found = {
+        source_of(each) for each in (codec._decode, codec._charged, codec._encode, old._decode)
+    }
+    assert len(found) == 4
+    assert "replica_id" in old.source()
+    assert "replica_id" not in codec.source()
+    some: list[Wanted] = [{"a": None}, {"a": {"b": None, "c": None}}, {"d": None}]
+    layout = specs.api("Fetch").request.layout(0)
+    files = [decoder(layout, "it", wanted).__code__.co_filename for wanted in some]
+    fields = ("a", "a.b, a.c", "d")
+    assert files == [f"generated: decode it: {paths}" for paths in fields]

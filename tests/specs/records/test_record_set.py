@@ -144,3 +144,8 @@ def test_of_a_lone_batch_no_control_records_are_read(
         if records.is_lone_batch(each):
             assert list(records.read(each, control_only=True)) == []
             assert len(list(records.read(each))) == 1
+
+
+def test_an_empty_set() -> None:
+    assert list(records.read(b"")) == []
+    assert records.summary(b"") == records.Summary(0, 0, 0, (), 0, None)
