@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -11,10 +10,6 @@ from barnabas.proxy.scenario.file import load
 from barnabas.proxy.scenario.lint.notes import warnings
 
 TESTS = Path(__file__).parent / "scenarios"
-
-
-def test_there_are_scenarios() -> None:
-    assert "commit-after-join" in names()
 
 
 @pytest.mark.parametrize("name", names())
@@ -30,12 +25,6 @@ def test_a_file_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert find(Path("lossy-network")) == FOLDER / "lossy-network.yaml"
     Path("lossy-network").write_text("version: 1\nrules: []\n")
     assert find(Path("lossy-network")) == Path("lossy-network")
-
-
-@pytest.mark.parametrize("given", ["scenarios/lossy-network", "lossy-network.yml", "x" * 300])
-def test_what_is_neither_is_said(given: str) -> None:
-    with pytest.raises(LookupError, match="no scenario and no file"):
-        find(Path(given))
 
 
 @pytest.mark.parametrize(
@@ -59,10 +48,6 @@ def test_a_slip_is_answered_with_the_name_of_a_file_beside_it_or_of_ours(
         find(Path(given))
     with pytest.raises(LookupError, match=re.escape(said.replace(";", f" in {tmp_path};", 1))):
         find(Path(given), tmp_path)
-
-
-def test_they_are_in_the_wheel() -> None:
-    assert os.access(FOLDER / "lossy-network.yaml", os.R_OK)
 
 
 def test_each_is_run_with_real_clients() -> None:

@@ -18,18 +18,6 @@ def test_a_larger_figure_stands_higher_and_none_outside() -> None:
     assert plots.TOP <= large < small <= plots.HEIGHT - plots.BOTTOM
 
 
-@pytest.mark.parametrize("arms", [1, 2, 12])
-def test_the_runs_of_an_arm_stand_side_by_side_within_its_bar(arms: int) -> None:
-    root = ElementTree.fromstring(plots.dots("t", "ms", {f"{at}": [1.0] * 5 for at in range(arms)}))
-    dots = [float(one.attrib["cx"]) for one in root.iter(f"{SVG}circle")]
-    bars = [one.attrib for one in root.iter(f"{SVG}line") if one.attrib.get("stroke-width") == "3"]
-    assert len(bars) == arms
-    for at, bar in enumerate(bars):
-        own = dots[5 * at : 5 * at + 5]
-        assert float(bar["x1"]) < own[0] < own[2] < own[4] < float(bar["x2"])
-        assert plots.LEFT <= own[0] < own[4] <= plots.WIDTH - plots.RIGHT
-
-
 def test_each_run_is_a_dot_and_each_series_a_line() -> None:
     text = plots.lines("t", "x", "y", {"a": [(1, 1.0), (1, 3.0), (2, 2.0)], "b": [(2, 5.0)]})
     root = ElementTree.fromstring(text)
@@ -37,16 +25,6 @@ def test_each_run_is_a_dot_and_each_series_a_line() -> None:
     first, _ = (one.attrib["points"].split() for one in root.iter(f"{SVG}polyline"))
     # the median of 1 and 3 is where 2 is
     assert first[0].split(",")[1] == first[1].split(",")[1]
-
-
-def test_numbers_stand_in_their_order() -> None:
-    text = plots.lines("t", "x", "y", {"a": [(20, 1.0), (5, 1.0)]})
-    xs = {
-        one.text: float(one.attrib["x"])
-        for one in ElementTree.fromstring(text).iter(f"{SVG}text")
-        if one.text in {"5", "20"} and float(one.attrib["y"]) > plots.HEIGHT - plots.BOTTOM
-    }
-    assert xs["5"] < xs["20"]
 
 
 def test_names_are_escaped() -> None:

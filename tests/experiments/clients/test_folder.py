@@ -18,18 +18,6 @@ from barnabas.experiments.clients.folder import (
 from tests.experiments.clients.made import cell
 
 
-def test_what_is_over_is_there_again_and_the_later_counts(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "table")
-    for one in (cell(), cell("two@2"), cell(word="lost")):
-        folder.add(one)
-    folder.close()
-    found = read(tmp_path / "table")
-    assert [one.verdict.word for one in found.values()] == ["lost", "fine"]
-    again = Folder(tmp_path / "table")
-    assert again.cells == found
-    again.close()
-
-
 def test_one_under_another_scenario_or_before_other_brokers_is_not_known(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     one, unrun = cell(), cell("two@2", word="not run")

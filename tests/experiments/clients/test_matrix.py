@@ -115,15 +115,3 @@ def test_brokers_that_are_gone_are_not_asked_for_each_cell(tmp_path: Path) -> No
         found = list(Matrix(asked, brokers, folder, side_by_side=1).run())
     whys = [cell.verdict.why for cell in found]
     assert (whys.count("nobody is there"), whys.count(GONE)) == (3, 2)
-
-
-@pytest.mark.slow("runs a client several times")
-@pytest.mark.timeout(120)
-def test_one_of_another_command_and_one_that_is_asked_again_are_run_again(tmp_path: Path) -> None:
-    here = ("mine", lambda: program(Path(sys.executable), "confluent"))
-    asked = Asked([here], [find("produce")], [], trials=1, commands={"mine": "python a.py"})
-    first = cells(tmp_path, asked)
-    assert cells(tmp_path, asked) == first
-    again = cells(tmp_path, asked._replace(again=True))
-    changed = cells(tmp_path, asked._replace(commands={"mine": "python b.py"}))
-    assert first != again != changed

@@ -73,14 +73,6 @@ def test_the_list_follows_the_filters_and_the_hash_keeps_them(tmp_path: Path) ->
 
 
 @pytest.mark.needs_chromium
-@pytest.mark.parametrize("hash_", ["#a%zz", "#?word=other&cell=%zz"])
-def test_a_hash_that_is_none_shows_all(tmp_path: Path, hash_: str) -> None:
-    (tmp_path / "clients.html").write_text(page(CELLS, Path("table")))
-    with page_at(f"file://{tmp_path / 'clients.html'}{hash_}") as shown:
-        assert len(_details(shown)) == 3
-
-
-@pytest.mark.needs_chromium
 def test_a_cell_is_open_where_the_page_goes_and_scenarios_stay_beside_it(tmp_path: Path) -> None:
     many = [cell(f"client-{one}@1", f"scenario-{two}") for one in range(12) for two in range(30)]
     (tmp_path / "clients.html").write_text(page(many, Path("table")))

@@ -34,12 +34,6 @@ def ran(tmp_path: Path, code: str, limit: float = 60) -> Ended:
     return run(program, "produce", ASKED, limit, tmp_path / "output.txt", threading.Event())
 
 
-def test_its_events_are_kept_and_what_it_printed_beside(tmp_path: Path) -> None:
-    found = ran(tmp_path, "print('not JSON'); print('words', file=sys.stderr)")
-    assert (found.history, found.raised, found.code) == (SENT, UNANSWERED, 0)
-    assert (tmp_path / "output.txt").read_text() == "words\n"
-
-
 @pytest.mark.parametrize(
     ("answer", "raised"),
     [

@@ -8,24 +8,9 @@ from typing import Any
 import pytest
 
 from barnabas.experiments.clients.trial import Trial
-from barnabas.experiments.clients.wording import again, kind, said, told
+from barnabas.experiments.clients.wording import again, kind, told
 from barnabas.experiments.explore.finding import Finding
 from tests.experiments.clients.made import cell
-
-
-@pytest.mark.parametrize(
-    ("about", "text"),
-    [
-        ({}, "fine"),
-        ({"times": 2}, "fine 2 of 3"),
-        ({"word": "not met", "times": 0}, "not met"),
-        ({"word": "slow", "slower_ms": 12_340}, "slow +12.3 s"),
-        ({"word": "slow", "slower_ms": 12_340, "busy": True}, "slow +12.3 s (busy machine)"),
-        ({"word": "reordered", "promised": False}, "reordered (not promised)"),
-    ],
-)
-def test_a_cell_is_said_in_a_few_words(about: dict[str, Any], text: str) -> None:
-    assert said(cell(**about)) == text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.explore.command import CommandError, Surroundings, last_line, run_command
+from barnabas.experiments.explore.command import Surroundings, last_line, run_command
 from tests.peers.apache.test_guard import gone
 
 
@@ -41,11 +41,6 @@ def test_its_exit_code_and_its_last_words(tmp_path: Path) -> None:
     assert (ended.code, last_line(out)) == (1, "two")
     ended = run_command(python("import os; os.kill(os.getpid(), 9)"), {}, out, 60)
     assert (ended.code, last_line(out)) == (-9, "")
-
-
-def test_what_can_not_be_started(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="can't run no-such-program: No such file"):
-        run_command(["no-such-program"], {}, tmp_path / "out", 1)
 
 
 STUBBORN = """

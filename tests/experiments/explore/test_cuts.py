@@ -10,16 +10,6 @@ from barnabas.proxy.scenario.file import loads
 STEP = Step(12, "orders-*", "Produce", 4, 3)
 
 
-def test_the_three_cuts_are_at_three_moments() -> None:
-    before, with_it, after = cuts(CUTS, "default")
-    assert [cut.direction for cut in (before, with_it, after)] == ["request", "request", "response"]
-    assert [cut.do for cut in (before, with_it, after)] == [
-        "close",
-        "lose_reply",
-        {"close": {"forward": True}},
-    ]
-
-
 def test_a_scenario_meets_the_exchange_and_nothing_else() -> None:
     before, _, after = cuts(CUTS, "default")
     (rule,) = loads(scenario_text(STEP, before)).rules

@@ -48,13 +48,6 @@ def test_what_was_done_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
     again.close()
 
 
-def test_only_runs_that_failed_keep_their_files(tmp_path: Path) -> None:
-    folder = used(tmp_path / "e")
-    assert not folder.run("003.yaml").exists()
-    assert folder.run("004.yaml").is_dir()
-    folder.close()
-
-
 def test_a_line_that_was_being_written_is_forgotten(tmp_path: Path) -> None:
     used(tmp_path / "e").close()
     path = tmp_path / "e" / "results.jsonl"
@@ -74,12 +67,6 @@ def test_another_exploration_is_refused(tmp_path: Path) -> None:
         Folder(tmp_path / "e", {**WHAT, "command": ["a", "c"]})
     with pytest.raises(FolderError, match="with another --id"):
         Folder(tmp_path / "e", {"command": ["a", "b"]})
-    Folder(tmp_path / "e", WHAT).close()
-
-
-def test_before_anything_is_recorded_it_may_become_another_one(tmp_path: Path) -> None:
-    Folder(tmp_path / "e", {**WHAT, "command": ["wrong"]}).close()
-    used(tmp_path / "e").close()
     Folder(tmp_path / "e", WHAT).close()
 
 

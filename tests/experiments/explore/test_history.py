@@ -52,10 +52,6 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert found.topics == {"t", "u"}
 
 
-def test_who_writes_none_has_none(tmp_path: Path) -> None:
-    assert read(tmp_path / "h") is None
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

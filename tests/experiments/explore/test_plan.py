@@ -47,13 +47,6 @@ def test_a_smaller_bound_gives_a_beginning_and_the_rest_is_counted() -> None:
     assert some.left_out == {"beyond --limit": 17}
 
 
-def test_only_some_apis() -> None:
-    steps = [*polls(2), *polls(1, api="Produce", first=3)]
-    found = plan(steps, THREE, apis=frozenset({"Produce"}), per_api=10, limit=100)
-    assert [run.step.k for run in found.runs] == [3, 3, 3]
-    assert found.left_out == {"of other APIs (--api)": 6}
-
-
 def test_a_response_that_never_came_is_not_cut() -> None:
     found = plan([Step(1, "a", "Produce", 0, None)], THREE, per_api=1, limit=100)
     assert [run.cut for run in found.runs] == list(THREE[:2])

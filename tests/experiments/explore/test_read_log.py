@@ -56,22 +56,12 @@ def test_what_was_there_before_is_left_out(bootstrap: str) -> None:
     assert not log.covers("orders", 0, 1)
 
 
-def test_no_topics_are_no_question() -> None:
-    assert read_log("nowhere:1", [], {}, id_of("value")).records == ()
-
-
 def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("barnabas.experiments.explore.read_log.PATIENCE", 0.5)
     with pytest.raises(LogError, match=r"127\.0\.0\.1:1 can't be read"):
         ends("127.0.0.1:1")
     with pytest.raises(LogError, match=r"127\.0\.0\.1:1 can't be read"):
         read_log("127.0.0.1:1", ["orders"], {}, id_of("value"))
-
-
-@pytest.mark.parametrize("where", ["", "values", "header", "header:"])
-def test_no_place_of_an_id(where: str) -> None:
-    with pytest.raises(ValueError, match="value, key or header:NAME"):
-        id_of(where)
 
 
 @pytest.mark.needs_apache("4.3.1")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient, Member
 from tests.experiments.scenarios.kafka import fired, numbers, send, through
 
-pytestmark = pytest.mark.needs_apache("4.3.1", "3.9.1", "0.11.0.1")
+pytestmark = pytest.mark.needs_apache("4.3.1")
 
 RULE = "commits arrive after the join"
 
@@ -31,16 +30,6 @@ class Outcome(NamedTuple):
     """The commits that were held."""
     twice: int
     """Records that were read again."""
-
-
-@pytest.fixture(scope="module")
-def old() -> Iterator[tuple[ApacheCluster, JavaClient]]:
-    """Clients of 0.11.0.1, with brokers that still speak to them."""
-    try:
-        with ApacheCluster("3.9.1") as cluster, JavaClient("0.11.0.1", {}) as java:
-            yield cluster, java
-    except UnavailableError as problem:
-        pytest.skip(str(problem))
 
 
 def read(cluster: ApacheCluster, java: JavaClient, topic: str, *, wait: bool) -> Outcome:
@@ -68,30 +57,18 @@ def read(cluster: ApacheCluster, java: JavaClient, topic: str, *, wait: bool) ->
     return Outcome(members, fired(proxy, RULE), received.total() - COUNT)
 
 
-def check_async(found: Outcome) -> None:
-    """Every commit that was overtaken was refused, and what it was about was read again."""
+def test_what_commit_async_was_about_is_read_again(
+    cluster: ApacheCluster, java: JavaClient
+) -> None:
+    found = read(cluster, java, "commit-async", wait=False)
     assert found.late
     assert {one.error for one in found.late} == {"ILLEGAL_GENERATION"}
     assert "CommitFailedException" in found.members[0].told
     assert 0 < found.twice <= BATCH * len(found.late)
 
 
-def check_sync(found: Outcome) -> None:
-    """The client waits for its commit before it joins: nothing overtakes it."""
+def test_commit_sync_is_not_overtaken(cluster: ApacheCluster, java: JavaClient) -> None:
+    found = read(cluster, java, "commit-sync", wait=True)
     assert {one.error for one in found.late} <= {""}  # there may be none in that moment
     assert "CommitFailedException" not in [what for one in found.members for what in one.told]
     assert found.twice == 0
-
-
-def test_what_commit_async_was_about_is_read_again(
-    cluster: ApacheCluster, java: JavaClient
-) -> None:
-    check_async(read(cluster, java, "commit-async", wait=False))
-
-
-def test_commit_sync_is_not_overtaken(cluster: ApacheCluster, java: JavaClient) -> None:
-    check_sync(read(cluster, java, "commit-sync", wait=True))
-
-
-def test_it_was_so_in_0_11_0_1(old: tuple[ApacheCluster, JavaClient]) -> None:
-    check_async(read(*old, "commit-async-0.11", wait=False))

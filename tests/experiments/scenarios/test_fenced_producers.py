@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,10 +10,8 @@ from confluent_kafka import KafkaException
 
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient, JavaError
 from tests.experiments.scenarios.expectations import errors
 from tests.experiments.scenarios.kafka import (
-    JAVA,
     at_once,
     fired,
     made_topic,
@@ -55,31 +52,20 @@ def test_librdkafka_is_done_with_wherever_it_is_told(cluster: ApacheCluster) -> 
     assert read_log(cluster.bootstrap, topic) == {0: TWO + LAST}
 
 
-def test_java_is_done_with_wherever_it_is_told(cluster: ApacheCluster, java: JavaClient) -> None:
-    topic = made_topic(cluster.bootstrap, "fenced-java")
-    with through("producer-fenced", cluster.bootstrap) as proxy:
-        settings = {**JAVA, "bootstrap.servers": proxy.bootstrap, "transactional.id": topic}
-        with pytest.raises(JavaError, match="ProducerFencedException"):
-            java.transact(topic, [(ONE, "commit")], settings=settings)
-        told = java.transact(topic, [(TWO, "commit"), (ONE, "commit")], settings=settings)
-        assert told == [["ProducerFencedException"] * 2]  # the abort fails, and no other one begins
-        assert java.transact(topic, [(LAST, "commit")], settings=settings) == [[]]
-    fenced(proxy, "InitProducerId", "EndTxn")
-    assert read_log(cluster.bootstrap, topic, committed=True) == {0: LAST}
-    assert read_log(cluster.bootstrap, topic) == {0: TWO + LAST}
-
-
-@pytest.mark.parametrize("client", ["librdkafka", "java"])
-def test_a_zombie_is_fenced_for_good(
-    client: str, cluster: ApacheCluster, request: pytest.FixtureRequest
-) -> None:
+def test_a_zombie_is_fenced_for_good(cluster: ApacheCluster) -> None:
     """It stands still before it commits; its records are there, and no reader of committed ones sees them."""
-    topic = made_topic(cluster.bootstrap, f"zombie-{client}")
+    topic = made_topic(cluster.bootstrap, "zombie")
     with through("zombie-producer-fenced", cluster.bootstrap) as proxy:
         (rule,) = proxy.rules.rules
-        zombie = _librdkafka(proxy, topic) if client == "librdkafka" else None
-        if zombie is None:
-            zombie = _java(request.getfixturevalue("java"), proxy, topic)
+        first = transactional(proxy.bootstrap, topic)
+        transact(first, topic, ONE)
+
+        def zombie() -> None:
+            with pytest.raises(KafkaException, match="fenced by a newer instance") as told:
+                transact(first, topic, TWO)
+            assert told.value.args[0].fatal()
+            with pytest.raises(KafkaException):
+                first.begin_transaction()
 
         def second_producer() -> None:
             until(lambda: rule.fired, "the first producer stands still")
@@ -93,31 +79,6 @@ def test_a_zombie_is_fenced_for_good(
     assert errors(proxy, "EndTxn") & FENCED
     assert read_log(cluster.bootstrap, topic, committed=True) == {0: ONE + LAST}
     assert read_log(cluster.bootstrap, topic) == {0: ONE + TWO + LAST}
-
-
-def _librdkafka(proxy: Harness, topic: str) -> Callable[[], None]:
-    first = transactional(proxy.bootstrap, topic)
-    transact(first, topic, ONE)
-
-    def zombie() -> None:
-        with pytest.raises(KafkaException, match="fenced by a newer instance") as told:
-            transact(first, topic, TWO)
-        assert told.value.args[0].fatal()
-        with pytest.raises(KafkaException):
-            first.begin_transaction()
-
-    return zombie
-
-
-def _java(java: JavaClient, proxy: Harness, topic: str) -> Callable[[], None]:
-    settings = {**JAVA, "bootstrap.servers": proxy.bootstrap, "transactional.id": topic}
-    java.produce(topic, ONE, settings=settings, outcome="commit")
-
-    def zombie() -> None:
-        with pytest.raises(JavaError, match=r"ProducerFenced|InvalidTxnState"):
-            java.produce(topic, TWO, settings=settings, outcome="commit")
-
-    return zombie
 
 
 def test_readers_of_committed_records_wait_for_who_hangs(cluster: ApacheCluster) -> None:
@@ -146,17 +107,3 @@ def test_readers_of_committed_records_wait_for_who_hangs(cluster: ApacheCluster)
     assert read_log(cluster.bootstrap, topic, committed=True) == everything
     assert received.errors == []
     assert {0: received.values} == everything
-
-
-def test_one_that_hangs_for_too_long_is_aborted(cluster: ApacheCluster, java: JavaClient) -> None:
-    topic = made_topic(cluster.bootstrap, "hanging-too-long")
-    impatient = {"transactional.id": topic, "transaction.timeout.ms": "1000"}
-    with through("hanging-transaction", cluster.bootstrap) as proxy:
-        settings = {**JAVA, **impatient, "bootstrap.servers": proxy.bootstrap}
-        java.produce(topic, ONE, settings=settings, outcome="commit")
-        with pytest.raises(JavaError, match=r"InvalidTxnState|ProducerFenced"):
-            java.produce(topic, TWO, settings=settings, outcome="commit")
-    (end,) = fired(proxy, HANGS)
-    assert end.error in FENCED
-    assert read_log(cluster.bootstrap, topic, committed=True) == {0: ONE}
-    assert read_log(cluster.bootstrap, topic) == {0: ONE + TWO}

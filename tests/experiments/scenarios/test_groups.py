@@ -8,9 +8,8 @@ import pytest
 
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.groups import CLASSIC, CONSUMER, group_behind, group_of
-from tests.experiments.scenarios.kafka import JAVA, fired, made_topic, numbers, ready, send, through
+from tests.experiments.scenarios.kafka import fired, ready
 from tests.waiting import until
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
@@ -33,23 +32,6 @@ def test_who_commits_in_a_generation_that_is_over_begins_at_the_last_good_commit
     assert group.told.count("ILLEGAL_GENERATION") == 2
     assert "lost" in group.told
     assert 0 < group.twice <= 24
-
-
-def test_who_commits_in_an_epoch_that_is_over_stays_in_the_new_protocol(
-    cluster: ApacheCluster,
-) -> None:
-    with group_behind("commits-during-rebalance", cluster, "-new") as group:
-        group.join(2, CONSUMER)
-        group.until_shared()
-        group.work_until("a commit of a generation that is over", 2)
-        group.until_shared()
-        group.work()
-    refused = fired(group.proxy, "a commit of a generation that is over")
-    assert [one.error for one in refused] == ["STALE_MEMBER_EPOCH"] * 2
-    assert group.told.count("STALE_MEMBER_EPOCH") == 2
-    assert "lost" not in group.told
-    assert group.stayed
-    assert group.twice == 0
 
 
 @pytest.mark.parametrize("settings", [CLASSIC, CONSUMER], ids=["classic", "consumer"])
@@ -138,22 +120,6 @@ def test_who_commits_in_a_rebalance_is_told_and_librdkafka_goes_on(cluster: Apac
     assert [one.error for one in refused] == ["REBALANCE_IN_PROGRESS"] * 2
     assert group.told.count("REBALANCE_IN_PROGRESS") == 2
     assert group.stayed
-
-
-def test_who_commits_in_a_rebalance_is_told_and_java_joins_again(
-    cluster: ApacheCluster, java: JavaClient
-) -> None:
-    topic, values = made_topic(cluster.bootstrap, "rebalance-during-commit-java"), numbers(60)
-    assert send(cluster.bootstrap, topic, values).failed == {}
-    with through("rebalance-during-commit", cluster.bootstrap) as proxy:
-        settings = {**JAVA, "bootstrap.servers": proxy.bootstrap, "max.poll.records": "5"}
-        (member,) = java.read_together(topic, len(values), group=topic, settings=settings)
-    refused = fired(proxy, "a rebalance began before the commit")
-    assert [one.error for one in refused] == ["REBALANCE_IN_PROGRESS"] * 2
-    assert member.told.count("RebalanceInProgressException") == 2
-    joins = [one for one in proxy.exchanges if one.api == "JoinGroup" and one.error == ""]
-    assert [one.ts > refused[0].ts for one in joins] == [False, True, True]
-    assert len({one.request["member_id"] for one in joins if one.request}) == 1
 
 
 def test_a_group_gets_on_between_rebalances_and_is_stable_behind_them(

@@ -9,7 +9,7 @@ import pytest
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient, JavaError, Member
+from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.expectations import of_api
 from tests.experiments.scenarios.groups import (
     CLASSIC,
@@ -50,19 +50,6 @@ def stored(cluster: ApacheCluster, name: str, session_ms: int = 1000) -> str:
     return topic
 
 
-def read_in_group(
-    java: JavaClient, cluster: ApacheCluster, proxy: Harness, count: int, pause: float = 0.0
-) -> Member:
-    """What a Java member saw which reads so many records, some at a time."""
-    topic = made_topic(cluster.bootstrap, f"new-group-{count}-java", PARTITIONS)
-    send(cluster.bootstrap, topic, numbers(count), partitions=PARTITIONS)
-    own = {"enable.auto.commit": "false", "max.poll.records": "4", "group.protocol": "consumer"}
-    settings = {**JAVA, **own, "bootstrap.servers": proxy.bootstrap}
-    (member,) = java.read_together(topic, count, group=topic, pause=pause, settings=settings)
-    assert len({*member.received}) == count
-    return member
-
-
 def withdrawn(proxy: Harness) -> None:
     """The first heartbeat that is refused is the last one: nobody is offered it then."""
     last = of_api(proxy, BEATS)[-1]
@@ -92,21 +79,6 @@ def test_where_it_is_withdrawn_confluent_kafka_is_told_and_the_classic_one_goes_
     assert (second.values, second.errors) == (VALUES, [])
 
 
-def test_where_it_is_withdrawn_java_is_told_by_heartbeats_and_by_what_is_offered(
-    cluster: ApacheCluster, java: JavaClient
-) -> None:
-    topic = stored(cluster, "withdrawn-java")
-    with through("consumer-protocol-withdrawn", cluster.bootstrap) as proxy:
-        settings = {**JAVA, "bootstrap.servers": proxy.bootstrap}
-        consumer = {**settings, "group.protocol": "consumer"}
-        for _ in ("refused", "not offered"):
-            with pytest.raises(JavaError, match="UnsupportedVersionException"):
-                java.consume(topic, 2 * len(VALUES), group=topic, settings=consumer)
-        received = java.consume(topic, len(VALUES), group=topic, settings=settings)
-    withdrawn(proxy)
-    assert [one.value for one in received] == VALUES
-
-
 def test_where_the_group_is_gone_confluent_kafka_ends_and_a_new_consumer_reads_on(
     cluster: ApacheCluster,
 ) -> None:
@@ -119,19 +91,6 @@ def test_where_the_group_is_gone_confluent_kafka_ends_and_a_new_consumer_reads_o
     assert (first.values, first.errors) == (VALUES, ["_FATAL"])
     assert second.errors == []
     assert second.values[-len(VALUES) :] == VALUES
-
-
-def test_where_the_group_is_gone_java_ends_and_a_new_consumer_reads_on(
-    cluster: ApacheCluster, java: JavaClient
-) -> None:
-    topic = stored(cluster, "group-gone-java")
-    with through("group-not-found", cluster.bootstrap) as proxy:
-        settings = {**JAVA, "bootstrap.servers": proxy.bootstrap, "group.protocol": "consumer"}
-        with pytest.raises(JavaError, match="GroupIdNotFoundException"):
-            java.consume(topic, 2 * len(VALUES), group=topic, settings=settings)
-        received = java.consume(topic, len(VALUES), group=topic, settings=settings)
-    gone(proxy)
-    assert [one.value for one in received] == VALUES
 
 
 def test_who_does_not_hear_what_it_was_given_asks_again_and_gets_the_same_answer(
@@ -184,15 +143,6 @@ def test_who_is_fenced_or_unknown_loses_its_partitions_and_joins_again(
     assert group.stayed
 
 
-def test_a_java_member_loses_its_partitions_and_joins_again(
-    cluster: ApacheCluster, java: JavaClient
-) -> None:
-    with through("group-member-fenced", cluster.bootstrap) as proxy:
-        member = read_in_group(java, cluster, proxy, 100, pause=0.2)
-    fenced(proxy)
-    assert len([one for one in member.told if one.startswith("lost ")]) == 2
-
-
 def stale(proxy: Harness, *apis: str) -> None:
     """Twice each, and nobody joined again for it."""
     told = [(one.api, one.error) for rule in proxy.rules.rules for one in fired(proxy, rule.name)]
@@ -202,21 +152,15 @@ def stale(proxy: Harness, *apis: str) -> None:
     assert len(joined) == len({*joined})
 
 
-def test_who_commits_with_an_old_epoch_is_told_and_stays(cluster: ApacheCluster) -> None:
-    with group_behind("stale-member-epoch", cluster) as group:
-        group.join(1, CONSUMER)
-        group.until_shared()
-        group.work()
-    stale(group.proxy, "OffsetCommit")
-    assert group.told == ["assigned", *["STALE_MEMBER_EPOCH"] * 2, "revoked"]
-    assert group.twice == 0
-
-
 def test_a_java_member_with_an_old_epoch_is_told_and_stays(
     cluster: ApacheCluster, java: JavaClient
 ) -> None:
+    topic = made_topic(cluster.bootstrap, "stale-member-epoch-java", PARTITIONS)
+    send(cluster.bootstrap, topic, numbers(60), partitions=PARTITIONS)
+    own = {"enable.auto.commit": "false", "max.poll.records": "4", "group.protocol": "consumer"}
     with through("stale-member-epoch", cluster.bootstrap) as proxy:
-        member = read_in_group(java, cluster, proxy, 60)
+        settings = {**JAVA, **own, "bootstrap.servers": proxy.bootstrap}
+        (member,) = java.read_together(topic, 60, group=topic, settings=settings)
     stale(proxy, "OffsetFetch", "OffsetCommit")
     told = [one for one in member.told if "assigned" not in one and "revoked" not in one]
     assert told == ["CommitFailedException"] * 2
@@ -250,16 +194,3 @@ def test_a_static_member_comes_back_when_its_old_session_is_over(cluster: Apache
     assert first.values == VALUES
     assert [one.values for one in tries] == [*[[]] * len(refused), numbers(10, 10)]
     assert {error for one in tries for error in one.errors} == {"_FATAL"}
-
-
-def test_a_static_java_member_is_told_that_it_is_not_released(
-    cluster: ApacheCluster, java: JavaClient
-) -> None:
-    topic = stored(cluster, "static-member-java", session_ms=45_000)
-    with through("static-member-unreleased", cluster.bootstrap) as proxy:
-        own = {**JAVA, **STATIC, "group.protocol": "consumer"}
-        settings = {**own, "bootstrap.servers": proxy.bootstrap}
-        assert len(java.consume(topic, 10, group=topic, settings=settings)) == 10
-        with pytest.raises(JavaError, match="UnreleasedInstanceIdException"):
-            java.consume(topic, 10, group=topic, settings=settings)
-    assert len(fired(proxy, "nobody hears that it leaves")) == 1

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
 
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient, JavaError
 from tests.experiments.scenarios import expectations as expect
 from tests.experiments.scenarios.kafka import (
-    JAVA,
     PLAIN,
     QUICK,
-    SINGLY,
     Sent,
     fired,
     made_topic,
@@ -108,28 +104,6 @@ def test_librdkafka_keeps_the_order_of_several_under_way(
     assert read_log(cluster.bootstrap, topic) == {0: values}
 
 
-@pytest.mark.parametrize(
-    ("own", "in_order"),
-    [
-        ({}, True),
-        ({"enable.idempotence": "false"}, False),
-        ({"enable.idempotence": "false", "max.in.flight.requests.per.connection": "1"}, True),
-    ],
-    ids=["idempotent", "plain", "alone"],
-)
-def test_java_keeps_the_order_with_idempotence_or_one_under_way(
-    own: Mapping[str, str], in_order: bool, cluster: ApacheCluster, java: JavaClient
-) -> None:
-    topic, values = made_topic(cluster.bootstrap, f"pipelined-java-{len(own)}"), numbers(120)
-    with through("pipelined-produce", cluster.bootstrap) as proxy:
-        settings = {**JAVA, **SINGLY, **own, "bootstrap.servers": proxy.bootstrap}
-        java.produce(topic, values, settings=settings)
-    assert fired(proxy, REFUSED)
-    (stored,) = read_log(cluster.bootstrap, topic).values()
-    assert sorted(stored) == sorted(values)
-    assert (stored == values) is in_order
-
-
 def not_offered(proxy: Harness) -> None:
     """InitProducerId is not, and nothing was sent."""
     told = fired(proxy, "InitProducerId is not offered")
@@ -147,43 +121,6 @@ def test_where_idempotence_is_not_offered_librdkafka_says_so(cluster: ApacheClus
     not_offered(proxy)
     error = raised.value.args[0]
     assert (error.fatal(), error.code()) == (True, KafkaError._UNSUPPORTED_FEATURE)
-
-
-def test_where_idempotence_is_not_offered_java_says_so(
-    cluster: ApacheCluster, java: JavaClient
-) -> None:
-    topic = made_topic(cluster.bootstrap, "no-idempotence-java")
-    with through("idempotence-not-offered", cluster.bootstrap) as proxy:
-        settings = {**JAVA, "bootstrap.servers": proxy.bootstrap}
-        with pytest.raises(JavaError, match=r"UnsupportedVersionException|error state"):
-            java.produce(topic, numbers(20), settings=settings)
-    not_offered(proxy)
-
-
-def test_where_idempotence_is_not_offered_both_produce_without(
-    cluster: ApacheCluster, java: JavaClient
-) -> None:
-    topic, values = made_topic(cluster.bootstrap, "no-idempotence-plain"), numbers(20)
-    with through("idempotence-not-offered", cluster.bootstrap) as proxy:
-        sent = send(proxy.bootstrap, topic, values, PLAIN)
-        settings = {**JAVA, "enable.idempotence": "false", "bootstrap.servers": proxy.bootstrap}
-        java.produce(topic, values, settings=settings)
-    assert {one.api for one in fired(proxy, "InitProducerId is not offered")} == {"ApiVersions"}
-    assert sent.failed == {}
-    assert read_log(cluster.bootstrap, topic) == {0: values * 2}
-
-
-def test_java_asks_who_leads_until_another_broker_is_named(
-    cluster: ApacheCluster, java: JavaClient
-) -> None:
-    topic, values = made_topic(cluster.bootstrap, "disagree-java", leader=2), numbers(10)
-    with through("brokers-disagree", cluster.bootstrap) as proxy:
-        admin = AdminClient({**QUICK, "bootstrap.servers": proxy.bootstrap})
-        mistaken = admin.list_topics(timeout=SOON).brokers[1]
-        settings = {**JAVA, **SINGLY, "bootstrap.servers": f"{mistaken.host}:{mistaken.port}"}
-        java.produce(topic, values, settings=settings)
-    expect.refused_by_broker_1(proxy)
-    assert read_log(cluster.bootstrap, topic) == {0: values}
 
 
 AHEAD = 600_000
@@ -212,17 +149,6 @@ def test_order_is_that_of_offsets_and_a_search_goes_by_time(cluster: ApacheClust
         assert times[found.offset] == max(times)
     finally:
         consumer.close()
-
-
-def test_a_clock_too_far_ahead_is_refused(cluster: ApacheCluster) -> None:
-    most = {"message.timestamp.after.max.ms": "60000"}
-    topic, values = made_topic(cluster.bootstrap, "skew-too-far", settings=most), numbers(20)
-    with through("clock-skew", cluster.bootstrap) as proxy:
-        sent = send(proxy.bootstrap, topic, values, PLAIN)
-    assert sent.failed == dict.fromkeys(values[::2], "INVALID_TIMESTAMP")
-    expect.rules({"a clock that is ahead": "Produce INVALID_TIMESTAMP"})(proxy)
-    assert len(expect.of_api(proxy, "Produce")) == len(values)
-    assert read_log(cluster.bootstrap, topic) == {0: values[1::2]}
 
 
 def test_librdkafka_produces_to_the_address_where_the_leader_is(cluster: ApacheCluster) -> None:

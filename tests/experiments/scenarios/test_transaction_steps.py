@@ -10,10 +10,8 @@ from confluent_kafka import Consumer, TopicPartition
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.expectations import of_api
 from tests.experiments.scenarios.kafka import (
-    JAVA,
     QUICK,
     fired,
     made_topic,
@@ -67,17 +65,6 @@ def test_librdkafka_sends_each_again(cluster: ApacheCluster) -> None:
             producer.commit_transaction(SOON)
     group.close()
     check_lost(cluster, proxy, topic, {*LOST})
-
-
-def test_java_sends_each_again(cluster: ApacheCluster, java: JavaClient) -> None:
-    topic = made_topic(cluster.bootstrap, "replies-java")
-    with through("lost-transaction-replies", cluster.bootstrap) as proxy:
-        settings = {**JAVA, "bootstrap.servers": proxy.bootstrap, "transactional.id": topic}
-        about = {"settings": settings, "outcome": "commit", "group": topic}
-        for offset, values in enumerate((ONE, TWO), start=1):
-            java.produce(topic, values, offsets={0: offset}, **about)  # type: ignore[arg-type]
-    assert {one.version for one in of_api(proxy, "TxnOffsetCommit")} == {5}
-    check_lost(cluster, proxy, topic, {"InitProducerId", "TxnOffsetCommit"})
 
 
 def partitions(exchange: Exchange) -> set[int]:
