@@ -66,12 +66,6 @@ def test_whatever_answers_trouble_is_one_line(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_nobody_there(host: str) -> None:
-    with pytest.raises(Unreachable, match=r"no proxy can be controlled at .*:1: "):
-        Client((host, 1), "t").ask("GET", "/status")
-
-
 def events(*texts: str) -> bytes:
     head = "HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
     return (head + "".join(texts)).encode()

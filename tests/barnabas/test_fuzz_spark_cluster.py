@@ -150,27 +150,3 @@ def test_an_executor_that_is_killed_costs_no_case(cluster: Cluster, mine: Path) 
     until(
         lambda: not cluster.processes(TARGET) and not cluster.processes(EXECUTOR), seconds=PATIENCE
     )
-
-
-@pytest.mark.deep("a campaign on a cluster, twice")
-def test_ctrl_c_ends_the_targets_and_the_same_command_goes_on(cluster: Cluster, mine: Path) -> None:
-    (mine / "c.yaml").write_text(CAMPAIGN.replace("round: 480", "round: 240"))
-    command = ("--db", "c.fuzz.db", "--spark", "--master", cluster.url)
-    first = fuzz(mine, *command)
-    assert first.stdout is not None
-    # the first shard is kept, others are under way
-    line = next(line for line in first.stdout if json.loads(line)["event"] == "batch")
-    at = json.loads(line)["done"]
-    assert 0 < at < ALL
-    first.send_signal(signal.SIGINT)
-    _, last, err = ended(first)
-    assert "interrupted: run the same command to continue" in err
-    assert at <= last["done"] < ALL
-    assert "Traceback" not in err
-    until(
-        lambda: not cluster.processes(TARGET) and not cluster.processes(EXECUTOR), seconds=PATIENCE
-    )
-    code, last, err = ended(fuzz(mine, *command))
-    assert code in (0, 1), err
-    assert last["done"] == ALL
-    assert 0 < last["ran"] < ALL

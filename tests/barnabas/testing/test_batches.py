@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.testing.batches import Unreadable, batches
-from tests.barnabas.testing.made import batch, exchange, produce
+from tests.barnabas.testing.made import exchange, produce
 
 LIBRDKAFKA = (
     "AAAAAAAAAAAAAABMAAAAAAIA3Z1kAAAAAAACAAABof5q8XMAAAGh/mrxcwAAAAAydbGwAAAAAAAAAAAAAxAAAAABBHYw"
@@ -22,25 +22,6 @@ def test_a_real_batch() -> None:
     assert (found.producer_id, found.producer_epoch, found.base_sequence) == (846574000, 0, 0)
     assert (found.error_code, found.base_offset) == (0, 5)
     assert found.idempotent
-
-
-def test_each_partition_has_its_own_answer() -> None:
-    sent = (0, batch(7, 1, 10)), (1, batch(7, 1, 20)), (2, batch(7, 1, 30))
-    found = batches(produce(1, *sent, offsets={0: 100}, errors={1: 6}))
-    assert [(each.base_sequence, each.error_code, each.base_offset) for each in found] == [
-        (10, 0, 100),
-        (20, 6, -1),
-        (30, None, None),
-    ]
-
-
-@pytest.mark.parametrize(
-    "records",
-    ["", "AAAA", batch(), batch(7, 0, -1), LIBRDKAFKA[:20] + "AAA" + LIBRDKAFKA[23:]],
-)
-def test_what_has_no_sequence(records: str) -> None:
-    (found,) = batches(produce(1, (0, records)))
-    assert not found.idempotent
 
 
 def test_a_topic_that_stands_as_an_id_has_the_name_that_is_known() -> None:

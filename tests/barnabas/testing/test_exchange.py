@@ -22,24 +22,11 @@ def test_the_columns_are_those_of_the_log() -> None:
     assert tuple(name for name, _ in COLUMNS) == of_tests.COLUMNS
 
 
-def test_a_row_becomes_an_exchange_and_what_stands_beside_is_kept() -> None:
-    found = Exchange.of(row("Fetch", rules=["slow", "cut", "slow"], inside={"a": 1}))
-    assert (found.api, found.key, found.client_id) == ("Fetch", 1, "maker")
-    assert found.rules == ("slow", "cut")
-    assert found.beside == {"inside": {"a": 1}}
-
-
 def test_in_a_line() -> None:
     found = exchange("Fetch", 5, error="UNKNOWN_TOPIC_ID", rules=["slow"])
     assert str(found) == "00:00:05.000 maker b1 Fetch v5 UNKNOWN_TOPIC_ID 1.50 ms ⟵ slow"
     lost = exchange("Fetch", 5, client_id=None, broker=None, latency_ms=None, error=None)
     assert repr(lost) == "<00:00:05.000 127.0.0.1:5000 - Fetch v5 no response>"
-
-
-def test_an_exchange_without_a_response_is_not_answered() -> None:
-    assert exchange("Fetch").answered
-    assert exchange("Fetch", latency_ms=0.0).answered
-    assert not exchange("Fetch", latency_ms=None).answered
 
 
 def test_topics_that_stand_as_ids_are_known_by_the_context() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.testing import process
-from barnabas.testing.process import Ended, running, said
+from barnabas.testing.process import Ended, running
 from tests.waiting import until
 
 PROXY = ("proxy", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0", "--log", "json")
@@ -33,14 +33,6 @@ def test_it_runs_between_its_ready_line_and_the_end(tmp_path: Path) -> None:
         assert os.getsid(it.popen.pid) != os.getsid(0), "Ctrl-C is not for it"
     assert it.popen.returncode == 0
     assert "stopping: 0 connections to drain" in (tmp_path / "it.log").read_text()
-
-
-def test_why_it_does_not_start_is_told(tmp_path: Path) -> None:
-    with (
-        pytest.raises(Ended, match=r"^barnabas: 'nonsense:port' is no address"),
-        running(("proxy", "-b", "nonsense:port"), tmp_path, "it"),
-    ):
-        pytest.fail("it does not start")
 
 
 def test_one_that_was_killed_is_found_out_at_once_or_in_the_end(tmp_path: Path) -> None:
@@ -90,13 +82,3 @@ def test_it_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_pat
     pid = int(killed.stdout)
     until(lambda: not alive(pid))
     assert "stopping: 0 connections to drain" in (tmp_path / "it.log").read_text(), "in good order"
-
-
-def test_what_it_said_last_leaves_out_what_it_says_at_every_start(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_text(
-        "edit: a\n" + "".join(f"line {number}\n" for number in range(20)) + "memory: b\n"
-    )
-    assert said(log).splitlines() == [f"line {number}" for number in range(10, 20)]
-    log.write_text("")
-    assert said(log) == "it said nothing"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import urllib.parse
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from barnabas.captures.checks import CHECKS
@@ -124,74 +124,47 @@ def test_several_files_are_one_capture(tmp_path: Path) -> None:
     assert f"barnabas check {two[0]} and {two[1]}" in check(*two, "--format", "junit").stdout
 
 
-STRING = {"type": "string"}
-TEXT = {"type": "object", "required": ["text"], "properties": {"text": {**STRING, "minLength": 1}}}
-URI = {"type": "string", "pattern": r"^[A-Za-z0-9._~/%-]+$"}
-
-
-def closed(**properties: Any) -> dict[str, Any]:
-    """An object with these properties and no others."""
-    more = {"properties": properties, "additionalProperties": False}
-    return {"type": "object", "required": list(properties), **more}
-
-
-def several(items: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"type": "array", "items": items, **more}
-
-
-LOCATION = closed(
-    physicalLocation=closed(artifactLocation=closed(uri=URI)),
-    logicalLocations=several(closed(name=STRING, kind=STRING), minItems=1),
-    message=TEXT,
-)
-RULE = closed(id=STRING, shortDescription=TEXT, fullDescription=TEXT)
-RESULT = closed(
-    ruleId=STRING,
-    ruleIndex={"type": "integer", "minimum": 0},
-    level={"enum": ["none", "note", "warning", "error"]},
-    message=TEXT,
-    locations=several(LOCATION, minItems=1, maxItems=1),
-    relatedLocations=several(LOCATION, uniqueItems=True),
-)
-DRIVER = closed(name=STRING, version=STRING, rules=several(RULE, minItems=1, uniqueItems=True))
-RUN = closed(
-    tool=closed(driver=DRIVER),
-    artifacts=several(closed(location=closed(uri=URI)), uniqueItems=True),
-    results=several(RESULT),
-    properties={"type": "object"},
-)
-SARIF = closed(**{"$schema": STRING}, version={"const": "2.1.0"}, runs=several(RUN, minItems=1))
-"""What SARIF 2.1.0 (3.13, 3.14, 3.18, 3.19, 3.24, 3.27, 3.28, 3.29, 3.33, 3.49) says of all that is written,
-narrowed to it. The whole schema is 3,000 lines."""
-
-
 @pytest.mark.parametrize("name", ["plain.pcapng", "a b#ü%41?.pcapng", "\udcff.pcapng"])
 @pytest.mark.parametrize(("pairs", "note"), [(1, True), (0, True), (0, False), (LISTED + 5, False)])
 def test_sarif_is_of_its_form(tmp_path: Path, name: str, pairs: int, note: bool) -> None:
     path = write(tmp_path / name, pairs, note=note)
     found = check_two(path, "--format", "sarif")
     assert found.returncode == (1 if pairs else 0)
-    jsonschema.validate(found.document, SARIF)
+    assert found.document["version"] == "2.1.0"
     (only,) = found.document["runs"]
     assert len(only["results"]) == min(pairs, LISTED) + note
     assert only["properties"]["leftOut"] == ({"correlation_ids": 5} if pairs > LISTED else {})
     (artifact,) = only["artifacts"]
-    assert urllib.parse.unquote_to_bytes(artifact["location"]["uri"]) == os.fsencode(path)
+    uri = artifact["location"]["uri"]
+    assert re.fullmatch(r"[A-Za-z0-9._~/%-]+", uri)
+    assert urllib.parse.unquote_to_bytes(uri) == os.fsencode(path)
 
 
 def test_what_sarif_relates(wrong: Path) -> None:
     (found,) = check_two(wrong, "--format", "sarif").document["runs"]
-    rules = found["tool"]["driver"]["rules"]
-    assert found["tool"]["driver"]["name"] == "barnabas"
-    assert len({rule["id"] for rule in rules}) == len(rules) == len(TWO)
-    assert [result["level"] for result in found["results"]] == ["error", "note"]
-    for result in found["results"]:
-        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
-        uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-        assert uri == found["artifacts"][0]["location"]["uri"] == str(wrong)
-    first = found["results"][0]
-    places = [one["logicalLocations"][0]["name"] for one in first["locations"]]
-    assert (places, len(first["relatedLocations"])) == (["frame 6, frame 8"], 1)
+    driver = found["tool"]["driver"]
+    assert (driver["name"], [rule["id"] for rule in driver["rules"]]) == ("barnabas", [*TWO])
+    for rule in driver["rules"]:
+        assert rule["shortDescription"]["text"]
+        assert rule["fullDescription"]["text"]
+
+    def place(frames: str) -> dict[str, Any]:
+        return {
+            "physicalLocation": {"artifactLocation": {"uri": str(wrong)}},
+            "logicalLocations": [{"name": frames, "kind": "frame"}],
+            "message": {"text": "Metadata v1 #0 of me, connection 1"},
+        }
+
+    first, second = found["results"]
+    assert first.pop("message")["text"].startswith(f"{WHAT}. Increment the correlation id")
+    assert first == {
+        "ruleId": "correlation_ids",
+        "ruleIndex": 0,
+        "level": "error",
+        "locations": [place("frame 6, frame 8")],
+        "relatedLocations": [place("frame 5, frame 7")],
+    }
+    assert (second["ruleId"], second["ruleIndex"], second["level"]) == ("commits", 1, "note")
 
 
 def test_junit(wrong: Path, right: Path) -> None:

@@ -1,4 +1,4 @@
-"""`barnabas summary` on the capture of a run that the test makes."""
+"""`barnabas summary` on samples."""
 
 from __future__ import annotations
 
@@ -10,30 +10,19 @@ import pytest
 from barnabas.cli.captures.summary import summary as command
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.terminal import Terminal
-from barnabas.loop import run as run_loop
 from tests.barnabas.cli.command import Ran, run
 from tests.places import SAMPLES
-from tests.proxy.test_rehearsal import SCENARIO, live
 
-TEXT = SCENARIO.format(
-    api="Heartbeat", seed=7, direction="", when="{probability: 0.4}", do="{delay: 1ms}"
-)
-
-
-@pytest.fixture(scope="module")
-def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("summary") / "live.pcapng"
-    run_loop(live(TEXT, path))
-    return path
+CAPTURE = SAMPLES / "faults.pcapng"
 
 
 def summary(*arguments: str | Path) -> Ran:
     return run("summary", *arguments)
 
 
-def test_its_counts_are_those_of_decode(capture: Path) -> None:
-    summed = summary(capture, "--json")
-    found, rows = summed.document, run("decode", capture, "--json").rows
+def test_its_counts_are_those_of_decode() -> None:
+    summed = summary(CAPTURE, "--json")
+    found, rows = summed.document, run("decode", CAPTURE, "--json").rows
     assert (summed.returncode, summed.stderr) == (0, "")
     assert found["exchanges"] == len(rows) > 0
     for by, column in (("api", "api"), ("client", "client_id")):
@@ -42,8 +31,8 @@ def test_its_counts_are_those_of_decode(capture: Path) -> None:
         assert counts == {value: values.count(value) for value in values}
 
 
-def test_a_table_for_each_that_is_asked_for(capture: Path) -> None:
-    code, out, _ = summary(capture, "--by", "client", "--by", "api", "--most", "1")
+def test_a_table_for_each_that_is_asked_for() -> None:
+    code, out, _ = summary(CAPTURE, "--by", "client", "--by", "api", "--most", "1")
     assert code == 0
     assert "\nclient " in out
     assert "\napi " in out
@@ -79,8 +68,8 @@ def test_a_terminal_gets_every_name_within_its_width(width: int) -> None:
         assert name in text
 
 
-def test_only_what_passes_the_filter_counts(capture: Path) -> None:
-    found = summary(capture, "--filter", "api == 'Heartbeat'", "--json").document
+def test_only_what_passes_the_filter_counts() -> None:
+    found = summary(CAPTURE, "--filter", "api == 'Heartbeat'", "--json").document
     assert list(found["api"]) == ["Heartbeat"]
 
 

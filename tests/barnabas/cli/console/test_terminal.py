@@ -102,7 +102,6 @@ def message(direction: Direction, number: int, name: str, version: int, body: Bo
 
 
 H = HOSTILE
-PLACE = {"partition_index": 0, "committed_offset": 5, "committed_metadata": H}
 MEMBER = ("group_id", "member_id", "group_instance_id", "protocol_type", "reason")
 SAID: list[tuple[str, int, Body, Body]] = [
     ("ApiVersions", 3, {"client_software_name": H, "client_software_version": H}, {}),
@@ -124,47 +123,12 @@ SAID: list[tuple[str, int, Body, Body]] = [
         },
     ),
     (
-        "FindCoordinator",
-        2,
-        {"key": H, "key_type": 0},
-        {"error_code": 15, "error_message": H, "host": H},
-    ),
-    (
         "JoinGroup",
         8,
         {**dict.fromkeys(MEMBER, H), "protocols": [{"name": H, "metadata": b"x"}]},
         {"error_code": 79, "member_id": H, "protocol_name": H, "leader": H},
     ),
     ("Heartbeat", 3, {"group_id": H, "generation_id": 1, "member_id": H}, {"error_code": 27}),
-    (
-        "LeaveGroup",
-        5,
-        {"group_id": H, "members": [{"member_id": H, "group_instance_id": H, "reason": H}]},
-        {"error_code": 0, "members": [{"member_id": H, "error_code": 25}]},
-    ),
-    (
-        "OffsetCommit",
-        7,
-        {
-            "group_id": H,
-            "generation_id_or_member_epoch": 1,
-            "member_id": H,
-            "topics": [{"name": H, "partitions": [PLACE]}],
-        },
-        {"topics": [{"name": H, "partitions": [{"partition_index": 0, "error_code": 25}]}]},
-    ),
-    (
-        "CreateTopics",
-        5,
-        {"topics": [{"name": H, "num_partitions": 1, "replication_factor": 1}]},
-        {"topics": [{"name": H, "error_code": 42, "error_message": H}]},
-    ),
-    (
-        "InitProducerId",
-        1,
-        {"transactional_id": H, "transaction_timeout_ms": 1},
-        {"error_code": 47},
-    ),
 ]
 
 

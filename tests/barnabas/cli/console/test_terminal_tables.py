@@ -11,6 +11,8 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
+from barnabas.captures.summary.api_stats import Row
+from barnabas.cli.console.tables import tally_table
 from barnabas.cli.console.terminal import Terminal
 from tests.places import ROOT
 
@@ -70,6 +72,17 @@ def test_a_terminal_gets_all_of_a_table_within_its_width(
     lines = printed(Screen(), monkeypatch, table(("topic", ", ".join(NAMES))))
     assert max(map(len, lines)) <= width
     assert ",".join(NAMES) in "".join("".join(line[7:] for line in lines[1:]).split())
+
+
+def test_the_table_of_apis() -> None:
+    rows = [Row("Fetch", 1200, 3, 0.512, 98.76, 501.2), Row("Produce", 7, None, None, None, None)]
+    out = io.StringIO()
+    Terminal(file=out, width=100).show_table(tally_table(rows))
+    assert out.getvalue().splitlines() == [
+        "API      count  errors  p50 ms  p99 ms  max ms",
+        "Fetch     1200       3    0.51    98.8     501",
+        "Produce      7       -       -       -       -",
+    ]
 
 
 def test_nobody_has_a_console_of_another_kind() -> None:

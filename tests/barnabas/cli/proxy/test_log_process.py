@@ -5,23 +5,17 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import resource
 import select
 import signal
 import socket
 import subprocess
-import termios
-import threading
-import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from barnabas.captures.capture import open_capture
 from tests.barnabas.cli.proxy.test_draining import PATIENCE, connect, frame, until_said
 from tests.barnabas.cli.test_app import BARNABAS, started
 from tests.proxy.frames import request
@@ -81,18 +75,6 @@ def ended(process: subprocess.Popen[str]) -> Ended:
     return Ended(printed, int(passed), sum(map(int, lost)), errors)
 
 
-def test_it_prints_what_decode_prints_of_the_capture(bootstrap: str, tmp_path: Path) -> None:
-    capture = tmp_path / "c.pcapng"
-    with started(*proxy(bootstrap, "--capture", str(capture))) as (process, ready):
-        with connect(ready["listen"]) as client:
-            ask(client, range(1, 50))
-        printed, passed, lost, _ = ended(process)
-    assert (
-        printed == [*range(1, 50)] == [x.correlation_id for x in open_capture(capture).exchanges()]
-    )
-    assert (passed, lost) == (49, 0)
-
-
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_is_killed_is_started_again(
     bootstrap: str, unbuffered: str, monkeypatch: pytest.MonkeyPatch
@@ -145,53 +127,6 @@ def test_a_reader_that_stands_still_costs_no_traffic(bootstrap: str) -> None:
     assert printed == sorted(printed)
     assert 0 < lost == passed - len(printed)
     assert printed[-10:] == [*range(1401, 1411)]
-
-
-def test_a_terminal_that_is_slow_costs_no_traffic_and_shows_what_comes_next(
-    bootstrap: str,
-) -> None:
-    terminal, ours = pty.openpty()
-    termios.tcsetwinsize(terminal, (40, 100))
-    shown: list[bytes] = []
-    hurry = threading.Event()
-
-    def read() -> None:
-        with suppress(OSError):  # nobody has the other end any more
-            while data := os.read(terminal, 4096):
-                shown.append(data)
-                hurry.wait(0.2)
-
-    looking = threading.Thread(target=read)
-    command = [*BARNABAS, "proxy", "-b", bootstrap, "--listen", "127.0.0.1:0"]
-    try:
-        with subprocess.Popen(command, stdout=ours, stderr=subprocess.PIPE, text=True) as process:
-            os.close(ours)
-            try:
-                ready = os.read(terminal, 4096)
-                while b"\n" not in ready:
-                    ready += os.read(terminal, 4096)
-                looking.start()
-                with connect(json.loads(ready)["ready"]["listen"]) as client:
-                    ask(client, range(600))
-                    ask(client, range(600, 2000), client_software_name=LARGE)
-                    hurry.set()
-                    asked, until = 2000, time.monotonic() + PATIENCE
-                    while b"Metadata v" not in b"".join(shown):  # a line behind those left out
-                        assert time.monotonic() < until, "the log shows nothing any more"
-                        client.sendall(request("Metadata", asked))
-                        frame(client)
-                        asked += 1
-                        select.select([], [], [], 0.1)
-                _, passed, lost, errors = ended(process)
-            finally:
-                process.kill()
-            looking.join()
-    finally:
-        os.close(terminal)
-    assert passed == 2000
-    lines = re.findall(rb"(?:ApiVersions|Metadata) v", b"".join(shown))
-    assert 0 < lost == asked - len(lines)
-    assert "log: behind the traffic" in errors
 
 
 def test_a_reader_that_does_not_end_is_left_behind(bootstrap: str) -> None:

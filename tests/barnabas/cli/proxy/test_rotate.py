@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from barnabas.captures.reader import CaptureReader
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.command import Ran, run
 from tests.barnabas.cli.test_app import started
-from tests.captures.traffic import exchanges, gist, tshark
+from tests.captures.traffic import exchanges, tshark
 from tests.waiting import until
 
 
@@ -130,14 +129,6 @@ def test_a_folder_is_to_every_command_what_one_file_is(
     assert said[0] == said[1]
 
 
-def test_a_folder_differs_in_nothing_from_one_file(rotated: Run, tmp_path: Path) -> None:
-    one = tmp_path / "one.pcapng"
-    assert run("convert", str(rotated.folder), str(one)).returncode == 0
-    assert "segment" not in CaptureReader(one).meta
-    same = run("diff", str(rotated.folder), str(one))
-    assert same.returncode == 0, same.stdout
-
-
 def plain(text: str, name: Path) -> str:
     """Without the file's name, and the numbers of packets: in segments some are introductions."""
     return re.sub(r'(frames?|packets?"?:?) \[?[0-9, -]+', "", text.replace(str(name), ""))
@@ -148,14 +139,6 @@ def test_a_segment_that_is_missing_is_said(rotated: Run) -> None:
     result = run("decode", *map(str, files[:4] + files[6:]))
     assert result.returncode == 0
     assert "2 segments are missing: 5-6" in result.stderr.replace("\n", " ")
-
-
-def test_a_segment_converts_to_what_it_says_alone(rotated: Run, tmp_path: Path) -> None:
-    middle = sorted(rotated.folder.iterdir())[5]
-    out = tmp_path / "middle.pcapng"
-    assert run("convert", str(middle), str(out)).returncode == 0
-    assert gist(exchanges(out)) == gist(exchanges(middle))
-    assert exchanges(out)
 
 
 @pytest.mark.needs_tshark

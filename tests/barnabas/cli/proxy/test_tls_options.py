@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from barnabas.cli.proxy.tls_options import TlsOptions, check_name, data_folder, make_tls
+from barnabas.cli.proxy.tls_options import TlsOptions, data_folder, make_tls
 from barnabas.trouble import Trouble
 from tests.barnabas.cli.test_app import started
 
@@ -22,11 +22,6 @@ def pem(tmp_path_factory: pytest.TempPathFactory) -> Path:
     leaf = ca.issue_cert("localhost")
     leaf.private_key_and_cert_chain_pem.write_to_path(str(folder / "both.pem"))
     return folder
-
-
-def test_nothing_given_is_plain_text() -> None:
-    tls = make_tls(TlsOptions())
-    assert (tls.broker, tls.client, tls.explain()) == (None, None, [])
 
 
 @pytest.mark.parametrize(
@@ -54,11 +49,6 @@ def test_a_damaged_ca_of_our_own(pem: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (folder / name).write_text("damaged")
     with pytest.raises(Trouble, match="remove it for a new one"):
         make_tls(TlsOptions(client_tls=True))
-
-
-def test_names_that_certificates_can_have() -> None:
-    check_name("--listen", "fe80::1%eth0")
-    check_name("--advertise", "kafka.example.org")
 
 
 def test_what_is_made_is_printed_and_kept(tmp_path: Path) -> None:

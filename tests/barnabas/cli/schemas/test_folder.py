@@ -39,10 +39,6 @@ def test_a_file_may_be_named_by_a_guid(folder: Path) -> None:
     assert Values(from_folder(folder)).read(data, headers).value == golden.AVRO
 
 
-def test_another_id_is_not_in_the_folder(folder: Path) -> None:
-    assert from_folder(folder)(99) == "not in the folder"
-
-
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [

@@ -148,20 +148,6 @@ def test_a_process_that_is_forked_while_another_thread_has_the_lock_asks_by_itse
     assert server.asked["/schemas/ids/2"] == 1
 
 
-def test_nobody_who_listens_is_a_registry_that_is_away(server: Server) -> None:
-    server.shutdown()
-    server.server_close()
-    assert Registry(server.url, wait=True)(1) == "the registry is away: Connection refused"
-
-
-def test_a_registry_that_does_not_answer_is_away(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(registry, "TIMEOUT", 0.2)
-    server.answer.clear()
-    assert str(Registry(server.url, wait=True)(1)).startswith("the registry is away: no answer")
-
-
 def test_schemas_and_ids_that_are_not_known_are_bounded(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,12 +167,6 @@ def test_name_and_password_of_the_url_are_sent_and_not_shown(server: Server) -> 
 def test_a_guid_has_a_path_of_its_own(server: Server) -> None:
     assert Registry(server.url, wait=True)(UUID(int=1)) == "the registry has none of this id"
     assert list(server.asked) == [f"/schemas/guids/{UUID(int=1)}"]
-
-
-@pytest.mark.parametrize("url", ["ftp://host", "http://", "file:///etc/passwd", "nothing"])
-def test_what_is_no_url_of_http_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match="http://HOST:PORT"):
-        Registry(url, wait=True)
 
 
 @pytest.mark.parametrize(

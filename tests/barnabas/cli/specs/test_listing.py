@@ -74,21 +74,6 @@ def test_one_version_and_one_direction() -> None:
     ]
 
 
-def test_a_version_for_programs() -> None:
-    found: dict[str, Any] = spec("show", "Metadata", "-v", "9", "--json").document
-    assert found["request"]["header"] == 2
-    topics = found["request"]["fields"][0]
-    assert (topics["name"], topics["array"], topics["nullable"]) == ("topics", True, True)
-    assert topics["fields"][0]["type"] == "COMPACT_STRING"
-    assert [row["path"] for row in found["request"]["history"]] == [
-        "topics",
-        "topics.name",
-        "allow_auto_topic_creation",
-        "include_cluster_authorized_operations",
-        "include_topic_authorized_operations",
-    ]
-
-
 def test_a_field_that_came_twice_has_the_history_of_its_version() -> None:
     newest = specs.api("ConsumerGroupHeartbeat").versions[1]
     for version, arguments in ((0, ["--release", "3.6"]), (1, [])):
@@ -151,12 +136,6 @@ def test_patch_releases_are_of_their_release(release: str) -> None:
     assert spec("show", "Produce", "-v", "0", "--release", release).stdout.startswith(
         "Produce (key 0)"
     )
-
-
-def test_a_release_whose_bytes_differ() -> None:
-    old = spec("show", "EndQuorumEpoch", "-v", "0", "--release", "2.7").stdout
-    assert "replica_id => INT32" in old
-    assert "replica_id" not in spec("show", "EndQuorumEpoch", "-v", "0").stdout
 
 
 def test_the_source_of_a_version_is_python_with_the_names_of_fields() -> None:

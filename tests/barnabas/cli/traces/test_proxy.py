@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
@@ -157,32 +156,6 @@ def printed(process: subprocess.Popen[str], count: int) -> None:
         assert process.stdout.readline()
 
 
-def test_a_filter_selects_what_has_a_span(bootstrap: str) -> None:
-    only = ("--log", "off", "--filter", "correlation_id > `1`")
-    with (
-        collecting() as collector,
-        started(*proxy(bootstrap, collector.url, *only)) as (process, ready),
-    ):
-        with connect(ready["listen"]) as client:
-            ask(client, 4)
-        collector.wait(lambda: len(collector.spans) == 4)  # each with that of the broker
-        stopped(process)
-    numbers = [span.attributes["kafka.correlation_id"] for span in collector.named("ApiVersions")]
-    assert sorted(numbers) == [2, 3]
-
-
-def test_a_collector_that_is_away_costs_its_spans_alone(bootstrap: str) -> None:
-    with collecting() as collector:
-        pass
-    with started(*proxy(bootstrap, collector.url, "--log", "json")) as (process, ready):
-        with connect(ready["listen"]) as client:
-            ask(client, 10)
-        printed(process, 10)
-        errors, seconds = stopped(process)
-    assert "20 of 20 spans dropped: " in errors
-    assert seconds < 1 + LAST + SLACK
-
-
 def test_a_collector_that_refuses_is_said_at_once_and_counted_in_the_end(bootstrap: str) -> None:
     with (
         collecting(500) as collector,
@@ -197,29 +170,6 @@ def test_a_collector_that_refuses_is_said_at_once_and_counted_in_the_end(bootstr
         errors, _ = stopped(process)
     assert "2 of 6 spans dropped: " in errors
     assert "Traceback" not in errors
-
-
-def test_spans_are_named_that_a_reader_lost_who_did_not_come_to_say_so(bootstrap: str) -> None:
-    with (
-        collecting(500) as collector,
-        started(*proxy(bootstrap, collector.url, "--log", "json", "--control", "127.0.0.1:0")) as (
-            process,
-            ready,
-        ),
-    ):
-        control = Client(parse_address(ready["control"]), ready["token"])
-        with connect(ready["listen"]) as client:
-            ask(client, 3)
-            until = time.monotonic() + PATIENCE
-            while "barnabas_dropped_spans_total 6.0" not in control.text("GET", "/metrics"):
-                assert time.monotonic() < until
-            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-            for child in map(int, children):
-                if os.getpriority(os.PRIO_PROCESS, child):  # the log's reader is behind in nice
-                    os.kill(child, signal.SIGSTOP)
-        errors, _ = stopped(process)
-    assert f"6 spans dropped: {collector.url}" in errors
-    assert "spans that waited when the log's reader was ended are lost, and not counted" in errors
 
 
 def test_what_the_collector_did_not_take_is_a_metric(bootstrap: str) -> None:

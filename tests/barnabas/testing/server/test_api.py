@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -77,19 +76,6 @@ def test_rules_are_added_and_the_whole_control_api_is_there(it: Server) -> None:
         404,
         f"test {test['id']} has no capture: it began without one",
     )
-
-
-def test_tests_do_not_see_each_other(it: Server) -> None:
-    slow, other = it.begin(scenario=BUSY_TWICE), it.begin()
-    assert slow["bootstrap"] != other["bootstrap"]
-    with producer(slow) as first, producer(other) as second:
-        send(first)
-        send(second)
-    counts = [
-        len(it.of(test, "exchanges?filter=api%20==%20'Produce'", method="GET").json)
-        for test in (slow, other)
-    ]
-    assert counts == [3, 1]
 
 
 @pytest.mark.parametrize(
@@ -201,16 +187,6 @@ def test_a_wait_in_vain_says_what_passed(it: Server) -> None:
     assert any("maker b" in line and "Produce" in line for line in lines)
 
 
-def test_two_waits_at_once_are_both_answered(it: Server) -> None:
-    test = it.begin(capture=False)
-    asked = {"filter": PRODUCED, "timeout_ms": 20_000}
-    with ThreadPoolExecutor(3) as pool, producer(test) as maker:
-        waits = [pool.submit(it.of, test, "wait_for", {**asked, "count": n}) for n in (1, 2)]
-        for _ in range(2):
-            send(maker)
-        assert [wait.result().json["count"] for wait in waits] == [1, 2]
-
-
 def test_a_test_that_ends_ends_its_waits(it: Server) -> None:
     test = it.begin(capture=False)
     answers: list[Any] = []
@@ -225,21 +201,6 @@ def test_a_test_that_ends_ends_its_waits(it: Server) -> None:
     assert [(each.status, each.error) for each in answers] == [said]
     late = it.of(test, "wait_for", {})
     assert (late.status, late.error) == said
-
-
-def test_a_lost_reply_is_found_as_a_retry_and_as_a_duplicate(it: Server) -> None:
-    """The embedded brokers do not know sequences."""
-    lose = {"name": "lost", "match": {"api": "Produce", "direction": "request"}}
-    rule = {**lose, "when": {"times": 1, "scope": "rule"}, "do": "lose_reply"}
-    test = it.begin(scenario={"version": 1, "rules": [rule]}, capture=False)
-    with producer(test, **{"enable.idempotence": True, "request.timeout.ms": 500}) as maker:
-        send(maker)
-    produced = {"api": "Produce", "client_id": "m*", "at_least": 1, "at_most": 1}
-    asked = {"retries": produced, "duplicate_sequences": 0}
-    said = it.of(test, "assert", asked).json
-    assert (said["holds"], said["retries"], said["duplicate_sequences"]) == (False, 1, 1)
-    (line,) = said["broken"]
-    assert line.startswith("1 duplicate sequence, where 0 should be:\n  DuplicateSequence(")
 
 
 def test_real_answers_are_what_the_document_says(it: Server) -> None:
