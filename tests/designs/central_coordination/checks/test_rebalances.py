@@ -72,18 +72,6 @@ def _rows(offsets: Offsets) -> list[dict[str, Any]]:
     return [{"topic": "t", "partition": at, "offset": one} for at, one in offsets.items()]
 
 
-def test_a_new_coordinator_that_stops_all_before_it_starts_any() -> None:
-    group = Group()
-    group.begin(a={"0-0": -1}, b={"0-1": -1})
-    for client in "ab":
-        group.register(client, NEW)
-    group.stop("a", {"0-0": 42}, NEW)
-    group.stop("b", {"0-1": 42}, NEW)
-    group.start("a", {"0-0": 42}, NEW)
-    group.start("b", {"0-1": 42}, NEW)
-    assert group.found() == []
-
-
 def test_who_is_started_unasked_may_have_been_anywhere() -> None:
     group = Group()
     group.begin(a={"0-0": -1}, b={"0-1": -1})

@@ -19,7 +19,7 @@ from barnabas.designs.central_coordination.peers.settings import BrokerSettings,
 from barnabas.designs.central_coordination.peers.wire import request, response
 from barnabas.designs.central_coordination.states import FETCHING
 from barnabas.designs.consuming.dialer import Connect, Transmit
-from tests.designs.messages import OFFSETS, REGISTER, offset_info
+from tests.designs.messages import REGISTER, offset_info
 
 ASKED = request("RegisterConsumer", REGISTER)
 
@@ -74,13 +74,6 @@ def test_who_does_not_coordinate_says_so() -> None:
     assert answer == Send(1, response("RegisterConsumer", "Unknown"))
     assert isinstance(close, Close)
     assert close.why == "c is refused: Unknown: broker 1 does not coordinate"
-
-
-def test_a_response_that_nobody_asked_for() -> None:
-    one = broker()
-    one.receive(1, ASKED, 0)  # it is asked to stop its fetchers
-    actions = one.receive(1, response("StopFetcher", body=OFFSETS) + response("Ping"), 1)
-    assert any(isinstance(action, Close) for action in actions)
 
 
 def test_an_error_is_no_answer_to_a_ping() -> None:

@@ -63,17 +63,6 @@ def test_what_was_told_of_the_cluster_is_kept() -> None:
     assert (one.brokers, one.coordinator_id) == ({1: ("h", 1)}, 1)
 
 
-def test_a_cluster_without_a_coordinator_is_asked_again_at_the_next_broker() -> None:
-    one = consumer()
-    one.start(0)
-    one.connected(0)
-    nobody = CLUSTER | {"coordinator_id": -1}
-    actions = one.receive(response("ClusterMetadata", body=nobody), 1)
-    assert said(actions) == ["c: a:1 knows no coordinator: -1"]
-    (dial,) = one.tick(11)
-    assert dial == Connect(("b", 2))
-
-
 def test_a_refusal_is_logged() -> None:
     one = consumer()
     one.start(0)

@@ -119,7 +119,6 @@ class Group(GroupMachine):
         return group is not None and group.state == OFFSETS
 
 
-@pytest.mark.slow("a long property")
 @pytest.mark.timeout(480)  # what it finds it may shrink for 300 s
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_group(ending: str) -> None:

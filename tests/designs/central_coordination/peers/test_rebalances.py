@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from barnabas.designs.brokers.listener import Close, Log, Send
-from barnabas.designs.central_coordination.peers.actions import (
-    BrokerAction,
-    ReadOffsets,
-    StoreOffsets,
-)
-from barnabas.designs.central_coordination.peers.coordinator import Broker, queue_of
-from barnabas.designs.central_coordination.peers.offsets import load, store
-from barnabas.designs.central_coordination.peers.wire import read_request, request, response
+from barnabas.designs.brokers.listener import Log, Send
+from barnabas.designs.central_coordination.peers.coordinator import queue_of
+from barnabas.designs.central_coordination.peers.offsets import store
+from barnabas.designs.central_coordination.peers.wire import read_request
 from barnabas.designs.central_coordination.states import STARTING
 from barnabas.specs.malformed import Malformed
 from tests.designs.central_coordination.peers.world import SETTINGS, World
-from tests.designs.messages import REGISTER, offset_info
 
 
 def sent(world: World, since: int = 0) -> list[str]:
@@ -28,50 +22,6 @@ def sent(world: World, since: int = 0) -> list[str]:
                 continue
             found.append(api)
     return found
-
-
-def settled(*names: str, **options: object) -> World:
-    world = World()
-    world.gather(names, **options)
-    return world
-
-
-def test_all_are_stopped_before_any_is_started() -> None:
-    world = settled("a", "b")
-    world.run(1)
-    at = world.now
-    world.add("c")
-    world.until(world.settled)
-    asked = [api for api in sent(world, at) if api != "Ping"]
-    assert asked == ["StopFetcher"] * 3 + ["StartFetcher"] * 3
-    assert sorted(len(one.owns) for one in world.applications.values()) == [1, 1, 2]
-
-
-def test_who_comes_back_late_takes_no_offset_back() -> None:
-    world = settled("a", "b")
-    at = min(world.applications["a"].owns)
-    for one in world.applications.values():
-        one.core.positions |= dict.fromkeys(one.owns, 5)
-    world.pause("a")
-    world.until(lambda: at in world.applications["b"].owns)
-    world.applications["b"].core.positions[at] = 42
-    world.resume("a")
-    world.until(world.settled)
-    assert load(world.registry, "g")[at] == 42
-
-
-def test_who_hears_nothing_has_stopped_before_others_start() -> None:
-    for after_a_ping in range(0, 100, 10):
-        world = settled("a", "b")
-        world.run(after_a_ping)
-        silent, other = world.applications["a"], world.applications["b"]
-        assert silent.link is not None
-        silent.link.lossy = True
-        starts = other.starts
-        world.grow("t", "9-9")
-        world.until(lambda: other.starts > starts)  # noqa: B023
-        assert other.owns
-        assert not other.owns & silent.owns
 
 
 def test_without_auto_commit_the_registry_says_where() -> None:
@@ -187,51 +137,3 @@ def test_wildcards_take_up_new_topics() -> None:
     world.add("b", group_id="black", topic_count="!1!logs-.*")
     world.until(lambda: world.settled("black"))
     assert world.applications["b"].owns == {("other", "0-0")}
-
-
-def test_a_group_without_a_topic_is_not_rebalanced_until_there_is_one() -> None:
-    world = World(topics={})
-    one = world.add("a")
-    world.run(500)
-    assert one.core.state == "REGISTERED"
-    assert "StopFetcher" not in sent(world)
-    world.grow("t", "0-0")
-    world.until(lambda: one.owns == {("t", "0-0")})
-
-
-def test_the_two_checks_of_a_registration() -> None:
-    world = settled("a")
-    twin = world.add("twin", consumer_id="a")
-    world.run(20)
-    assert twin.core.refused == "DuplicateConsumerId"
-    low = world.add("low", session_timeout_ms=99)
-    world.run(20)
-    assert low.core.refused == "SessionTimeoutTooLow"
-    assert any(isinstance(action, Close) for _, _, action in world.log)
-    twin.dead = low.dead = True
-    assert world.settled()
-
-
-def test_who_registers_while_offsets_are_read_is_stopped_before_any_is_started() -> None:
-    broker = Broker(1, SETTINGS)
-    broker.elected({"t": ("0-0",)}, 0)
-    register(broker, 1, "a")
-    broker.receive(1, stopped(0), 1)
-    (ask,) = register(broker, 2, "b")[1:]
-    assert ask == Send(2, request("StopFetcher"))
-    early, late = ReadOffsets("g", 1), ReadOffsets("g", 2)
-    assert broker.offsets(early, {("t", "0-0"): 0}, 2) == []  # b may have been farther
-    assert broker.receive(2, stopped(42), 3) == [StoreOffsets("g", {("t", "0-0"): 42}), late]
-    assert broker.offsets(early, {("t", "0-0"): 0}, 4) == []  # and it was
-    starts = broker.offsets(late, {("t", "0-0"): 42}, 4)
-    assert [one.connection for one in starts if isinstance(one, Send)] == [1, 2]
-
-
-def register(broker: Broker, connection: int, name: str) -> list[BrokerAction]:
-    body = REGISTER | {"consumer_id": name, "session_timeout_ms": 300}
-    broker.connected(connection)
-    return broker.receive(connection, request("RegisterConsumer", body), 0)
-
-
-def stopped(offset: int) -> bytes:
-    return response("StopFetcher", body=offset_info(("t", "0-0", offset)))

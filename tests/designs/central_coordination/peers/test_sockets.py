@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -16,8 +15,6 @@ from barnabas.designs.central_coordination.peers.client import Client
 from barnabas.designs.central_coordination.peers.offsets import path_of, store
 from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
-from barnabas.harness import Harness
-from barnabas.proxy.scenario.file import loads
 from tests.waiting import eventually
 
 TOPICS = {"t": ("0-0", "0-1", "0-2", "0-3")}
@@ -70,22 +67,6 @@ async def test_a_group_over_sockets_survives_its_coordinator() -> None:
         assert [o for one in clients for o in one.partitions.values()] == [57] * 5
 
 
-async def test_a_pause_longer_than_the_session() -> None:
-    async with (
-        Cluster(1, topics=TOPICS) as cluster,
-        consumers(cluster.bootstrap, "a", session_timeout_ms=1_500) as short,
-        consumers(cluster.bootstrap, "b") as long,
-    ):
-        clients = [*short, *long]
-        await eventually(lambda: shared(clients))
-        clients[0].pause()
-        await eventually(lambda: shared(clients[1:]))
-        assert clients[0].fetching  # nobody could tell it
-        clients[0].resume()
-        await eventually(lambda: shared(clients))
-        assert clients[0].core.losses >= 1
-
-
 async def test_offsets_that_can_not_be_read_hold_up_their_group_and_no_other() -> None:
     registry = MemoryRegistry()
     registry.write(path_of("g"), b"no offsets", ABSENT)
@@ -122,25 +103,3 @@ async def test_an_offset_that_is_out_of_range_is_reset(reset: str, begun: list[i
             assert sorted(one.partitions.values()) == begun
         finally:
             await one.stop()
-
-
-async def test_through_the_proxy() -> None:
-    """A scenario tells the proxy what is spoken: the broker asks, and a request of its own is no stray."""
-
-    async def run(cluster: Cluster, proxy: Harness) -> None:
-        host, _, port = proxy.bootstrap.rpartition(":")
-        address = (host, int(port))
-        async with consumers((address,), "a", "b") as clients:
-            await eventually(lambda: shared(clients))
-            await cluster.grow("t", "0-4")
-            await eventually(lambda: shared(clients, 5))
-
-    async with Cluster(1, topics=TOPICS) as cluster:
-        host, port = cluster.bootstrap[0]
-        spoken = loads("version: 1\ndialect: central-coordination\nrules: []\n")
-        proxy = Harness(f"{host}:{port}", scenario=spoken)
-        await asyncio.to_thread(proxy.__enter__)
-        try:
-            await run(cluster, proxy)
-        finally:
-            await asyncio.to_thread(proxy.__exit__, None, None, None)

@@ -109,18 +109,6 @@ def test_an_answer_that_does_not_come_in_a_session_means_a_dead_coordinator() ->
     assert one.partitions == held  # it goes on consuming
 
 
-def test_a_response_that_nobody_asked_for_ends_the_connection() -> None:
-    core = Consumer(ConsumerSettings("g", (("h", 1),), topics=("t",)))
-    core.start(0)
-    (asked,) = core.connected(0)
-    assert isinstance(asked, Transmit)
-    number, api, _ = read_request(asked.data[4:])
-    body = {"error_code": 0, "node_id": 1, "host": "h", "port": 1}
-    (disconnect,) = core.receive(response(api, number + 1, body), 0)
-    assert disconnect == Disconnect()
-    assert core.state == DISCOVER
-
-
 def test_leaving_lets_the_others_have_its_partitions_at_once() -> None:
     world = World()
     world.gather("ab")

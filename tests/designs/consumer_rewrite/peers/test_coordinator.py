@@ -145,19 +145,6 @@ def lose_the_second(table: Table) -> None:
     table.pass_time(500)
 
 
-def test_the_host_of_a_consumer_is_kept_with_it(table: Table) -> None:
-    def hosts() -> dict[str, str]:
-        (write,) = table.write()
-        return {one.consumer_id: one.host for one in decode(write.data).consumers}
-
-    table.join(1)
-    assert hosts() == {"g-0": "host-1"}
-    table.response(1)
-    table.join(2)
-    table.join(3, "g-0")  # it has moved
-    assert hosts() == {"g-1": "host-2", "g-0": "host-3"}
-
-
 def test_generations_of_commits_and_heartbeats(table: Table) -> None:
     two(table)
     assert table.commit(1, "g-0", 2) == "NONE"
@@ -167,6 +154,8 @@ def test_generations_of_commits_and_heartbeats(table: Table) -> None:
     assert table.beat(1, "g-0", 2) == "NONE"
     assert table.beat(1, "g-0", 1) == "IllegalGeneration"
     assert table.beat(1, "g-9", 2) == "UnknownConsumerId"
+    table.ask(1, "LeaveGroup", consumer_id="g-9")
+    assert table.error(1) == "UnknownConsumerId"
     assert table.state == STEADY
     table.ask(1, "OffsetFetch", topics=[{"name": "t", "partition_indexes": [0, 1]}])
     rows = table.response(1)["topics"][0]["partitions"]
@@ -263,13 +252,6 @@ def test_who_is_no_coordinator_and_who_is_not_one_yet() -> None:
     assert table.error(1) == "NONE"
 
 
-def test_who_is_demoted_tells_all_that_wait(pair: Table) -> None:
-    pair.join(3)
-    pair.actions += pair.broker.resigned(SLOT, pair.now)
-    assert pair.error(3) == "NotCoordinatorForGroup"
-    assert pair.beat(1, "g-0", 2) == "NotCoordinatorForGroup"
-
-
 def test_a_session_ends_and_the_connection_with_it(table: Table) -> None:
     two(table)
     table.pass_time(999)
@@ -315,18 +297,6 @@ def test_who_was_left_out_is_unknown_when_the_round_is_over(pair: Table) -> None
     assert pair.state == STEADY
 
 
-def test_a_join_that_comes_while_a_round_ends_without_it_begins_the_next_one(pair: Table) -> None:
-    lose_the_second(pair)
-    pair.join(1, "g-0")
-    assert pair.state == REBALANCING
-    pair.join(3, "g-1")
-    assert pair.response(1)["group_generation_id"] == 3
-    assert pair.state == PREPARE
-    pair.join(1, "g-0")
-    assert pair.response(3)["consumer_id"] == "g-1"
-    assert pair.response(1)["group_generation_id"] == 4
-
-
 def test_without_an_id_a_rebalance_takes_a_session_timeout(pair: Table) -> None:
     pair.join(1)
     pair.join(2, "g-1")
@@ -364,38 +334,6 @@ def test_a_join_whose_connection_is_gone_does_not_count(pair: Table) -> None:
     pair.join(2, "g-1")
     pair.response(1)
     assert [one.consumer_id for one in pair.broker.groups["g"].record.consumers] == ["g-0", "g-1"]
-
-
-def test_what_stands_behind_a_join_waits_with_it(pair: Table) -> None:
-    pair.join(2, "g-1")
-    pair.ask(2, "Heartbeat", group_generation_id=3, consumer_id="g-1")
-    assert pair.silent(2)
-    pair.join(1, "g-0")
-    assert pair.response(2)["group_generation_id"] == 3
-    assert pair.error(2) == "NONE"
-
-
-def test_leaving(table: Table) -> None:
-    two(table)
-    table.ask(2, "LeaveGroup", consumer_id="g-9")
-    assert table.error(2) == "UnknownConsumerId"
-    table.ask(2, "LeaveGroup", consumer_id="g-1")
-    assert table.error(2) == "NONE"
-    assert table.state == PREPARE
-    table.ask(1, "LeaveGroup", consumer_id="g-0")
-    assert table.error(1) == "NONE"
-    table.write()
-    assert table.state == READY
-    table.join(1)
-    assert table.response(1)["group_generation_id"] == 4
-
-
-def test_more_partitions_mean_a_rebalance(table: Table) -> None:
-    two(table)
-    table.actions += table.broker.topics({"t": 2, "other": 5}, table.now)
-    assert table.state == STEADY
-    table.actions += table.broker.topics({"t": 3}, table.now)
-    assert table.beat(1, "g-0", 2) == "IllegalGeneration"
 
 
 def test_a_new_coordinator_compares_what_is_with_what_was_decided() -> None:

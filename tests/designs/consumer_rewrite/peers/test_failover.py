@@ -114,22 +114,6 @@ def test_while_it_loads_heartbeats_are_put_off_and_nobody_stops() -> None:
     assert "JoinGroup" not in apis
 
 
-def test_a_zombie_changes_nothing_and_is_found_out() -> None:
-    world = three()
-    zombie = world.coordinator()
-    world.deaf.add(zombie)
-    for elector in world.electors.values():
-        elector.leave(zombie)
-    world.elect()
-    world.run(20)
-    before = world.incarnation[zombie]
-    # all three are still with the zombie, whose next write fails
-    world.until(lambda: world.incarnation[zombie] > before)
-    world.deaf.clear()
-    world.elect()
-    world.until(world.settled)
-
-
 @pytest.mark.parametrize("frequency", [2, 3, 10])
 def test_the_heartbeat_frequency_bounds_the_latency_of_a_rebalance(frequency: int) -> None:
     world = World(brokers=1)

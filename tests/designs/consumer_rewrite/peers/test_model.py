@@ -146,7 +146,6 @@ class Group(GroupMachine):
                 assert x.core.generation == generation, "a rebalance without a reason"
 
 
-@pytest.mark.slow("a long property")
 @pytest.mark.timeout(480)  # what it finds it may shrink for 300 s
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_group(ending: str) -> None:

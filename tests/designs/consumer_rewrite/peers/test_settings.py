@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings, ConsumerSettings
-from barnabas.designs.consumer_rewrite.peers.strategies import STRATEGIES
 from barnabas.designs.options import from_options
 
 BROKER = ("h", 1)
@@ -22,22 +21,6 @@ def test_a_consumer_by_the_documents_names() -> None:
     made = from_options(ConsumerSettings, options, group_id="g", topics=("t",))
     assert made.bootstrap == (("one", 1), ("two", 2))
     assert (made.session_timeout_ms, made.heartbeat_interval_ms) == (3_000, 600)
-
-
-def test_a_broker_by_the_documents_names() -> None:
-    made = from_options(
-        BrokerSettings,
-        {
-            "max.session.timeout": "10000",
-            "partition.assignment.strategies": f"mine:{__name__}.mine",
-        },
-    )
-    assert made.max_session_timeout_ms == 10_000
-    assert made.strategies == {**STRATEGIES, "mine": mine}
-
-
-def mine(consumers: object, topics: object) -> Any:
-    """Stands here to be found by its path."""
 
 
 @pytest.mark.parametrize(
@@ -55,12 +38,6 @@ def mine(consumers: object, topics: object) -> Any:
 def test_what_a_consumer_can_not_have(wrong: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=f"^{says}"):
         ConsumerSettings(**({"group_id": "g", "bootstrap": (BROKER,)} | wrong))
-
-
-def test_the_limits_themselves_can_be() -> None:
-    ConsumerSettings("g", (BROKER,), session_timeout_ms=1, heartbeat_frequency=1)
-    ConsumerSettings("g", (BROKER,), session_timeout_ms=(1 << 31) - 1)
-    BrokerSettings(max_session_timeout_ms=1, slots=1)
 
 
 @pytest.mark.parametrize(

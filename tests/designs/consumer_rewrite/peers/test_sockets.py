@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from barnabas.captures.checks.running import run as run_checks
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
-from barnabas.designs.brokers.listener import Address, Send
-from barnabas.designs.brokers.registry.topics import Topics
+from barnabas.designs.brokers.listener import Address
 from barnabas.designs.consumer_rewrite.captured_steps import step
 from barnabas.designs.consumer_rewrite.checks import CHECKS
-from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction
 from barnabas.designs.consumer_rewrite.peers.client import Client
 from barnabas.designs.consumer_rewrite.peers.group_entry import decode, path_of
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
-from barnabas.designs.consumer_rewrite.states import PART_OF_GROUP
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
-from tests.waiting import SOON, eventually
+from tests.waiting import eventually
 
 
 @contextlib.asynccontextmanager
@@ -95,62 +91,6 @@ async def test_a_group_over_sockets_survives_its_coordinator() -> None:
             assert clients[0].generation > generation
             positions = [offset for one in clients for offset in one.partitions.values()]
             assert sorted(positions) == [0, 0, 0, 0, 42]
-
-
-async def test_noise_closes_its_connection_and_no_other() -> None:
-    async with Cluster(1, topics={"t": 1}) as cluster:
-        one = client(cluster.bootstrap)
-        async with polling([one]):
-            await eventually(lambda: shared([one], 1))
-            reader, writer = await asyncio.open_connection(*cluster.bootstrap[0])
-            writer.write(struct.pack(">i", 5) + b"noise")
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            writer.close()
-            assert shared([one], 1)
-            assert one.generation == 1
-        assert len(cluster.servers[1].said) == 1
-
-
-async def test_a_broker_that_ends_itself_leaves_its_groups_to_others() -> None:
-    def watch(node: int, action: BrokerAction) -> None:
-        if broken and node == broken[0] and isinstance(action, Send):
-            raise OSError("its disk is full")
-
-    broken: list[int] = []
-    async with Cluster(2, topics={"t": 4}, watch=watch) as cluster:
-        one = client(cluster.bootstrap)
-        async with polling([one]):
-            await eventually(lambda: shared([one], 4))
-            first = cluster.coordinator("g")
-            assert first is not None
-            broken.append(first)
-            await eventually(lambda: cluster.coordinator("g") == 3 - first)
-            assert list(cluster.servers) == [3 - first]
-            assert str(cluster.failures[first]) == "its disk is full"
-            one.consumed(("t", 0), 42)
-            one.commit()
-            await eventually(lambda: 42 in committed(cluster))  # of the other broker
-            assert shared([one], 4)
-
-
-async def test_new_partitions_in_the_registry_concern_the_groups_that_subscribe() -> None:
-    async with Cluster(2, topics={"t": 1, "u": 1}) as cluster:
-        of_t, of_u = (
-            client(cluster.bootstrap),
-            client(cluster.bootstrap, group_id="h", topics=("u",)),
-        )
-        waiting = client(cluster.bootstrap, group_id="i", topics=("later",))
-        async with polling([of_t, of_u, waiting]):
-            await eventually(lambda: shared([of_t], 1) and list(of_u.partitions) == [("u", 0)])
-            await eventually(lambda: waiting.core.state == PART_OF_GROUP)
-            # as anybody does who creates topics: nobody tells the brokers
-            topics = Topics(cluster.registry)
-            topics.grow("t", "1")
-            await eventually(lambda: shared([of_t], 2))
-            topics.grow("later", "0")
-            await eventually(lambda: list(waiting.partitions) == [("later", 0)])
-            assert of_u.generation == 1
-            assert cluster.failures == {}
 
 
 SLOW = """

@@ -76,18 +76,6 @@ CONSUMERS: Final = {"a": frozenset("t"), "b": frozenset("tu")}
 TOPICS: Final = {"t": 3, "u": 1}
 
 
-@by_name
-def test_what_is_no_assignment_is_found(lie: Lie) -> None:
-    with pytest.raises(BrokenPromise):
-        assigned(lambda consumers, topics: lie(by_range(consumers, topics)), CONSUMERS, TOPICS)
-
-
-def test_who_does_not_subscribe_to_a_topic_gets_nothing_of_it() -> None:
-    given = {"a": [("u", 0)], "b": [("t", 0), ("t", 1), ("t", 2)]}
-    with pytest.raises(BrokenPromise, match="does not subscribe"):
-        assigned(lambda consumers, topics: given, CONSUMERS, TOPICS)
-
-
 def test_what_a_strategy_does_to_what_it_is_given_changes_nothing() -> None:
     topics = dict(TOPICS)
 
@@ -194,20 +182,6 @@ def test_a_lie_costs_one_rebalance_and_the_group_goes_on(lie: Lie) -> None:
     assert len(a.partitions | b.partitions) == 5
 
 
-def test_a_coordinator_that_dies_after_a_lie_leaves_a_group_that_goes_on() -> None:
-    liar = Liar()
-    world = World(strategies={"range": liar})
-    a = world.add("a")
-    world.until(world.settled)
-    liar.lies, world.starts_again = [raising], 10
-    world.crash_before = lambda node, action: isinstance(action, Log)
-    world.partition_count("t", 5)
-    world.until(lambda: liar.told == 1)
-    world.crash_before = lambda node, action: False
-    world.until(world.settled)
-    assert len(a.partitions) == 5
-
-
 class Lying(Group):
     """The same with a strategy that lies at times; who is refused is started again."""
 
@@ -246,7 +220,6 @@ class Lying(Group):
         super().end()
 
 
-@pytest.mark.slow("a long property")
 @pytest.mark.parametrize("last", BY_NAME)
 def test_group_whose_strategy_lies(last: str) -> None:
     explore(Lying, last, settings(SETTINGS, max_examples=3))
