@@ -9,14 +9,15 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Iterable, Iterator
-from types import FunctionType, ModuleType
-from typing import Any, Final, NamedTuple
+from types import ModuleType
+from typing import Final, NamedTuple
 
 import pytest
 from hypothesis import Phase, settings
 
 from barnabas.specs.malformed import Malformed
 from tests.designs.models import SETTINGS, Machine, explore
+from tests.mutation.code_swap import code_of, functions_of
 
 FOUND: Final = (AssertionError, LookupError, Malformed)
 """How a bug shows: a promise that was broken, or a peer that falls over something."""
@@ -34,36 +35,22 @@ class Mutant(NamedTuple):
 @contextlib.contextmanager
 def mutated(mutant: Mutant) -> Iterator[None]:
     """The bug is there. Raises LookupError if the source does not have these words once."""
-    source = inspect.getsource(mutant.module)
+    source, file = inspect.getsource(mutant.module), mutant.module.__file__ or ""
     if source.count(mutant.before) != 1:
         raise LookupError(f"{mutant.what}: the source has other words by now")
-    made = {"__name__": mutant.module.__name__}
     changed = source.replace(mutant.before, mutant.after)
-    exec(compile(changed, mutant.module.__file__ or "", "exec"), made)
-    new, old = (
-        dict(_functions(made, made["__name__"])),
-        dict(_functions(vars(mutant.module), mutant.module.__name__)),
-    )
-    codes = {name: function.__code__ for name, function in old.items()}
-    for name, function in old.items():
-        function.__code__ = new[name].__code__
+    before = [
+        (found, found.__code__)
+        for found in functions_of(file)
+        if "<" not in found.__code__.co_qualname  # inner ones come with those around them
+    ]
     try:
+        for found, code in before:
+            found.__code__ = code_of(changed, file, code.co_qualname)
         yield
     finally:
-        for name, function in old.items():
-            function.__code__ = codes[name]
-
-
-def _functions(names: dict[str, Any], module: str) -> Iterator[tuple[str, FunctionType]]:
-    """The functions that are written in a module, those of its classes too."""
-    for name, value in names.items():
-        if getattr(value, "__module__", "") != module:
-            continue
-        for part, inner in vars(value).items() if isinstance(value, type) else ((name, value),):
-            found = inner.fget if isinstance(inner, property) else inner
-            made = part.startswith("__")  # those of dataclasses are not written there
-            if isinstance(found, FunctionType) and found.__module__ == module and not made:
-                yield f"{name}.{part}", found
+        for found, code in before:
+            found.__code__ = code
 
 
 def assert_caught(mutant: Mutant, machine: Machine, endings: Iterable[str]) -> None:

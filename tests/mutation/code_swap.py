@@ -23,19 +23,25 @@ def swap(file: str, qualified: str, source: str) -> None:
 
     Results that functions of barnabas have cached are forgotten. Raises LookupError if there is none.
     """
-    gc.unfreeze()  # what a test has frozen is not among the objects
     code = code_of(source, file, qualified)
-    changed = 0
-    for found in gc.get_objects():
-        if isinstance(found, FunctionType):
-            own = found.__code__
-            if own.co_qualname == qualified and own.co_filename == file:
-                found.__code__ = code
-                changed += 1
-        elif isinstance(found, functools._lru_cache_wrapper) and _is_ours(found):
-            found.cache_clear()
-    if not changed:
+    functions = [found for found in functions_of(file) if found.__code__.co_qualname == qualified]
+    if not functions:
         raise LookupError(f"{file}: no function {qualified} is there")
+    for found in functions:
+        found.__code__ = code
+    for cached in gc.get_objects():
+        if isinstance(cached, functools._lru_cache_wrapper) and _is_ours(cached):
+            cached.cache_clear()
+
+
+def functions_of(file: str) -> list[FunctionType]:
+    """Return the functions that are written in this file and are there by now."""
+    gc.unfreeze()  # what a test has frozen is not among the objects
+    return [
+        found
+        for found in gc.get_objects()
+        if isinstance(found, FunctionType) and found.__code__.co_filename == file
+    ]
 
 
 def _is_ours(cached: object) -> bool:
