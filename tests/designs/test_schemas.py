@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.designs.central_coordination.schemas import AUTO_OFFSET_RESET, RegisterConsumer
 from barnabas.specs.dialects import Dialect, DialectApi, dialect, dialects
 from barnabas.specs.layout import Layout, Node
 from barnabas.specs.message import Message
@@ -60,12 +59,6 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize(("message", "version"), MESSAGES)
-def test_defaults_are_written_and_read_back(message: Message, version: int) -> None:
-    codec = message.codec(version)
-    assert codec.decode(codec.encode({})) == codec.layout.defaults()
-
-
 @pytest.mark.slow("a property of every message and version")
 @pytest.mark.parametrize(("message", "version"), MESSAGES)
 @given(data=st.data())
@@ -103,72 +96,6 @@ def test_an_unknown_api_is_a_lookup_error_with_the_nearest() -> None:
         dialect("rewrite-a").api("JoinGroop")
     with pytest.raises(LookupError, match="no API of rewrite-a has key 12; the keys are 10, 11, 8"):
         dialect("rewrite-a").api(12)
-
-
-@pytest.mark.parametrize("item", dialects(), ids=lambda item: item.name)
-def test_apis_are_found_by_name_and_by_key(item: Dialect) -> None:
-    for api in item.apis:
-        found = (item.api(api.key), item.api(str(api.key)), item.api(api.name.lower()))
-        assert found == (api, api, api)
-
-
-@pytest.mark.parametrize("item", dialects(), ids=lambda item: item.name)
-def test_the_header_has_the_fields_that_name_the_api(item: Dialect) -> None:
-    names = [slot.name for slot in item.request_header.layout(0).slots]
-    assert names[0] == item.key_field
-    assert (item.version_field is None) == ("version" not in " ".join(names))
-    assert item.version_field is None or names[1] == item.version_field
-
-
-WHOLE = {
-    ("central-coordination", "ClusterMetadata", "request"),
-    ("central-coordination", "Ping", "request"),
-    ("central-coordination", "Ping", "response"),
-    ("central-coordination", "StopFetcher", "request"),
-    ("central-coordination", "StartFetcher", "request"),
-    ("central-coordination", "StartFetcher", "response"),
-    ("rewrite-a", "OffsetCommit", "response"),
-    ("rewrite-b", "Heartbeat", "response"),
-    ("rewrite-c", "ConsumerMetadata", "request"),
-    ("rewrite-c", "ConsumerMetadata", "response"),
-    ("rewrite-c", "Heartbeat", "response"),
-}
-"""Layouts that no document gives."""
-
-PARTS = {
-    ("central-coordination", "RegisterConsumer", "request.auto_commit"),
-    ("rewrite-a", "JoinGroup", "response.partitions_to_own"),
-    ("rewrite-a", "OffsetCommit", "request.offsets"),
-    ("rewrite-b", "ConsumerMetadata", "response.coordinator"),
-    ("rewrite-b", "JoinGroup", "response.partitions_to_own"),
-    ("rewrite-c", "JoinGroup", "response.partitions_to_own"),
-}
-"""Fields that a document names and does not lay out."""
-
-
-def marks() -> set[tuple[str, str, str]]:
-    return {
-        (item.name, api.name, mark)
-        for item in dialects()
-        for api in item.apis
-        for mark in api.reconstructed
-    }
-
-
-def test_exactly_the_layouts_without_a_document_are_marked() -> None:
-    assert {mark for mark in marks() if mark[2] in ("request", "response")} == WHOLE
-    assert {mark for mark in marks() if "." in mark[2]} == PARTS
-
-
-def test_numbers_are_marked_wherever_the_document_has_none() -> None:
-    numbered = {(name, api) for name, api, mark in marks() if mark == "key"}
-    rewrite = {(i.name, a.name) for i in dialects() for a in i.apis if i.name != "rewrite-0.8.2"}
-    assert numbered == rewrite | {("rewrite-0.8.2", "LeaveGroup")}
-    versioned = {name for name, _, mark in marks() if mark == "version"}
-    assert versioned == {"rewrite-a", "rewrite-b", "rewrite-c"}
-    assert {
-        i.name for i in dialects() if i.reconstructed == ("request_header.api_key",)
-    } == versioned
 
 
 @pytest.mark.parametrize(("item", "api"), APIS)
@@ -218,31 +145,3 @@ def test_numbers_of_apis_and_errors_are_used_once(item: Dialect) -> None:
     for numbers in ([api.key for api in item.apis], [error.code for error in item.errors]):
         assert len(numbers) == len(set(numbers))
     assert {-1, 0} <= {error.code for error in item.errors}
-
-
-@pytest.mark.parametrize(
-    ("name", "error", "code", "reconstructed"),
-    [
-        ("rewrite-a", "IllegalGeneration", 22, ()),
-        ("rewrite-b", "UnknownConsumerId", 25, ()),
-        ("rewrite-c", "HeartbeatFrequencyTooHigh", 30, ("code",)),
-        ("rewrite-0.8.2", "CoordinatorStartupNotComplete", 14, ("code",)),
-        ("rewrite-0.8.2", "NotCoordinatorForGroup", 16, ()),
-        ("rewrite-0.8.2", "InconsistentPartitioningStrategy", 23, ()),
-        ("rewrite-0.8.2", "UnknownPartitioningStrategy", 24, ()),
-        ("rewrite-0.8.2", "SessionTimeoutTooHigh", 26, ()),
-        ("rewrite-0.8.2", "IllegalProtocolState", 29, ("code",)),
-        ("central-coordination", "WrongPartition", 3, ()),
-        ("central-coordination", "DuplicateConsumerId", 5, ("name", "code")),
-    ],
-)
-def test_error_codes(name: str, error: str, code: int, reconstructed: tuple[str, ...]) -> None:
-    found = next(item for item in dialect(name).errors if item.name == error)
-    assert (found.code, found.reconstructed) == (code, reconstructed)
-
-
-def test_the_default_offset_reset_is_one_of_the_documented_ones() -> None:
-    assert (
-        RegisterConsumer.request.codec(0).layout.defaults()["auto_offset_reset"]
-        in AUTO_OFFSET_RESET
-    )

@@ -118,15 +118,6 @@ def table(tmp_path: Path) -> Iterator[Table]:
     found.logs.close()
 
 
-def test_what_is_produced_is_fetched(table: Table) -> None:
-    table.produce(b"a", b"b")
-    table.produce(b"c", acks=-1)
-    produced = [requests.produced(body)[("t", 0)] for body in table.answers(1)]
-    assert produced == [(0, 0), (0, 2)]
-    table.fetch(2, 1)
-    assert table.fetched(2, 1) == [(1, b"b"), (2, b"c")]
-
-
 def test_without_acks_nobody_answers(table: Table) -> None:
     table.produce(b"a", acks=0)
     table.fetch(1, 0)
@@ -145,11 +136,6 @@ def test_errors_of_partitions_stand_in_their_places(table: Table) -> None:
         ("t", 0): 2,
         ("x", 0): 3,
     }
-
-
-def test_a_message_that_is_too_large_is_said_to_be(table: Table) -> None:
-    table.produce(bytes(1_000_000))
-    assert requests.produced(*table.answers(1))[("t", 0)].error == 10
 
 
 def test_an_offset_out_of_range_does_not_wait(table: Table) -> None:
@@ -202,14 +188,6 @@ def test_a_fetch_waits_for_as_many_bytes_as_it_wants_until_it_is_late(table: Tab
     assert table.fetched(1, 0) == [(0, b"a")]
 
 
-def test_a_fetch_that_waits_is_told_when_its_partition_goes_elsewhere(table: Table) -> None:
-    table.fetch(1, 0)
-    table.logs.lead([])
-    table.take(table.broker.look(table.now))
-    (body,) = table.answers(1)
-    assert body["responses"][0]["partitions"][0]["error_code"] == 6
-
-
 def test_a_fetch_that_asks_twice_for_a_partition_does_not_wait(table: Table) -> None:
     body = requests.fetch({("t", 0): 0}, max_wait_ms=100, min_bytes=1, max_bytes=9)
     body["topics"][0]["partitions"] *= 2
@@ -237,13 +215,6 @@ def test_behind_what_the_other_core_closes_nothing_is_taken(table: Table) -> Non
     table.take(table.broker.receive(1, len(OTHER).to_bytes(4) + OTHER + produce, 0))
     assert table.closed == {1: "no"}
     assert table.log.end == 0
-
-
-def test_everything_else_is_the_other_cores(table: Table) -> None:
-    table.broker.connected(1, "")
-    whole = len(OTHER).to_bytes(4) + OTHER
-    table.broker.receive(1, whole, 0)
-    assert table.other.heard == [whole]
 
 
 def test_a_consumer_that_has_registered_only_answers(table: Table) -> None:

@@ -159,13 +159,6 @@ def test_a_file_that_is_deleted_takes_no_records(tmp_path: Path, logs: Logs, sai
     assert read(logs, 0) == [(0, b"v")]
 
 
-def test_leading_the_same_again_keeps_the_file_open(logs: Logs) -> None:
-    logs.lead([PLACE])
-    before = logs.get(PLACE)
-    assert logs.lead([PLACE, ("t", 1)]) == 0
-    assert logs.get(PLACE) is before
-
-
 def test_what_is_another_s_when_it_is_open_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.designs.brokers.logs import log
-from barnabas.designs.brokers.logs.log import MESSAGE_LIMIT, Log, OutOfRange, TooLarge, stamped
+from barnabas.designs.brokers.logs.log import MESSAGE_LIMIT, Log, TooLarge, stamped
 from barnabas.designs.protocol_guide.client_0_8 import Message
 from barnabas.designs.protocol_guide.client_0_8.message_sets import read_from, write
 from barnabas.specs.malformed import Malformed
@@ -50,14 +50,6 @@ def test_a_fetch_is_cut_off_at_its_limit() -> None:
     log.add(stamped(write([Message(None, b"v")] * 3), 0)[0])
     assert log.place(1, 30) == (27, 30)
     assert log.place(1, 0) == log.place(1, -5) == (27, 0)
-
-
-@pytest.mark.parametrize("offset", [-1, 4])
-def test_other_offsets_are_out_of_range(offset: int) -> None:
-    log = Log()
-    log.add(stamped(write([Message(None, b"v")] * 3), 0)[0])
-    with pytest.raises(OutOfRange):
-        log.place(offset, 100)
 
 
 @pytest.mark.parametrize("torn", [1, 11, 12, 26])

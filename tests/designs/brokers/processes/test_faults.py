@@ -10,18 +10,16 @@ import resource
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
-from barnabas.designs.brokers.processes.cluster import ProcessCluster, UnavailableError
-from barnabas.designs.brokers.processes.session import leave, session
+from barnabas.designs.brokers.processes.cluster import ProcessCluster
 from barnabas.designs.commands import either
 from barnabas.designs.leaders import Place
 from barnabas.designs.options import addresses
@@ -57,17 +55,13 @@ class Notes:
         self._path = path
         self.file: IO[str] = path.open("w")
 
-    @property
-    def text(self) -> str:
-        return self._path.read_text()
-
     def count(self, words: str) -> int:
         """How many lines have these words."""
-        return sum(words in line for line in self.text.splitlines())
+        return sum(words in line for line in self._path.read_text().splitlines())
 
     def last(self, words: str) -> list[str]:
         """The last line of each broker that has these words, from there on."""
-        found = re.findall(rf"^broker (\d): .*?({words}.*)", self.text, re.MULTILINE)
+        found = re.findall(rf"^broker (\d): .*?({words}.*)", self._path.read_text(), re.MULTILINE)
         return sorted(dict(found).values())
 
     def elected(self) -> bool:
@@ -85,40 +79,30 @@ def notes(tmp_path: Path) -> Iterator[Notes]:
 
 
 def brokers(
-    keeper: ZooKeeper,
-    notes: Notes,
-    count: int,
-    topic: str,
-    design: str = "rewrite",
-    expiry: float = EXPIRY,
-    data: Path | None = None,
+    keeper: ZooKeeper, said: Notes, count: int, topic: str, design: str = "rewrite", **other: Any
 ) -> ProcessCluster:
-    return ProcessCluster(
-        design,
-        count,
-        topics={topic: 2},
-        zookeeper=keeper.address,
-        data=data,
-        expiry=expiry,
-        notes=notes.file,
-    )
+    options = {"topics": {topic: 2}, "zookeeper": keeper.address, "notes": said.file}
+    return ProcessCluster(design, count, **{"expiry": EXPIRY, **options, **other})
 
 
 def produce(cluster: ProcessCluster, topic: str, *values: bytes) -> None:
     """Each to both partitions, acknowledged."""
+    sets = {(topic, number): [Message(None, value) for value in values] for number in (0, 1)}
     with Client(addresses(cluster.bootstrap)) as client:
-        messages = [Message(None, value) for value in values]
-        found = client.produce({(topic, 0): messages, (topic, 1): messages})
-    assert [one.error for one in found.values()] == [0, 0]
+        assert [one.error for one in client.produce(sets).values()] == [0, 0]
 
 
-def fetched(cluster: ProcessCluster, place: Place) -> list[bytes | None]:
+def fetched(cluster: ProcessCluster, place: Place) -> list[Message]:
     """All that a partition has."""
-    found: list[bytes | None] = []
+    found: list[Message] = []
     with Client(addresses(cluster.bootstrap)) as client:
         while messages := client.fetch({place: len(found)}, max_wait_ms=1)[place].messages:
-            found += [message.value for _, message in messages]
+            found += [message for _, message in messages]
     return found
+
+
+def values(cluster: ProcessCluster, place: Place) -> list[bytes | None]:
+    return [message.value for message in fetched(cluster, place)]
 
 
 @contextlib.asynccontextmanager
@@ -150,7 +134,7 @@ def test_a_zookeeper_that_is_silent_and_comes_back_costs_no_record_and_is_said(
     async def eventually(condition: Callable[[], bool]) -> None:
         await asyncio.to_thread(until, condition)
 
-    def zookeeper() -> list[str]:
+    def states() -> list[str]:
         return ["lost" if "lost" in line else "again" for line in notes.last("has .*ZooKeeper")]
 
     def both(*values: bytes) -> set[tuple[Place, bytes]]:
@@ -163,18 +147,18 @@ def test_a_zookeeper_that_is_silent_and_comes_back_costs_no_record_and_is_said(
             await eventually(lambda: got >= both(b"before"))
             process.signal(signal.SIGSTOP)
             try:
-                await eventually(lambda: zookeeper() == ["lost", "lost"])
+                await eventually(lambda: states() == ["lost", "lost"])
                 await asyncio.to_thread(produce, cluster, topic, b"without")
                 if design == "rewrite":  # a consumer of central coordination stops without one
                     await eventually(lambda: got >= both(b"without"))
             finally:
                 process.signal(signal.SIGCONT)
-            await eventually(lambda: zookeeper() == ["again", "again"])
+            await eventually(lambda: states() == ["again", "again"])
             await asyncio.to_thread(produce, cluster, topic, b"behind")
             await eventually(lambda: got == both(b"before", b"without", b"behind"))
 
     # brokers notice it within two thirds of that: long enough for a commit to be under way
-    with brokers(keeper, notes, 2, topic, design, SHORT) as cluster:
+    with brokers(keeper, notes, 2, topic, design, expiry=SHORT) as cluster:
         asyncio.run(run(cluster))
         assert cluster.ended() == {}
 
@@ -198,7 +182,7 @@ def test_a_zookeeper_that_comes_back_without_its_data_ends_all_in_a_line(
 
         until(all_ended)
     said = "ends: ZooKeeper is there again and has lost its data: all brokers are to start anew"
-    assert notes.count(said) == 2, notes.text
+    assert notes.count(said) == 2
 
 
 def test_a_full_disk_refuses_records_in_a_line_and_keeps_those_that_were_taken(
@@ -218,49 +202,21 @@ def test_a_full_disk_refuses_records_in_a_line_and_keeps_those_that_were_taken(
             assert not small["full", 0].error
             other = client.produce({("full", 1): [Message(None, value)]})
             assert not other["full", 1].error
-        assert fetched(cluster, ("full", 0)) == [b"first", *[value] * 5, b"small"]
+        assert values(cluster, ("full", 0)) == [b"first", *[value] * 5, b"small"]
         assert cluster.ended() == {}
     assert notes.count("broker 1: full-0.log takes no records: ") == 1
-
-
-def test_what_stands_in_zookeeper_in_place_of_a_topic_is_said_with_its_name(
-    keeper: ZooKeeper, notes: Notes
-) -> None:
-    cluster = brokers(keeper, notes, 1, "odd")
-    client, path = session(keeper.address), f"{cluster.root}/brokers/topics/odd"
-    client.create(path, b"{}", makepath=True)
-    try:
-        with pytest.raises(UnavailableError, match=r"topic odd in ZooKeeper at .*: no partitions"):
-            cluster.__enter__()
-    finally:
-        client.delete(path)
-        leave(client)
-
-
-def test_a_second_broker_with_an_id_is_refused_in_a_line_and_the_first_goes_on(
-    keeper: ZooKeeper, notes: Notes
-) -> None:
-    with brokers(keeper, notes, 1, "ids") as cluster:
-        refused = "broker 1 can't start: a broker 1 is in ZooKeeper already"
-        with (
-            pytest.raises(UnavailableError, match=refused),
-            brokers(keeper, notes, 1, "ids", expiry=1.0),
-        ):
-            pass
-        produce(cluster, "ids", b"a")
-        assert fetched(cluster, ("ids", 1)) == [b"a"]
 
 
 def test_brokers_on_a_folder_of_others_say_that_its_logs_are_locked_and_have_them_behind_those(
     keeper: ZooKeeper, notes: Notes, tmp_path: Path
 ) -> None:
-    with brokers(keeper, notes, 1, "folder", "rewrite", SHORT, tmp_path) as first:
+    with brokers(keeper, notes, 1, "folder", expiry=SHORT, data=tmp_path) as first:
         produce(first, "folder", b"a")
         with brokers(keeper, notes, 1, "folder", "central", data=tmp_path) as second:
             until(lambda: notes.count("waits for 2 logs that another process has locked") == 1)
             os.kill(first.brokers[1].pid, signal.SIGKILL)
             produce(second, "folder", b"b")
-            assert fetched(second, ("folder", 1)) == [b"a", b"b"]
+            assert values(second, ("folder", 1)) == [b"a", b"b"]
 
 
 def test_a_broker_that_comes_back_and_finds_its_id_taken_ends(
@@ -305,52 +261,12 @@ def test_a_broker_that_is_stopped_does_not_outlive_who_started_it(keeper: ZooKee
             os.kill(broker, signal.SIGKILL)
 
 
-def test_brokers_whose_lines_nobody_reads_go_on(keeper: ZooKeeper) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    with (
-        os.fdopen(writing, "w") as deaf,
-        ProcessCluster(
-            "rewrite", 2, topics={"deaf": 2}, zookeeper=keeper.address, expiry=EXPIRY, notes=deaf
-        ) as cluster,
-    ):
-        produce(cluster, "deaf", b"a")
-        assert fetched(cluster, ("deaf", 1)) == [b"a"]
-        assert cluster.ended() == {}
-
-
-def test_garbage_and_half_a_frame_cost_their_connection_alone(
-    keeper: ZooKeeper, notes: Notes
-) -> None:
-    garbage = (
-        b"GET / HTTP/1.1\r\n\r\n",
-        b"\xff\xff\xff\xff",
-        b"\x7f\xff\xff\xff",
-        b"\x00\x00\x00\x00",
-        b"\x00\x00\x00\x05\x00\x00\x00\x00\x00",
-        b"\x00\x00\x00\x08\x7f\xff\x00\x00\x00\x00\x00\x01",
-    )
-    with brokers(keeper, notes, 1, "garbage") as cluster, contextlib.ExitStack() as stack:
-
-        def connect() -> socket.socket:
-            address = cluster.brokers[1].address
-            return stack.enter_context(socket.create_connection(address, timeout=SOON))
-
-        half = connect()
-        half.sendall(b"\x00\x00\x00\x20half")
-        for data in garbage:
-            one = connect()
-            one.sendall(data)
-            assert one.recv(100) == b""
-        produce(cluster, "garbage", b"a")
-        half.sendall(b"\xff" * 28)
-        assert half.recv(100) == b""
-        assert cluster.ended() == {}
-
-
 def test_nothing_that_was_acknowledged_is_lost_with_a_broker_that_is_killed_in_the_middle(
     keeper: ZooKeeper, notes: Notes
 ) -> None:
+    """And the other one goes on, whose lines nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
     place, large = ("killed", 0), b"x" * 500_000
     acknowledged: list[bytes] = []
     over = threading.Event()
@@ -362,7 +278,10 @@ def test_nothing_that_was_acknowledged_is_lost_with_a_broker_that_is_killed_in_t
                 client.produce({place: [Message(value, large)]})
                 acknowledged.append(value)
 
-    with brokers(keeper, notes, 2, place[0], expiry=SHORT) as cluster:
+    with (
+        os.fdopen(writing, "w") as deaf,
+        brokers(keeper, notes, 2, place[0], expiry=SHORT, notes=deaf) as cluster,
+    ):
         thread = threading.Thread(target=work, args=(cluster,))
         thread.start()
         try:
@@ -373,10 +292,7 @@ def test_nothing_that_was_acknowledged_is_lost_with_a_broker_that_is_killed_in_t
         finally:
             over.set()
             thread.join()
-        with Client(addresses(cluster.bootstrap)) as client:
-            keys: list[bytes | None] = []
-            while messages := client.fetch({place: len(keys)}, max_wait_ms=1)[place].messages:
-                keys += [message.key for _, message in messages]
+        keys = [message.key for message in fetched(cluster, place)]
     # what was under way may be there twice: the answer was lost, not the record
     assert list(dict.fromkeys(keys)) == acknowledged
     assert len(keys) - len(acknowledged) <= 1

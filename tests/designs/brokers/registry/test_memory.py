@@ -25,39 +25,6 @@ def test_an_entry_has_a_largest_size() -> None:
         registry.write("/a", bytes(ENTRY_LIMIT + 1), 0)
 
 
-def test_children_are_those_right_below() -> None:
-    registry = MemoryRegistry()
-    for path in ("/a/c", "/a/b", "/a/b/d", "/e"):
-        registry.write(path, b"", ABSENT)
-    assert registry.children("/a") == ["b", "c"]
-    assert registry.children("/x") == []
-
-
-def test_watches_hear_of_the_entry_and_of_what_is_new_below() -> None:
-    registry, heard = MemoryRegistry(), []
-    registry.watch("/a", lambda: heard.append("a"))
-    registry.write("/a/b", b"", ABSENT)
-    registry.write("/a/b", b"", 0)
-    registry.write("/a", b"", ABSENT)
-    assert heard == ["a", "a"]
-
-
-def test_who_has_stood_longest_leads_next() -> None:
-    elector, heard = MemoryElector(), []
-    elector.watch(lambda: heard.append(elector.leader()))
-    for candidate in (1, 2, 3):
-        elector.enter(candidate)
-    elector.leave(2)
-    elector.leave(1)
-    elector.enter(1)
-    assert elector.leader() == Leader(3, 2)
-    elector.leave(3)
-    elector.leave(1)
-    assert heard == [Leader(1, 1), Leader(3, 2), Leader(1, 3), None]
-    elector.enter(2)
-    assert elector.leader() == Leader(2, 4)
-
-
 def test_who_is_suited_better_leads_from_when_it_comes() -> None:
     elector, heard = MemoryElector(rank=lambda candidate: -candidate), []
     elector.watch(lambda: heard.append(elector.leader()))

@@ -36,16 +36,6 @@ def test_a_new_topic_and_a_new_partition_are_heard_of() -> None:
     ]
 
 
-def test_each_change_is_heard_once_however_often_is_read() -> None:
-    registry, heard = MemoryRegistry(), []
-    listener = Topics(registry, lambda: heard.append(1))
-    Topics(registry).grow("t", "0")
-    listener.read()
-    listener.read()
-    Topics(registry).grow("t", "1")
-    assert heard == [1]
-
-
 def test_two_that_add_at_once_both_do() -> None:
     class Busy(MemoryRegistry):
         """Somebody else writes between the first reading and the writing."""
