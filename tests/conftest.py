@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import inspect
 import os
 import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
@@ -77,6 +78,14 @@ def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
         yield spark
 
 
+@pytest.fixture
+def spark_of_commands(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that tests run in this process have the fixture's Spark, whatever they want of theirs."""
+    monkeypatch.setattr(
+        "barnabas.pipeline.spark.session.session", lambda *_: contextlib.nullcontext(spark)
+    )
+
+
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[ApacheCluster]:
     """One broker of Kafka 4.3.1 for all tests of a worker process. Each test gives topics, groups and
@@ -138,6 +147,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker(f"needs_{program}"):
                 item.add_marker(skip)
+
+
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist's
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `--dist loadfile`, files with Spark stay together, too."""
+    from tests.scheduling import OneSpark
+
+    return OneSpark(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
+import tempfile
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
+from barnabas.cli.analyze.analyze import Wanted
+from barnabas.cli.analyze.elsewhere import analyze_elsewhere
 from barnabas.pipeline.spark.hadoop_files import HadoopFiles
-from tests.pipeline.spark_processes import LITTLE
-from tests.places import ROOT, SAMPLES
+from barnabas.trouble import Trouble
+from tests.places import SAMPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,12 +28,9 @@ def url(spark: SparkSession, tmp_path: Path) -> str:
     """Where a folder of this machine is seen."""
     name = uuid.uuid4().hex
     context: Any = spark.sparkContext
-    context._jsc.hadoopConfiguration().set(_mounted(name), tmp_path.as_uri())
+    mounted = f"fs.viewfs.mounttable.{name}.link./data"
+    context._jsc.hadoopConfiguration().set(mounted, tmp_path.as_uri())
     return f"viewfs://{name}/data"
-
-
-def _mounted(name: str) -> str:
-    return f"fs.viewfs.mounttable.{name}.link./data"
 
 
 def test_files_are_found_by_pattern_and_folder_and_copied(
@@ -90,52 +87,31 @@ def test_a_scheme_without_a_file_system_is_told_in_a_line(spark: SparkSession, s
     )
 
 
-@pytest.mark.needs_spark
-def test_captures_are_read_from_there_and_tables_written_there(tmp_path: Path) -> None:
-    (tmp_path / "captures").mkdir()
-    shutil.copy(SAMPLES / "rebalance.pcap.gz", tmp_path / "captures")
+@pytest.mark.usefixtures("spark_of_commands")
+def test_captures_are_read_from_there_and_tables_written_there(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for folder, name in ("captures", "rebalance.pcap.gz"), ("more", "faults.pcapng"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(SAMPLES / name, tmp_path / folder / "rebalance.pcap.gz")
     (tmp_path / "captures" / "notes.txt").write_text("no capture")
-
-    def analyzed(captures: str) -> subprocess.CompletedProcess[str]:
-        conf = f"spark.hadoop.{_mounted('lake')}={tmp_path.as_uri()}"
-        command = [
-            sys.executable,
-            "-m",
-            "barnabas",
-            "analyze",
-            captures,
-            "--json",
-            "--format",
-            "delta",
-        ]
-        return subprocess.run(
-            [*command, "--out", "viewfs://lake/data/out/", "--master", "local[2]", "--conf", conf],
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env={**os.environ, **LITTLE, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
-        )
-
-    (tmp_path / "more").mkdir()
-    shutil.copy(SAMPLES / "faults.pcapng", tmp_path / "more" / "rebalance.pcap.gz")
-    done = analyzed("viewfs://lake/data/[cm]*")
-    assert (done.returncode, done.stderr) == (0, "")
-    document = json.loads(done.stdout)
+    wanted = Wanted([], Path(), as_json=True, table_format="delta")
+    assert analyze_elsewhere([f"{url}/[cm]*"], f"{url}/out/", wanted) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    document = json.loads(said.out)
     assert document["captures"] == ["rebalance.pcap.gz"]
     (quality,) = document["quality"]
     assert quality["files"] == 2, "of one name, in two folders"
-    assert document["report"] == "viewfs://lake/data/out/report.html"
+    assert document["report"] == f"{url}/out/report.html"
     out = tmp_path / "out"
     assert "<h1>rebalance.pcap.gz (2 files)</h1>" in (out / "report.html").read_text()
-    assert (out / "report.html").exists()
     assert len(pq.read_table(out / "exchanges")) == document["exchanges"] > 0
     delta = DeltaTable(out / "delta" / "exchanges").to_pyarrow_dataset()
     assert delta.count_rows() == document["exchanges"]
-    assert "LOCATION 'viewfs://lake/data/out/exchanges'" in (out / "tables.sql").read_text()
+    assert f"LOCATION '{url}/out/exchanges'" in (out / "tables.sql").read_text()
     left = sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("."))
     assert left == ["captures", "more", "out"], "all else is gone"
-    again = analyzed("viewfs://lake/data/captures")
-    assert again.returncode == 2
-    assert again.stderr == (
-        "barnabas: --out viewfs://lake/data/out/ is there already: choose a new folder\n"
-    )
+    with pytest.raises(Trouble, match=f"--out {url}/out/ is there already: choose a new folder"):
+        analyze_elsewhere([f"{url}/captures"], f"{url}/out/", wanted)

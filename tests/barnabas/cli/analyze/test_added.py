@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,8 +12,7 @@ from barnabas.cli.analyze.analyze import Wanted
 from barnabas.pipeline.tables.table_formats import commit_batch
 from barnabas.pipeline.tables.tables import write
 from barnabas.trouble import FINE, MISUSE, Trouble
-from tests.pipeline.spark_processes import LITTLE
-from tests.places import ROOT, SAMPLES
+from tests.places import SAMPLES
 
 
 @pytest.fixture(scope="module")
@@ -53,20 +49,18 @@ def test_behind_the_last_batch_it_only_says_which_is_next(
     assert not wanted.out.exists()
 
 
-@pytest.mark.needs_spark
-def test_it_analyzes_what_was_added_into_a_new_folder(followed: Path, tmp_path: Path) -> None:
-    command = [
-        *(sys.executable, "-m", "barnabas", "analyze", str(followed), "--from-batch", "1"),
-        *("--out", str(tmp_path / "added"), "--json", "--conf", "spark.sql.shuffle.partitions=2"),
-    ]
-    given = {**os.environ, **LITTLE, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=given)
-    assert (done.returncode, done.stderr) == (FINE, "")
-    document = json.loads(done.stdout)
+@pytest.mark.usefixtures("spark_of_commands")
+def test_it_analyzes_what_was_added_into_a_new_folder(
+    followed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = Wanted([followed], tmp_path / "added", as_json=True)
+    assert analyze_added(wanted, 1) == FINE
+    said = capsys.readouterr()
+    assert said.err == ""
+    document = json.loads(said.out)
     assert document["captures"] == ["rebalance.pcap.gz"]
     assert document["exchanges"] == 84
     assert document["next_batch"] == 2
     assert (tmp_path / "added" / "report.html").exists()
-    again = Wanted([followed], tmp_path / "added")
     with pytest.raises(Trouble, match="is not empty: --from-batch needs a new folder"):
-        analyze_added(again, 1)
+        analyze_added(wanted, 1)

@@ -89,8 +89,9 @@ def test_without_java_at_hand_it_makes_tables_and_a_report(embedded: Ran) -> Non
         assert f'<section id="{section}">' in page
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("started", ["JVM", "analyses"])
+@pytest.mark.parametrize(
+    ("started", "ending"), [("JVM", signal.SIGTERM), ("analyses", signal.SIGINT)]
+)
 def test_an_interrupt_ends_spark_and_says_how_to_go_on(
     tmp_path: Path, started: str, ending: signal.Signals
 ) -> None:

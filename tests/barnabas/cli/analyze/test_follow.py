@@ -1,44 +1,38 @@
-"""`barnabas analyze --follow` as a process of its own."""
+"""`barnabas analyze --follow`: what it says of a folder, and how it goes on with tables."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from barnabas.cli.analyze.analyze import Wanted
-from barnabas.cli.analyze.follow import as_before
+from barnabas.cli.analyze.follow import as_before, follow
 from barnabas.trouble import COULD_NOT_RUN, Trouble
-from tests.pipeline.spark_processes import LITTLE
-from tests.places import ROOT, SAMPLES
+from tests.places import SAMPLES
 
 
-@pytest.mark.needs_spark
-def test_a_folder_of_which_nothing_could_be_read_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("spark_of_commands")
+def test_a_folder_of_which_nothing_could_be_read_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     captures = tmp_path / "captures"
     captures.mkdir()
     shutil.copy(SAMPLES / "faults.pcapng", captures)  # no segment of a proxy
     (captures / "other.pcapng").write_bytes(b"not a capture")
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "barnabas", "analyze", "--follow", str(captures), "--once"),
-            *("--out", str(tmp_path / "out")),
-        ],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, **LITTLE, "PYTHONPATH": str(ROOT)},
+    with pytest.raises(Trouble) as raised:
+        follow(Wanted([captures], tmp_path / "out"), until_read=True)
+    assert raised.value.code == COULD_NOT_RUN
+    assert str(raised.value) == (
+        f"nothing in {captures} could be read: its files are no segments of a proxy; "
+        "analyze them without --follow"
     )
-    assert (done.returncode, done.stdout) == (COULD_NOT_RUN, "")
-    assert done.stderr.splitlines() == [
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines() == [
         f"left out, not a capture: {captures / 'other.pcapng'}",
         "batch 0 written",
-        f"barnabas: nothing in {captures} could be read: its files are no segments of a proxy; "
-        "analyze them without --follow",
     ]
 
 
