@@ -219,16 +219,3 @@ async def test_the_next_match_only_and_what_leaves_by_itself() -> None:
             await body(reader)
         it.proxy.replace(loads("version: 1\nrules: []"), "the test")
         writer.close()
-
-
-async def test_a_message_that_is_opened_is_in_sight_however_many_wait() -> None:
-    async with opened("light", 1024) as (_, connect, page):
-        await stop_at(page, "request")
-        _, writer = await connect()
-        for number in range(60):
-            writer.write(request("Metadata", number))
-        await page.get_by_role("button", name="Open 1.60").wait_for()
-        await page.get_by_role("button", name="Open 1.1", exact=True).click()
-        box = await page.get_by_role("button", name="Let go").bounding_box()
-        assert box["y"] + box["height"] < 900
-        writer.close()

@@ -65,30 +65,3 @@ async def test_only_the_bytes_of_the_field_are_lit_when_lines_get_shorter() -> N
         lit = await page.locator(".hex .lit").evaluate_all("all => all.map(b => b.dataset.at)")
         assert set(lit) == {path}
         assert said == []
-
-
-async def test_records_are_shown_in_the_place_of_their_bytes() -> None:
-    _, app = shown()
-    async with served(app) as address, opened_at(address) as (page, said):
-        await page.locator(".row", has_text="Produce").first.click()
-        records = page.locator("li:has(> details > summary[data-at$=records])").first
-        await records.locator(".key", has_text="value").first.wait_for()
-        await records.locator("summary[data-at$=records]").click()
-        await page.locator(".hex .lit").first.wait_for()
-        lit = await page.locator(".hex .lit").evaluate_all("all => all.map(b => b.dataset.at)")
-        assert lit
-        assert all(path.endswith("records") for path in lit)
-        assert said == []
-
-
-async def test_the_button_of_keys_stands_beside_what_is_counted_at_each_width() -> None:
-    _, app = shown()
-    async with served(app) as address, opened_at(address) as (page, _):
-        await page.get_by_text("53 of 53").wait_for()
-        for width in range(400, 1200, 20):
-            await page.set_viewport_size({"width": width, "height": 900})
-            state = await page.locator("#state").bounding_box()
-            button = await page.locator(".help").bounding_box()
-            assert state
-            assert button
-            assert button["y"] < state["y"] + state["height"] < button["y"] + button["height"]

@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 
 MOST = 2**63 - 1
 """An offset that a number of JavaScript does not hold."""
-GAPS = """() => {
-  const list = document.querySelector(".list");
-  window.gaps = [];
-  (function look() {
-    const last = [...list.querySelectorAll(".rows .row")].at(-1).getBoundingClientRect().bottom;
-    window.gaps.push(list.getBoundingClientRect().bottom - last);
-    requestAnimationFrame(look);
-  })();
-}"""
-"""What is empty below the last row, at each frame."""
 
 pytestmark = pytest.mark.needs_chromium
 
@@ -83,23 +73,6 @@ async def test_a_filter_that_matches_nothing_says_so_and_how_to_see_all() -> Non
         await page.get_by_role("button", name="Show all").click()
         await page.get_by_text("53 of 53").wait_for()
         assert await page.locator("#filter").input_value() == ""
-
-
-async def test_back_goes_to_the_view_and_the_filter_before() -> None:
-    async with page_of(shown()[1]) as page:
-        await page.locator("#filter").fill("api == 'Produce'")
-        await page.get_by_text("7 of 53").wait_for()
-        await page.get_by_role("button", name="Topics").click()
-        await page.get_by_role("columnheader", name="topic").first.wait_for()
-        await page.go_back()
-        await page.get_by_text("7 of 53").wait_for()
-        assert await page.locator("#filter").input_value() == "api == 'Produce'"
-
-
-async def test_another_address_in_the_same_tab_opens_what_is_chosen_there() -> None:
-    async with page_of(shown()[1]) as page:
-        await page.evaluate("location.hash = 'at=7'")
-        await page.get_by_text("#7 ·").wait_for()
 
 
 async def test_an_integer_of_64_bits_is_shown_whole() -> None:
@@ -160,17 +133,6 @@ async def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> 
         await page.locator(".rows .api").first.wait_for()
 
 
-async def test_a_list_at_its_end_is_never_empty_below() -> None:
-    history, come = live(2)
-    async with page_of(of_live(history)) as page:
-        await page.wait_for_selector(f"#x{history.count - 1}")
-        await page.evaluate(GAPS)
-        for _ in range(3):
-            come()
-            await page.locator(f"#x{history.count - 1}").get_by_text("v").first.wait_for()
-        assert max(await page.evaluate("window.gaps")) < 22
-
-
 FRAMES = """count => new Promise(done => {
     const next = () => count-- ? requestAnimationFrame(next) : done();
     next();
@@ -214,12 +176,6 @@ async def test_who_has_stopped_is_not_asked_for_rows_again_and_again() -> None:
         before = [*asked]
         await page.evaluate(FRAMES, 60)
         assert asked == before
-
-
-async def test_a_list_that_nothing_has_come_to_says_so() -> None:
-    async with served(of_live(History(most=100))) as address, opened_at(address) as (page, said):
-        await page.get_by_text("No exchange has passed the proxy yet.").wait_for()
-        assert said == []
 
 
 async def test_what_is_copied_is_said_and_the_detail_is_closed_by_the_mouse() -> None:

@@ -19,10 +19,6 @@ from tests.page.browser import LOOKS, axe, barnabas, page_at
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-HIDE = """hidden => {
-  Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
-  document.dispatchEvent(new Event("visibilitychange"));
-}"""
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.timeout(180)]
 
@@ -201,21 +197,6 @@ def test_a_payload_that_is_kept_out_of_the_log_is_kept_out_of_the_page() -> None
         assert "zebra" not in answer.value.text()
         bare = page.locator(".hex").all_inner_texts()
         assert "zebra" not in "".join(bare).replace("\n", "")
-
-
-def test_a_page_that_nobody_sees_asks_for_nothing() -> None:
-    with proxied() as ready, page_at(ready["page"]) as page:
-        page.wait_for_selector("nav button")
-        page.get_by_role("button", name="Network").click()  # which asks every second
-        page.wait_for_selector("main.network .bar")
-        page.evaluate(HIDE, True)
-        page.wait_for_timeout(500)  # what was under way
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        page.wait_for_timeout(1500)
-        assert asked == []
-        with page.expect_request("**/follow*"), page.expect_request("**/status*"):
-            page.evaluate(HIDE, False)
 
 
 def test_an_address_that_means_nothing_is_an_exchange_less() -> None:

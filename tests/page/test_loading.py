@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +9,6 @@ from playwright.sync_api import expect
 
 from tests.page.browser import page_at
 from tests.page.test_live import proxied
-from tests.page.test_rules import like_a_produce
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -18,12 +16,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.timeout(180)]
 
 LOADING = "Loading …"
-SCENARIO = """version: 1
-rules:
-- name: first of all
-  match: {api: Produce}
-  do: {delay: 1ms}
-"""
 
 
 class Held:
@@ -83,16 +75,3 @@ def test_rules_can_not_be_applied_before_it_is_known_which_ones_hold() -> None:
         expect(page.locator(".editor textarea")).to_be_visible()
         expect(page.get_by_role("button", name="Try again")).to_be_enabled()
         expect(page.get_by_role("button", name="Apply")).to_be_disabled()  # nothing is changed
-
-
-def test_a_rule_that_is_taken_to_the_editor_stands_behind_those_that_hold(tmp_path: Path) -> None:
-    scenario = tmp_path / "s.yaml"
-    scenario.write_text(SCENARIO)
-    with proxied("--scenario", str(scenario)) as ready, page_at(ready["page"]) as page:
-        like_a_produce(page, ready["listen"])
-        page.wait_for_selector("dialog[open] textarea")
-        page.get_by_role("button", name="Take it to the editor").click()
-        text = page.locator(".editor textarea")
-        expect(text).to_be_visible()
-        found = text.input_value()
-        assert found.index("first of all") < found.index("delay Produce of writer")

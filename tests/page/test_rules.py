@@ -129,22 +129,6 @@ def test_a_rule_about_messages_like_one_by_keys() -> None:
         assert produce(ready["listen"]) == "TOPIC_AUTHORIZATION_FAILED"
 
 
-def test_what_is_typed_into_a_rule_like_this_stays_when_the_page_is_drawn_again() -> None:
-    with proxied() as ready, page_at(ready["page"]) as page:
-        like_a_produce(page, ready["listen"])
-        settings, rule = page.locator("dialog input:not([type])"), page.locator("dialog textarea")
-        expect(settings).to_have_value("200ms")
-        settings.press("Home")
-        settings.press("1")
-        before = page.locator("#state").inner_text()
-        assert produce(ready["listen"]) == ""
-        expect(page.locator("#state")).not_to_have_text(before)
-        expect(settings).to_have_value("1200ms")
-        expect(rule).to_have_value(re.compile("delay: 1200ms"))
-        page.get_by_role("button", name="Add the rule").click()
-        page.wait_for_selector("main.rules tr:has-text('delay Produce of writer')")
-
-
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_nothing_shuts_anyone_out(scheme: str, width: int) -> None:
     with proxied() as ready, page_at(ready["page"], scheme, width) as page:

@@ -143,13 +143,6 @@ def test_a_scenario_does_again_what_rules_did() -> None:
         assert loads(found.body.decode()).rules == ()
 
 
-def test_it_is_said_that_a_rule_which_fired_is_no_longer_known() -> None:
-    with taking(without_packets(Origin("here"), "faults.pcapng")) as take:
-        found = take(form="scenario", numbers=list(range(20)))
-        assert found.said == "20 exchanges; rules that hold no longer are left out, see the file"
-        assert loads(found.body.decode()).rules == ()
-
-
 def test_a_test_has_what_rules_did_too() -> None:
     with taking() as take:
         found = take(form="pytest", filter=PRODUCE)
@@ -193,15 +186,6 @@ def test_what_can_not_be_meant_is_refused_in_a_line(body: str, status: int, said
         found = take(body)
         assert found.status == status
         assert json.loads(found.body)["error"].startswith(said)
-
-
-def test_every_form_can_be_asked_for() -> None:
-    with taking() as take:
-        for form in FORMS:
-            found = take(form=form.name, filter=PRODUCE)
-            assert found.status == 200
-            assert form.file in found.name
-            assert found.body
 
 
 @pytest.mark.parametrize("form", [form.name for form in FORMS])

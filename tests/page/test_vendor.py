@@ -35,8 +35,3 @@ def test_every_file_is_said_to_be_whose_it_is(folder: Path) -> None:
     packages = [package for place, package in PACKAGES if place == folder]
     texts = {text for package in packages for text in package["text"].split(", ")}
     assert files == {package["file"] for package in packages} | texts
-
-
-def test_the_page_itself_stays_small() -> None:
-    own = [path for path in PAGE.iterdir() if path.is_file()]
-    assert sum(len(path.read_text().splitlines()) for path in own) < 5000

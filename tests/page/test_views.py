@@ -79,12 +79,6 @@ def test_what_fell_out_before_somebody_looked_is_counted() -> None:
     assert sum(row["count"] for row in found["client"]["apis"]) == 10
 
 
-def test_another_group_than_the_latest_is_shown_by_its_name() -> None:
-    views = whole()
-    found = asked(views, "groups", "group=nobody")
-    assert (found["group"], found["lanes"], found["groups"]) == ("nobody", [], ["readers"])
-
-
 def test_topics_and_transactions_are_bounded() -> None:
     views = whole()
     flows = asked(views, "topics")["flows"]
