@@ -5,9 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.observation import Death, Observation
+from barnabas.fuzz.engine.bisecting import bisect
 from barnabas.fuzz.engine.replaying import alike, fires_on, replay
 from barnabas.fuzz.engine.stats import Behaviour
 from barnabas.fuzz.oracles.closing import CLOSING
@@ -75,3 +78,20 @@ def test_when_time_is_over_nothing_runs() -> None:
     target = FakeTarget()
     assert not fires_on(target, [RAISED], cook, WANTED, lambda: True)(recipe(13))
     assert target.ran == []
+
+
+@given(st.data())
+def test_the_range_is_found_with_few_trials(data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, 200))
+    releases = [str(number) for number in range(count)]
+    oldest = data.draw(st.integers(0, count - 1))
+    newest = data.draw(st.integers(oldest, count - 1))
+    known = data.draw(st.integers(oldest, newest))
+    found = bisect(releases, str(known), lambda one: oldest <= int(one) <= newest)
+    assert found is not None
+    assert (found.oldest, found.newest) == (str(oldest), str(newest))
+    assert len(found.tried) <= 3 + 2 * count.bit_length()
+
+
+def test_one_that_does_not_show_it_any_more_has_no_range() -> None:
+    assert bisect(["1", "2", "3"], "2", lambda _: False) is None

@@ -12,11 +12,14 @@ from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import listed
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
+from barnabas.fuzz.frame_map.numbers import RANGE, VARINTS, WRITE, uvarint
 from barnabas.fuzz.generators.messages import message, with_header
 from barnabas.fuzz.mutating.mending import splice
 from barnabas.specs import REGISTRY, api
 from barnabas.specs.codec import Malformed
+from barnabas.specs.codec.careful_decoder import CarefulDecoder
 from barnabas.specs.frames import Direction
+from barnabas.specs.records.record import varint
 from tests.places import GOLDEN
 
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")
@@ -110,3 +113,18 @@ def test_record_sets_of_kafka_are_mapped_to_their_ends() -> None:
                     assert len(records_found) == len(batch["records"])
                     looked += 1
     assert looked
+
+
+@pytest.mark.parametrize("value", [0, 1, 127, 128, 300, 16383, 16384, 2**31 - 1, -1, -(2**31)])
+def test_varints_are_read_back_in_their_shortest_form(value: int) -> None:
+    reader = CarefulDecoder(uvarint(value))
+    assert reader.varint("") == value
+    assert reader.oddities == []
+    assert varint(WRITE["varint"](value), 0, "")[0] == value
+    assert varint(WRITE["varlong"](value << 31), 0, "", bits=64)[0] == value << 31
+
+
+@pytest.mark.parametrize("coding", VARINTS)
+def test_no_number_takes_more_bytes_than_kafka_reads(coding: str) -> None:
+    for value in (*RANGE[coding], 0, -1):
+        assert len(WRITE[coding](value)) <= VARINTS[coding]

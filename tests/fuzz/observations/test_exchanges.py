@@ -6,8 +6,8 @@ import pytest
 
 from barnabas.fuzz.observations.exchanges import wrong_request
 from barnabas.fuzz.observations.requests import question
-from barnabas.specs.keys import METADATA
-from tests.fuzz.observed import request
+from barnabas.specs.keys import METADATA, PRODUCE
+from tests.fuzz.observed import ASK, request
 
 PLAIN = request(METADATA, 9, {"topics": [{"name": "t"}]})
 NONE = b"\xff\xff\xff\xff\x0f"
@@ -32,3 +32,24 @@ def test_a_number_of_tags_below_zero_is_none() -> None:
 @pytest.mark.parametrize("count", [b"\xff\xff\xff\xff\xff\x0f", b"\xff\xff\xff\xff\x07", b"\x05"])
 def test_too_many_tags_are_not(count: bytes) -> None:
     assert problem(PLAIN[:-1] + count) is not None
+
+
+QUIET = request(PRODUCE, 3, {"acks": 0, "timeout_ms": 1, "topic_data": []})
+
+
+@pytest.mark.parametrize(
+    ("chunks", "answers", "rest"),
+    [
+        ((ASK,), 1, ""),
+        ((ASK, ASK), 2, ""),
+        ((ASK + QUIET,), 1, ""),
+        ((ASK[:-1],), 0, "partial"),
+        ((ASK + b"\0\0",), 1, "partial"),
+        ((b"\xff\xff\xff\xff" + ASK[4:],), 0, "nonsense"),
+        ((b"\x7f\xff\xff\xff" + ASK[4:],), 0, "nonsense"),
+        ((b"\0\0\0\x02ab",), 1, ""),
+    ],
+)
+def test_what_a_broker_is_asked(chunks: tuple[bytes, ...], answers: int, rest: str) -> None:
+    found = question(chunks)
+    assert (found.answers, found.rest) == (answers, rest)

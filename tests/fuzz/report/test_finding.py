@@ -10,6 +10,8 @@ from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.report.finding import WIDTH, text
+from barnabas.fuzz.report.hex_dump import BYTES, dump
+from barnabas.fuzz.report.message import Place
 
 SEED = Seed(3, 1, "request", bytes.fromhex("0003 0001 00000007 0001 61 00000001 0002 6869"), "")
 RECIPE = Recipe(SEED, (Change("counts", "topics.count", 1 << 24),))
@@ -82,3 +84,17 @@ def test_who_stands_for_one_that_was_not_made_smaller_is_said() -> None:
     assert said in text(replace(FINDING, smaller=None), "x.db", stands).split("\n")
     yet = text(replace(FINDING, smaller=None), "x.db", replace(FINDING, smaller=None))
     assert "not made smaller yet" in yet
+
+
+LONG = bytes(range(256)) * 256
+
+
+def test_what_is_long_is_cut_around_the_place() -> None:
+    for place in (None, Place(3, 5), Place(30000, 30004), Place(65000, 65536), Place(65536, 65536)):
+        rows = list(dump(LONG, place))
+        assert len(rows) < 80
+        left = sum(int(row.split()[1]) for row in rows if row.startswith("... "))
+        bytes_shown = sum(len(row[6:53].split()) for row in rows if row[:3] not in ("   ", "..."))
+        assert left + bytes_shown == len(LONG)
+        assert bytes_shown <= BYTES
+        assert any(row.startswith("   ") for row in rows) is (place is not None)

@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.oracles.server_error import SERVER_ERROR
+from barnabas.fuzz.report.error_place import server_error
 from barnabas.fuzz.report.script import criterion, script
 from barnabas.fuzz.sessions.registry import seeds
 from barnabas.fuzz.sessions.session import TOPIC
@@ -23,7 +26,7 @@ from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import HEARTBEAT, METADATA, PRODUCE
 from tests.fuzz.mortal import Mortal
-from tests.fuzz.observed import request, response
+from tests.fuzz.observed import observed, request, response
 
 
 def run(text: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -187,3 +190,54 @@ def test_what_only_the_broker_knows_is_taken_from_its_answers(
         found = decode_frame(answer(received), "response", key=key, version=seed.version).body
         codes = found["responses"][0]["partition_responses"][0] if key == PRODUCE else found
         assert codes["error_code"] == 0
+
+
+def _metadata(code: int, name: str = "t") -> bytes:
+    topic = {"error_code": code, "name": name, "is_internal": False, "partitions": []}
+    return response(METADATA, 1, {"brokers": [], "controller_id": -1, "topics": [topic]})
+
+
+ASKED = request(METADATA, 1, {"topics": [{"name": "t"}]})
+
+
+SEEN = observed(ASKED, replies=(_metadata(-1),))
+
+
+def _path(seen: Observation) -> str:
+    (verdict,) = SERVER_ERROR.judge(seen)
+    return verdict.behaviour[1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        (_metadata(-1), 1, "shown"),
+        (_metadata(3), 0, "not shown"),
+        (_metadata(-1, "longer"), 3, "can't tell: at the top stands what shows it"),
+    ],
+)
+def test_an_answer_of_the_size_that_was_seen_shows_it(
+    answer: bytes, code: int, said: str, tmp_path: Path
+) -> None:
+    shown = server_error(SEEN, _path(SEEN))
+    assert shown is not None
+    text = script("it", SEEN.case, Recorded((), SEEN.sent), None, shown)
+    broker = Mortal(lambda asked: False)
+    broker.answers = {METADATA: answer}
+    assert told(text, broker.address, tmp_path) == (code, said)
+    broker.die()
+
+
+def test_behind_fields_of_fixed_size_the_size_does_not_matter() -> None:
+    asked = request(
+        HEARTBEAT,
+        4,
+        {"group_id": "g", "generation_id": 1, "member_id": "m", "group_instance_id": None},
+    )
+    seen = observed(
+        asked, replies=(response(HEARTBEAT, 4, {"throttle_time_ms": 0, "error_code": -1}),)
+    )
+    shown = server_error(seen, _path(seen))
+    assert shown is not None
+    assert shown.code == "minus_one(received, 0, 9, None)"
+    assert "at byte 9" in shown.said

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from barnabas.fuzz.cases.case import Recipe, session_of
 from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.sessions.live import TOKENS, Values, filled
+from barnabas.fuzz.sessions.login import credentials, login
 from barnabas.fuzz.sessions.registry import SESSIONS, is_bare, named, seeds
-from barnabas.fuzz.sessions.session import Session, Stage
+from barnabas.fuzz.sessions.session import Session, Stage, Stuck
 from barnabas.specs.keys import SASL_AUTHENTICATE, SASL_HANDSHAKE
 from tests.fuzz.sessions.test_sessions import driven
 
@@ -57,3 +60,38 @@ def test_a_bare_token_is_a_frame_without_a_header_and_has_nothing_live() -> None
         assert case.live == ()
         assert filled(case, {}, 7) == (len(seed.frame).to_bytes(4) + seed.frame,)
     assert b"\0barnabas\0barnabas-secret" in [seed.frame for seed in bare]
+
+
+FINE: dict[str, Any] = {"error_code": 0, "auth_bytes": b"", "error_message": None}
+
+
+def test_plain_names_itself_and_sends_its_one_token() -> None:
+    steps = login(credentials("PLAIN"), 1)
+    asked = next(steps)
+    assert (asked.key, asked.version, asked.body) == (SASL_HANDSHAKE, 1, {"mechanism": "PLAIN"})
+    asked = steps.send(FINE)
+    assert (asked.key, asked.body) == (
+        SASL_AUTHENTICATE,
+        {"auth_bytes": b"\0barnabas\0barnabas-secret"},
+    )
+    with pytest.raises(StopIteration):
+        steps.send(FINE)
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        ([{"error_code": 33}], "SaslHandshake for SCRAM-SHA-256 .* UNSUPPORTED_SASL_MECHANISM"),
+        ([FINE, {**FINE, "error_code": 58, "error_message": "who?"}], "was refused: who?"),
+        ([FINE, {**FINE, "error_code": 58}], "SASL_AUTHENTICATION_FAILED"),
+        ([FINE, FINE], "SCRAM challenge can't be read"),
+    ],
+)
+def test_a_broker_that_lets_nobody_in_ends_it(answers: list[dict[str, Any]], says: str) -> None:
+    steps = login(credentials("SCRAM-SHA-256"), 1)
+    next(steps)
+    *taken, last = answers
+    for answer in taken:
+        steps.send(answer)
+    with pytest.raises(Stuck, match=says):
+        steps.send(last)

@@ -11,10 +11,11 @@ import pytest
 from barnabas.fuzz.sessions.bodies import MEMBER_ID
 from barnabas.fuzz.sessions.joined import JOINED
 from barnabas.fuzz.sessions.live import LIVE
-from barnabas.fuzz.sessions.registry import SESSIONS
+from barnabas.fuzz.sessions.registry import SESSIONS, named
 from barnabas.fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
+from barnabas.fuzz.sessions.shortening import asked, without
 from barnabas.specs.keys import JOIN_GROUP, METADATA
-from barnabas.specs.registry import api
+from barnabas.specs.registry import NAMES, api
 
 LOGGED_IN = [session for session in SESSIONS if not session.before_login]
 
@@ -99,3 +100,25 @@ def test_versions_are_those_that_both_sides_know() -> None:
         stage.version(JOIN_GROUP)
     with pytest.raises(Unoffered, match="from version 2"):
         stage.version(METADATA, 1)
+
+
+def drive(session: Session, answers: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], Any]:
+    """The APIs that it asks, each answered by name, and what it knows in the end."""
+    found, values = driven(session.run(Stage({}, 3)), lambda ask: answers[NAMES[ask.key]])
+    return [NAMES[ask.key] for ask in found], values
+
+
+def test_what_is_left_out_is_not_asked_and_the_others_are() -> None:
+    session = named("transaction without AddPartitionsToTxn, Metadata")
+    assert session is not None
+    answer = {"error_code": 0, "producer_id": 77, "producer_epoch": 5}
+    names, values = drive(session, {"InitProducerId": answer})
+    assert names == ["InitProducerId"]
+    assert (values["producer_id"], values["producer_epoch"]) == (77, 5)
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda one: one.name)
+def test_every_session_comes_to_its_end_without_all_of_its_steps(session: Session) -> None:
+    names, values = drive(without(session, asked(session)), {})
+    assert names == []
+    assert bool(values) != session.before_login  # of a login nothing is known that was not asked

@@ -9,8 +9,17 @@ import pytest
 
 from barnabas import specs
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
+from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.frame_map.fields import map_of
+from barnabas.fuzz.sessions.registry import seeds
+from barnabas.fuzz.sessions.shortening import parts
+from barnabas.fuzz.shrinking.fields import LOWER, VALUES
+from barnabas.fuzz.shrinking.records import RECORDS
+from barnabas.fuzz.shrinking.registry import STEPS
 from barnabas.fuzz.shrinking.search import RUNS, shrink
+from barnabas.fuzz.shrinking.sessions import SESSION_STEPS, SESSIONS
 from barnabas.fuzz.shrinking.step import opened
+from barnabas.specs.records import Batch, Record, build, read
 from tests.fuzz.observed import request
 
 
@@ -119,3 +128,115 @@ def test_a_seed_that_no_schema_reads_keeps_its_bytes() -> None:
     small = shrink(odd, lambda recipe: True).recipe
     assert small.seed.frame == b"\xff"
     assert (small.session, small.changes) == ("", ())
+
+
+SEED = next(one for one in seeds() if one.origin.startswith("session:transaction:"))
+
+
+DEEP = Recipe(SEED, (), "transaction")
+
+
+SHORTENING = (SESSIONS, SESSION_STEPS)
+
+
+@pytest.mark.parametrize(
+    ("needed", "left"),
+    [
+        ({"InitProducerId"}, "transaction without AddPartitionsToTxn, Metadata"),
+        ({"Metadata", "AddPartitionsToTxn"}, "transaction without InitProducerId"),
+        ({"Metadata", "InitProducerId", "AddPartitionsToTxn"}, "transaction"),
+    ],
+)
+def test_the_steps_that_the_bug_needs_are_left(needed: set[str], left: str) -> None:
+    def fires(recipe: Recipe) -> bool:
+        return bool(recipe.session) and needed.isdisjoint(parts(recipe.session)[1])
+
+    small = shrink(DEEP, fires, steps=SHORTENING).recipe
+    assert small.session == left
+    # the case that is made of it is behind the same steps
+    assert cook(small, 0).recipe.session == left
+
+
+FETCH = Recipe(
+    seed("Fetch", 12, {"max_wait_ms": 1000, "min_bytes": -77, "rack_id": "a" * 64, "topics": []}),
+    (Change("limits", "min_bytes", 1),),
+)
+
+
+def test_numbers_and_texts_become_as_low_as_the_bug_lets_them() -> None:
+    def fires(recipe: Recipe) -> bool:
+        found = body(recipe)
+        return found["max_wait_ms"] >= 100 and len(found["rack_id"]) >= 3
+
+    small = body(shrink(FETCH, fires, steps=(VALUES, LOWER)).recipe)
+    assert (small["max_wait_ms"], small["rack_id"]) == (125, "aaaa")
+    assert small["min_bytes"] == -77  # a change is put to it
+
+
+SET = "topic_data[0].partition_data[0].records"
+
+
+def records(count: int, first: int = 0) -> list[Record]:
+    return [
+        Record(first + n, 1000 + n, b"key-%d" % n, b"value-%d" % n, (("h", b"x"),))
+        for n in range(count)
+    ]
+
+
+def produce(data: bytes, *changes: Change) -> Recipe:
+    message = {
+        "transactional_id": None,
+        "acks": -1,
+        "timeout_ms": 1000,
+        "topic_data": [{"name": "t", "partition_data": [{"index": 0, "records": data}]}],
+    }
+    return Recipe(seed("Produce", 8, message), changes)
+
+
+def batches(recipe: Recipe) -> list[Batch]:
+    topics = body(recipe)["topic_data"]
+    if not topics or not topics[0]["partition_data"]:
+        return []
+    return list(read(topics[0]["partition_data"][0]["records"]))
+
+
+def has(fits: Callable[[Record], bool]) -> Callable[[Recipe], bool]:
+    return lambda recipe: any(fits(one) for batch in batches(recipe) for one in batch)
+
+
+def test_one_record_is_left_with_what_the_bug_needs_of_it() -> None:
+    recipe = produce(build(records(4)) + build(records(5, 4)))
+    found = shrink(recipe, has(lambda one: one.value == b"value-3"), steps=(RECORDS,))
+    (batch,) = batches(found.recipe)
+    assert batch.records() == (Record(batch.base_offset or 0, 1003, None, b"value-3"),)
+    assert (batch.crc_ok, batch.count, batch.last_offset) == (True, 1, batch.base_offset)
+    assert found.runs <= RUNS
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+def test_a_change_stays_with_its_record(compression: str) -> None:
+    path = f"{SET}[1].records[2].value.length" if compression == "none" else f"{SET}[1].packed"
+    change = Change("lengths" if compression == "none" else "noise", path, 3)
+    recipe = produce(build(records(4)) + build(records(5, 4), compression=compression), change)
+
+    def fires(one: Recipe) -> bool:
+        assert all(each.path in map_of(one.seed).index for each in one.changes)
+        return len(one.changes) == 1
+
+    small = shrink(recipe, fires, steps=STEPS).recipe
+    (batch,) = batches(small)
+    if compression == "none":
+        assert small.changes[0].path == f"{SET}[0].records[0].value.length"
+        assert [(one.key, one.value) for one in batch] == [(None, b"value-2")]
+    else:
+        assert small.changes[0].path == f"{SET}[0].packed"
+        assert [(one.key, one.value) for one in batch] == [(None, None)]
+
+
+def test_messages_of_magic_1_are_batches_of_one() -> None:
+    old = [one._replace(headers=()) for one in records(4)]
+    recipe = produce(build(old, magic=1), Change("nulls", f"{SET}[2].key.length", 1))
+    small = shrink(recipe, lambda one: len(one.changes) == 1, steps=(RECORDS,)).recipe
+    (batch,) = batches(small)
+    assert [(one.key, one.value) for one in batch] == [(b"key-2", None)]
+    assert (batch.magic, batch.crc_ok, small.changes[0].path) == (1, True, f"{SET}[0].key.length")

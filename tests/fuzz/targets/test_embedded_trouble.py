@@ -9,10 +9,12 @@ from itertools import chain
 import pytest
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import COMPUTES, Observation, Probe
+from barnabas.fuzz.cases.observation import COMPUTES, Death, Observation, Probe
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.flow import Flow, Placed
+from barnabas.fuzz.targets.probing import Prober
+from barnabas.fuzz.targets.revival import Revival
 from barnabas.fuzz.targets.sending import WORN
 from barnabas.fuzz.targets.unattributed import Unattributed
 from tests.fuzz.observed import ASK, case
@@ -221,3 +223,38 @@ def test_what_several_cases_do_is_told_of_the_last_when_they_are_run_together(
     assert last.shared
     assert [entry.splitlines()[0][-3:] for entry in last.log] == ["t-3", "t-5"]
     assert not any(one.log for one in others)
+
+
+class Lives:
+    """A service that goes on. looked: how often it was asked whether it has ended."""
+
+    looked = 0
+
+    def death(self) -> Death | None:
+        """None."""
+        self.looked += 1
+        return None
+
+
+class Clock:
+    """Time passes only while somebody sleeps."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_it_is_waited_for_once_until_a_probe_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.time", Clock())
+    service = Lives()
+    revival = Revival(service, Prober(), lambda: None)  # type: ignore[arg-type]
+    waited = []
+    for answered in (True, False, False, True, False):
+        before = service.looked
+        assert revival.death(Probe(answered, 1.0)) is None
+        waited.append(service.looked - before > 1)
+    assert waited == [False, True, False, False, True]

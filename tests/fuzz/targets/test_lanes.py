@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from barnabas.fuzz.cases.observation import REPLY_LIMIT
+from barnabas.fuzz.targets.connections import BACKLOG, Connections
 from barnabas.fuzz.targets.lanes import Lanes
+from barnabas.fuzz.targets.reply_reader import ReplyReader
 from barnabas.specs.keys import METADATA, PRODUCE
 from tests.fuzz.observed import ASK, case, request, response
 
@@ -56,3 +59,76 @@ def test_a_connection_is_left_behind_on_which_a_request_was_told_nothing(
     assert [one.ending for one in seen] == ["open"] * 6
     reused = [dict(one.facts).get("reused", False) for one in seen]
     assert reused == [False, True, True, False, True, False]
+
+
+@pytest.fixture
+def connections() -> Iterator[Connections]:
+    """To a listener that takes nobody."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
+        found = Connections(32)
+        found.aim(listener.getsockname())
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is taken by itself, however long dialling takes."""
+    monkeypatch.setattr("barnabas.fuzz.targets.connections.SETTLED_S", 3600.0)
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_no_more_wait_to_be_taken_than_a_short_backlog_holds(connections: Connections) -> None:
+    for _ in range(BACKLOG):
+        assert connections.may_dial()
+        assert connections.dial() is not None
+    assert not connections.may_dial()
+
+
+def test_what_does_not_fit_is_closed_on_the_way(connections: Connections) -> None:
+    for name in ("join", "", "share"):
+        lane = connections.dial()
+        assert lane is not None
+        lane.session = name
+        connections.idle.append(lane)
+    found = connections.fitting(lambda lane: not lane.session)
+    assert found is not None
+    assert not found.gone
+    assert [lane.session for lane in connections.idle] == ["join"]
+    assert connections.fitting(lambda lane: False) is None
+    assert connections.idle == []
+
+
+REPLIES = [b"one!", b"", b"a third reply"]
+
+
+STREAM = b"".join(len(one).to_bytes(4, "big") + one for one in REPLIES)
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 5, 7, 1000])
+def test_replies_are_the_same_in_whatever_pieces_they_come(step: int) -> None:
+    reader = ReplyReader()
+    for at in range(0, len(STREAM), step):
+        reader.receive(STREAM[at : at + step])
+    assert reader.replies == REPLIES
+    assert not reader.midway
+
+
+def test_a_negative_size_ends_what_can_be_understood() -> None:
+    reader = ReplyReader()
+    reader.receive(b"\xff\xff\xff\xfe" + STREAM)
+    assert reader.garbled
+    assert reader.replies == []
+
+
+def test_a_large_reply_is_cut_and_the_next_one_is_whole() -> None:
+    reader = ReplyReader()
+    size = REPLY_LIMIT * 3
+    reader.receive(size.to_bytes(4, "big") + b"x" * 100)
+    left = size - 100
+    while left:
+        step = min(left, 1 << 20)
+        reader.receive(b"y" * step)
+        left -= step
+    reader.receive(STREAM)
+    assert list(map(len, reader.replies)) == [REPLY_LIMIT, *map(len, REPLIES)]

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from barnabas.specs import embedded
+from barnabas.specs.codec.careful_encoder import encode_carefully
 from barnabas.specs.declaration import FOREVER
 from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
-from tests.golden.definitions import versions
+from tests.golden.definitions import DEFINITIONS, versions
+from tests.golden.frames import Line, from_kafka_json, golden_codec, golden_frames, golden_message
 from tests.places import GOLDEN
 from tests.specs.test_declarations import from_declaration, from_definition
 from tests.specs.test_variants import MESSAGES
@@ -83,3 +85,30 @@ def test_every_type_of_the_metadata_log_is_named() -> None:
 def test_a_name_that_does_not_exist() -> None:
     with pytest.raises(LookupError, match="did you mean 'GroupMetadataValue'"):
         embedded.message("GroupMetaDataValue")
+
+
+FRAMES: dict[tuple[str, int], list[Line]] = {}
+
+
+for _frame in golden_frames("data"):
+    FRAMES.setdefault((_frame["api"], _frame["version"]), []).append(_frame)
+
+
+def test_the_frames_cover_every_version_of_every_message_in_kafka_clients() -> None:
+    names = {name for name, one in DEFINITIONS["messages"].items() if one["type"] == "data"}
+    declared = {(n, v) for n in names for v in range(embedded.message(n).versions[1] + 1)}
+    assert declared == FRAMES.keys()
+
+
+@pytest.mark.parametrize(("name", "version"), sorted(FRAMES))
+def test_all_ways_of_reading_and_writing_agree(name: str, version: int) -> None:
+    for frame in FRAMES[name, version]:
+        body, codec = bytes.fromhex(frame["hex"]), golden_codec(frame)
+        reference = golden_message(frame).at(version)
+        expected = from_kafka_json(codec.layout, frame["json"])
+        assert repr(codec.decode(body)) == repr(expected), frame["case"]
+        assert reference.parse(body) == expected, frame["case"]
+        assert codec.encode(expected) == reference.build(expected) == body, frame["case"]
+        assert encode_carefully(codec.layout, expected) == body, frame["case"]
+        found = embedded.read_versioned(name, version.to_bytes(2) + body)
+        assert found == embedded.EmbeddedMessage(name, version, expected), frame["case"]

@@ -16,9 +16,12 @@ import pytest
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.json_form import recipe_of
 from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, Observation
-from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
+from barnabas.fuzz.targets.clients.registry import client
 from barnabas.fuzz.targets.clients.target import ClientTarget
+from barnabas.peers.clients.golang import SOURCES
+from barnabas.peers.clients.registry import LIBRARIES, WITHOUT_SESSIONS
 from tests.fuzz.targets.clients.own_target import (
     OTHERS,
     OWN,
@@ -174,3 +177,27 @@ def test_a_client_does_not_outlive_who_was_killed() -> None:
             assert select.select([child], [], [], 60)[0]
         finally:
             os.close(child)
+
+
+IN_GO = {folder.name.replace("_", "-") for folder in SOURCES.glob("*") if folder.is_dir()}
+
+
+RAISING = [name for name, _, _ in LIBRARIES if name not in {*IN_GO, *WITHOUT_SESSIONS}]
+
+
+@pytest.mark.parametrize("name", WITHOUT_SESSIONS)
+def test_a_library_without_sessions_is_no_target(name: str) -> None:
+    with pytest.raises(Misuse, match=rf"^{name} has no sessions for the fuzzer"):
+        client(f"{name}@1.2.3")
+
+
+def test_a_command_says_where_the_broker_goes() -> None:
+    assert client("command:kcat -b {bootstrap} -L").name == "command kcat"
+    with pytest.raises(Misuse, match="bootstrap"):
+        client("command:kcat -L")
+
+
+def test_what_can_not_be_had_can_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(CannotRun, match=r"go\.dev"), client("sarama@1.46.2"):
+        pass
