@@ -70,8 +70,7 @@ class Wire:
         self.received = bytearray()
         self.waiting: deque[bytes] = deque()
         """Requests that are not answered yet."""
-        self.answers = bytearray()
-        self.closed = False
+        self.answers, self.closed = bytearray(), False
 
     def take(self, data: bytes) -> None:
         self.received += data
@@ -146,8 +145,8 @@ class Stage:
         self.settings = settings or Settings()
         self.cluster = cluster or Cluster()
         self.intake = Intake(self.settings, serializers=loop.get("serializers", PLAIN))
-        addresses = [(f"b{node}", 9000 + node) for node in bootstrap]
-        self.loop = Loop(addresses, self.settings, self.intake, **loop)
+        asked = [(f"b{node}", 9000 + node) for node in bootstrap]
+        self.loop = Loop(asked, self.settings, self.intake, **loop)
         self.now = 1000.0
         self.outcomes: list[Outcome] = []
         self.wires: dict[int, Wire] = {}

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.designs.pipelined_producer.peers.loop import Loop
 from barnabas.designs.pipelined_producer.peers.settings import Settings
-from barnabas.specs.keys import METADATA as METADATA_KEY
 from tests.designs.pipelined_producer.peers.stage import Cluster, Stage
 
 both = pytest.mark.parametrize("queueing", ["partition", "one"])
@@ -87,27 +85,6 @@ def test_what_is_too_old_is_given_up_and_why_it_waited_is_told(queueing: str) ->
     assert {outcome.error for outcome in stage.outcomes if outcome.problem} == {5}
 
 
-def test_a_topic_that_nobody_makes_is_what_its_messages_expire_of() -> None:
-    stage = Stage(Settings(expiry_ms=1000))
-    stage.cluster.topic_errors["u"] = 3
-    stage.send(b"keyless", topic="u")
-    stage.send(b"keyed", topic="u", key=b"k")
-    stage.send(b"placed", topic="u", partition=2)
-    stage.wait(1100)
-    says = "expired: UNKNOWN_TOPIC_OR_PARTITION"
-    assert stage.problems == dict.fromkeys((b"keyless", b"keyed", b"placed"), says)
-    assert {outcome.error for outcome in stage.outcomes} == {3}
-
-
-def test_the_last_error_is_told_at_the_end_too() -> None:
-    stage = Stage(cluster=Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.append(19)
-    stage.send(b"0")
-    stage.settle()
-    stage.do(Loop.give_up)
-    assert stage.problems == {b"0": "the producer was closed: NOT_ENOUGH_REPLICAS"}
-
-
 # partitions that do not exist
 
 
@@ -133,31 +110,3 @@ def test_what_was_known_before_a_message_is_asked_for_anew() -> None:
     stage.wait(200)
     assert stage.acknowledged == [b"first", b"new"]
     assert stage.problems == {b"wrong": "no partition 3: t has 3"}
-
-
-def test_an_answer_to_what_was_asked_before_a_message_says_nothing_of_its_partition() -> None:
-    stage = Stage(cluster=Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].answering = False
-    stage.send(b"first", partition=0)
-    stage.settle()
-    stage.now += 0.01
-    stage.send(b"wrong", partition=1)
-    stage.settle()
-    stage.cluster.brokers[1].answering = True
-    stage.turn()
-    assert len(stage.requests(1, METADATA_KEY)) == 1
-    assert stage.loop.refresher.view.partitions == {"t": 1}
-    assert stage.problems == {}
-    stage.wait(200)
-    assert stage.problems == {b"wrong": "no partition 1: t has 1"}
-
-
-def test_what_is_to_be_sent_again_may_have_lost_its_partition() -> None:
-    """The topic was deleted and made again with fewer."""
-    stage = Stage(Settings(retry_backoff_ms=50), Cluster(1, {"t": 2}))
-    stage.send(b"first", partition=1)
-    stage.wait(100)
-    stage.cluster.leaders.pop(("t", 1))
-    stage.send(b"0", partition=1)
-    stage.wait(500)
-    assert stage.problems == {b"0": "no partition 1: t has 1"}

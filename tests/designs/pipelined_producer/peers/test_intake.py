@@ -74,13 +74,6 @@ def test_what_is_too_large_is_refused_at_once(limits: Settings, most: int) -> No
     assert (len(intake.queues), intake.outstanding) == (1, 1)
 
 
-def test_how_large_it_will_be_is_not_known_with_a_serializer() -> None:
-    intake = Intake(Settings(batch_bytes=200), serializers=PLAIN._replace(value=lambda _: b""))
-    intake.put(Event("t", b"k", b"v" * 300, 0.0))
-    with pytest.raises(TooLarge):
-        intake.put(Event("t", b"k" * 300, b"v", 0.0))
-
-
 def test_what_is_serialised_already_is_as_large_as_its_bytes() -> None:
     intake = Intake(Settings(batch_bytes=200), serializers=PLAIN._replace(value=lambda _: b""))
     fits, large = (Event("t", None, None, 0.0, serialized=(b"k", b"v" * n)) for n in (104, 105))

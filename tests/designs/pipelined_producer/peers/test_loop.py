@@ -1,4 +1,4 @@
-"""Playbooks of the event loop, whole and byte by byte."""
+"""The document's loop: its steps, and what goes to brokers in which request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.designs.pipelined_producer.peers.loop import Loop
 from barnabas.designs.pipelined_producer.peers.settings import BLOCKING_0_8, Settings
-from barnabas.designs.pipelined_producer.peers.steps import wake
+from barnabas.designs.pipelined_producer.peers.steps import STEPS
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.keys import API_VERSIONS, PRODUCE
 from barnabas.specs.records import read
@@ -24,20 +24,6 @@ ONE_QUEUE = Settings(queueing="one")
 PARTITIONS = Settings(queueing="partition")
 
 both = pytest.mark.parametrize("settings", [PARTITIONS, ONE_QUEUE], ids=["partition", "one"])
-
-
-@both
-def test_a_first_message_waits_undesignated_and_its_metadata_are_asked_for(
-    settings: Settings,
-) -> None:
-    stage = Stage(settings)
-    event = stage.send(b"0", key=b"k")
-    assert event.partition == -1
-    stage.settle()
-    assert event.partition == 0
-    assert stage.acknowledged == [b"0"]
-    # from now on the client's thread knows
-    assert stage.send(b"1", key=b"k").partition == 0
 
 
 def test_several_requests_are_in_flight() -> None:
@@ -75,24 +61,6 @@ def test_no_partition_waits_for_ever_for_room_in_a_request(settings: Settings) -
     assert sorted(stage.acknowledged) == values
 
 
-def test_what_is_to_be_sent_again_and_has_no_room_comes_next() -> None:
-    """Two batches were refused in requests of their own: together they are too large."""
-    limits = Settings(request_bytes=400, retry_backoff_ms=50, in_flight=2)
-    stage = Stage(limits, Cluster(1, {"t": 2}))
-    stage.cluster.brokers[1].errors.extend([19, 19])
-    values = [b"%0100d" % number for number in range(6)]
-    for number, value in enumerate(values[:4]):
-        stage.send(value, partition=number // 2)
-    stage.settle()
-    for number, value in enumerate(values[4:]):
-        stage.send(value, partition=number)
-    stage.wait(49)
-    assert stage.acknowledged == []
-    stage.wait(100)
-    assert sorted(stage.acknowledged) == values
-    assert [place[1] for frame in stage.requests(1)[2:4] for place in parts(frame)] == [0, 1]
-
-
 @both
 def test_messages_without_a_key_are_spread(settings: Settings) -> None:
     stage = Stage(replace(settings, batch_messages=2), Cluster(2, {"t": 4}))
@@ -117,22 +85,6 @@ def test_a_batch_waits_for_more_until_it_is_full_or_time_is_over() -> None:
     stage.loop.hurry = True
     stage.settle()
     assert stage.acknowledged == [b"a", b"b", b"c", b"d", b"e"]
-
-
-def test_a_batch_s_time_is_its_own_whatever_another_partition_waits_for() -> None:
-    stage = Stage(Settings(linger_ms=100, in_flight=1), Cluster(2, {"t": 2}))
-    stage.send(b"a", partition=0)
-    stage.send(b"b", partition=1)
-    stage.wait(300)
-    stage.cluster.brokers[1].answering = False
-    for value in (b"in flight", b"no room"):
-        stage.send(value, partition=0)
-        stage.wait(150)
-    stage.send(b"c", partition=1)
-    stage.settle()
-    assert wake(stage.loop) == pytest.approx(stage.now + 0.1)
-    stage.wait(101)
-    assert stage.acknowledged == [b"a", b"b", b"c"]
 
 
 @pytest.mark.parametrize(
@@ -260,18 +212,6 @@ def test_a_batch_that_is_given_up_says_what_was_wrong_with_the_connection(
     assert stage.problems == {b"1": says}
 
 
-def test_a_broker_that_can_t_be_reached_is_tried_again() -> None:
-    stage = Stage(cluster=Cluster(2, {"t": 2}))
-    stage.refused.add(2)
-    stage.send(b"0", partition=1)
-    stage.send(b"1", partition=0)
-    stage.wait(500)
-    assert stage.acknowledged == [b"1"]
-    stage.refused.clear()
-    stage.wait(500)
-    assert stage.acknowledged == [b"1", b"0"]
-
-
 def test_the_end_says_of_everything_that_it_was_not_sent() -> None:
     stage = silent_stage(Settings(in_flight=1, batch_messages=1))
     stage.send_numbered(3)
@@ -279,3 +219,46 @@ def test_the_end_says_of_everything_that_it_was_not_sent() -> None:
     stage.do(Loop.give_up)
     assert stage.problems == dict.fromkeys(numbered(3), "the producer was closed")
     assert stage.intake.outstanding == 0
+
+
+def test_the_steps_are_the_document_s() -> None:
+    assert [says for says, _ in STEPS] == [
+        "configure any new broker connections",
+        "select readable keys",
+        "handle responses",
+        "select writable keys",
+        "handle topic metadata requests, if there are non-zero partitions in error",
+        "handle incomplete requests",
+        "handle retries, if any",
+        "handle new requests",
+    ]
+
+
+def test_what_an_answer_makes_room_for_is_written_in_the_same_round() -> None:
+    """Because writable keys are selected behind the responses."""
+    stage = silent_stage(Settings(in_flight=1, batch_messages=1))
+    stage.send(b"in flight")
+    stage.settle()
+    stage.send(b"waits")
+    stage.settle()
+    stage.cluster.brokers[1].answering = True
+    stage.turn()
+    assert stage.acknowledged == [b"first", b"in flight"]
+    assert len(stage.wires[1].waiting) == 1
+
+
+def test_a_broker_gets_one_request_a_round_retries_first() -> None:
+    stage = Stage(Settings(retry_backoff_ms=10, batch_messages=1), Cluster(1, {"t": 2}))
+    stage.send(b"first", partition=0)
+    stage.settle()
+    stage.cluster.brokers[1].errors.append(19)
+    stage.send(b"again", partition=0)
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.now += 0.1
+    stage.send(b"new", partition=1)
+    stage.turn()
+    (link,) = stage.loop.links.brokers.values()
+    assert [list(sent.batches) for sent in link.in_flight] == [[("t", 0)]]
+    stage.turn()
+    assert [list(sent.batches) for sent in link.in_flight] == [[("t", 0)], [("t", 1)]]

@@ -115,6 +115,10 @@ class Producing(RuleBasedStateMachine):
     def take_bytes(self, node: int, taken: bool) -> None:
         (self.stage.unwritable.discard if taken else self.stage.unwritable.add)(node)
 
+    @rule(node=st.sampled_from(NODES), accepts=st.booleans())
+    def take_connections(self, node: int, accepts: bool) -> None:
+        (self.stage.refused.discard if accepts else self.stage.refused.add)(node)
+
     @invariant()
     def memory_is_bounded(self) -> None:
         stage = self.stage
@@ -170,6 +174,7 @@ class Producing(RuleBasedStateMachine):
             if stage.cluster.leaders["t", partition] < 0:
                 stage.cluster.leaders["t", partition] = 1
         stage.unwritable.clear()
+        stage.refused.clear()
         stage.wait(3000)
         assert stage.intake.outstanding == 0
         assert len(stage.outcomes) == len(self.accepted)

@@ -65,14 +65,6 @@ def test_what_is_put_back_is_the_first_again_even_without_room(make: Make) -> No
     assert values(queues.take(places, 9, 0.0)) == {("t", 0): [2, 4, 6], ("t", 1): [1, 3, 5, 7]}
 
 
-def test_the_oldest_of_what_is_put_back_comes_first_in_one_queue() -> None:
-    queues = OneQueue(9, LARGE)
-    for number in range(6):
-        queues.put(event(number, number % 2, at=float(number)))
-    queues.put_back(queues.take([("t", 0), ("t", 1)], 2, math.inf))
-    assert [one.value for one in queues.remove(lambda _: True)] == list(range(6))
-
-
 @both
 def test_a_full_partition_leaves_room_for_others_but_not_in_one_queue(make: Make) -> None:
     queues = make(2, LARGE)

@@ -8,7 +8,6 @@ import pytest
 
 from barnabas.designs.pipelined_producer.peers.links import METADATA
 from barnabas.designs.pipelined_producer.peers.settings import Settings
-from barnabas.designs.pipelined_producer.peers.steps import wants_write
 from barnabas.specs.keys import METADATA as METADATA_KEY
 from tests.designs.pipelined_producer.peers.stage import Broker, Cluster, Stage, numbered
 
@@ -52,18 +51,6 @@ def test_a_topic_that_nobody_makes_is_let_go_with_its_last_message() -> None:
     assert asked_for(stage) == [["t", "u"], ["t", "u"]]
     stage.wait(2000)
     assert asked_for(stage)[2:] == [["t"], ["t"]]
-
-
-def test_there_is_nothing_to_ask_for_without_a_topic() -> None:
-    """Also if something says that the view is wrong: no bytes are waited for that nobody would write."""
-    stage = Stage(Settings(metadata_refresh_ms=1000), Cluster(1, {"t": 1}))
-    stage.cluster.topic_errors["bad"] = 17
-    stage.send(b"0", topic="bad")
-    stage.settle()
-    stage.loop.refresher.stale = True
-    assert wants_write(stage.loop) == set()
-    stage.wait(5000)
-    assert asked_for(stage) == [["bad"]]
 
 
 def slow_metadata(metadata: str) -> Stage:
@@ -128,15 +115,6 @@ def standing_still() -> Stage:
     return stage
 
 
-def test_what_is_late_when_metadata_come_at_last_is_given_up_at_once() -> None:
-    stage = standing_still()
-    stage.wait(700)
-    assert stage.closes == []
-    stage.cluster.brokers[1].answering = True
-    stage.turn()
-    assert stage.closes == [2]
-
-
 @pytest.mark.parametrize("silent_ms", [700, 1500], ids=["then answered", "then given up"])
 def test_an_answer_that_came_while_metadata_were_waited_for_is_not_late(silent_ms: int) -> None:
     stage = standing_still()
@@ -148,14 +126,6 @@ def test_an_answer_that_came_while_metadata_were_waited_for_is_not_late(silent_m
     assert 2 not in stage.closes
     assert stage.cluster.logs["t", 1] == [b"first", b"in flight"]
     assert stage.acknowledged == [b"first", b"in flight", b"u"]
-
-
-def test_metadata_are_asked_of_one_address_after_the_other() -> None:
-    stage = Stage(Settings(reconnect_backoff_ms=10), Cluster(3, {"t": 1}), bootstrap=(2, 1, 3))
-    stage.refused |= {2, 3}
-    stage.send(b"v", partition=0)
-    stage.wait(100)
-    assert stage.acknowledged == [b"v"]
 
 
 def test_metadata_are_asked_of_another_if_one_is_silent() -> None:

@@ -31,8 +31,3 @@ from barnabas.designs.pipelined_producer.peers.settings import Settings
 def test_what_can_t_be_is_refused(wrong: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=f"^{says}"):
         Settings(**wrong)
-
-
-def test_the_limits_themselves_can_be() -> None:
-    Settings(acks=-1, retries=0, linger_ms=0, expiry_ms=math.inf, request_timeout_ms=(1 << 31) - 1)
-    Settings(acks=(1 << 15) - 1, client_id="x" * ((1 << 15) - 1), produce_version=12)

@@ -170,21 +170,6 @@ def test_the_next_attempt_goes_on_behind_one_that_was_given_up(
     listener.accept()[0].close()
 
 
-def test_a_lookup_that_ends_too_late_connects_nobody(made: Callable[[Lookup], Sockets]) -> None:
-    go_on = threading.Event()
-
-    def lookup(host: str, port: int) -> list[Endpoint]:
-        assert go_on.wait(SOON)
-        return [Endpoint(socket.AF_INET, nobody())]
-
-    sockets = made(lookup)
-    sockets.connect(1, ("slow", 9))
-    sockets.close(1)
-    go_on.set()
-    assert sockets.readable((), SOON) == Heard({}, set())
-    assert sockets._open == {}
-
-
 def test_the_bell_ends_a_select(made: Callable[[Lookup], Sockets]) -> None:
     sockets = made(unasked)
     for _ in range(100_000):  # more than it holds
