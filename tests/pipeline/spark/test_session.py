@@ -6,23 +6,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow.dataset as ds
 import pyspark
 import pytest
 
-from barnabas.pipeline.tables.tables import read, write
-from tests.pipeline.everything import everything
-from tests.pipeline.reading.test_planning import SAMPLES
 from tests.pipeline.spark_processes import LITTLE, connect_server, standalone
 from tests.pipeline.test_equal_to_decode import differences, held, said
-from tests.places import ROOT
+from tests.places import ROOT, SAMPLES
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-CAPTURE = ROOT / "captures" / "samples" / "wrong.pcap"
+CAPTURE = SAMPLES / "wrong.pcap"
+MORE = (SAMPLES / "faults.pcapng", SAMPLES / "kip-848.pcapng")
 
 WORK = """
 import sys
@@ -67,19 +62,6 @@ def tables(out: Path) -> dict[str, list[str]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def here(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What is to come of it, from a session embedded here."""
-    out = tmp_path_factory.mktemp("here")
-    write(spark, [CAPTURE], out)
-    everything(read(spark, out, "exchanges")).write.parquet(str(out / "everything"))
-    found = tables(out)
-    assert len(found["exchanges"]) == 39
-    whats = {row.partition("'what': '")[2].partition("'")[0] for row in found["everything"]}
-    assert whats >= {"findings", "latency", "versions", "body"}
-    return found
-
-
 def work(url: str, out: Path, *samples: Path) -> dict[str, list[str]]:
     """The same in another process, elsewhere; and tables of the samples, with bodies as JSON."""
     given = {**os.environ, **LITTLE, "PYTHONPATH": str(ROOT)}
@@ -105,18 +87,17 @@ class Clustered(NamedTuple):
 def clustered(tmp_path_factory: pytest.TempPathFactory) -> Clustered:
     folder = tmp_path_factory.mktemp("standalone")
     with standalone(folder) as url:
-        return Clustered(work(url, folder / "out", *SAMPLES), folder / "out" / "samples")
+        return Clustered(work(url, folder / "out", *MORE), folder / "out" / "samples")
 
 
-def test_a_standalone_cluster_makes_the_same(
-    here: dict[str, list[str]], clustered: Clustered
-) -> None:
-    assert clustered.tables == here
-
-
-def test_tables_made_by_a_cluster_hold_what_decode_prints(clustered: Clustered) -> None:
+def test_tables_made_by_a_standalone_cluster_hold_what_decode_prints(clustered: Clustered) -> None:
+    assert len(clustered.tables["exchanges"]) == 39
+    whats = {
+        row.partition("'what': '")[2].partition("'")[0] for row in clustered.tables["everything"]
+    }
+    assert whats >= {"findings", "latency", "versions", "body"}
     wrong = {
-        path.name: differences(held(clustered.samples / path.name), said(path)) for path in SAMPLES
+        path.name: differences(held(clustered.samples / path.name), said(path)) for path in MORE
     }
     assert {name: some for name, some in wrong.items() if some} == {}
 
@@ -124,24 +105,15 @@ def test_tables_made_by_a_cluster_hold_what_decode_prints(clustered: Clustered) 
 @pytest.mark.deep(
     "a master that people use to try things out; a standalone cluster is the same but for its start"
 )
-def test_workers_that_the_driver_starts_make_the_same(
-    here: dict[str, list[str]], tmp_path: Path
-) -> None:
+def test_workers_that_the_driver_starts_make_the_same(clustered: Clustered, tmp_path: Path) -> None:
     before = sorted(Path(pyspark.__file__).parent.iterdir())
-    assert work("local-cluster[2,1,1024]", tmp_path / "out") == here
+    assert work("local-cluster[2,1,1024]", tmp_path / "out") == clustered.tables
     assert sorted(Path(pyspark.__file__).parent.iterdir()) == before, "nothing is put beside Spark"
 
 
-def test_spark_connect_makes_the_same(here: dict[str, list[str]], tmp_path: Path) -> None:
+def test_spark_connect_makes_the_same(clustered: Clustered, tmp_path: Path) -> None:
     with connect_server(tmp_path) as url:
-        assert work(url, tmp_path / "out") == here
-
-
-def test_an_embedded_session_is_on_loopback_and_in_utc(spark: SparkSession) -> None:
-    conf = spark.sparkContext.getConf()
-    assert conf.get("spark.driver.host") == conf.get("spark.driver.bindAddress") == "127.0.0.1"
-    assert conf.get("spark.ui.enabled") == "false"
-    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+        assert work(url, tmp_path / "out") == clustered.tables
 
 
 def test_a_session_leaves_the_handler_of_interrupts_as_it_was(tmp_path: Path) -> None:

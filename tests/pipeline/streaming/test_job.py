@@ -144,22 +144,13 @@ def test_killed_before_each_step_of_a_batch_it_writes_the_same(
     assert len(exchanged) == 2 * len((*TABLES, "quality")), "one tries whether folders can"
 
 
-@pytest.mark.timeout(500)  # Spark starts three times
-def test_killed_it_writes_what_it_had_written_otherwise(
+def test_killed_before_spark_knows_of_a_batch_it_writes_what_it_had_written_otherwise(
     spark: SparkSession, folder: Path, followed: Path, tmp_path: Path
 ) -> None:
-    def start(*where: str) -> subprocess.CompletedProcess[str]:
-        arguments = [str(folder), str(tmp_path), "2", *where]
-        command = [sys.executable, "-m", "tests.pipeline.follower", *arguments]
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=240, cwd=ROOT, check=False
-        )
-
-    for where, number in (("second table", "0"), ("over", "1")):
-        died = start(where, number)
-        assert died.returncode == -9, died.stderr
-    last = start()
-    assert last.returncode == 0, last.stderr
+    command = [sys.executable, "-m", "tests.pipeline.follower", str(folder), str(tmp_path)]
+    died = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert died.returncode == -9, died.stderr
+    follow(spark, folder, Batches(tmp_path), at_once=2, until_read=True).awaitTermination()
     batches = {path.name for path in (tmp_path / "errors").iterdir()}
     assert batches == {f"batch={number}" for number in range(3)}
     for table in TABLES:
