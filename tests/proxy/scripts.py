@@ -3,14 +3,16 @@
     ask 1 2; sent 1; wait 50; sent 1 2; two.ask 3; released 1
 
 A message is the correlation id of a Heartbeat, or an API and an id (`Metadata2`, and by the letters of NAMES
-`C2`); `1/0` is one with acks=0, `1@you` of another client, `1!27` a response with that error. `two.` before a
-verb is another connection than the first; `order` is that in which the requests of all of them left.
-`replace hold late` has these rules of the play from now on, and without a name none.
+`C2`); `1/0` is one with acks=0, `1@you` of another client, `1!27` a response with that error; or a frame of
+ODD by its name. `two.` before a verb is another connection than the first; `order` is that in which the
+requests of all of them left. `replace hold late` has these rules of the play from now on, and without a name
+none.
 """
 
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -22,6 +24,7 @@ from tests.proxy.faults.test_all import whole_frames
 from tests.proxy.frames import (
     Chunks,
     heartbeat_request,
+    raw,
     request,
     response,
     whole,
@@ -40,10 +43,25 @@ VERSIONS: Final = {"OffsetCommit": 2, "ListGroups": 0, "Produce": 7, "JoinGroup"
 """Version 1 of all others."""
 
 
+ODD: Final = {
+    "empty": raw(b""),
+    "short": raw(b"\0\0"),
+    "cut-off": raw(b"\0\x0c\0"),
+    "unreadable": raw(struct.pack(">hhih", 12, 1, 9, 7)),
+    "newer": raw(struct.pack(">hhih", 18, 77, 5, 2) + b"me\0newer fields"),
+    "nonsense": raw(b"who knows"),
+    "token": raw(b"\0user\0secret"),
+}
+"""Frames that are no messages, or not of a version that is known."""
+
+
 def frames_of(tokens: str, direction: Direction) -> bytes:
     """The bytes of messages."""
     out = b""
     for token in tokens.split():
+        if token in ODD:
+            out += ODD[token]
+            continue
         parts = re.fullmatch(r"([A-Za-z]*)(\d+)(?:/(\d)|!(\d+)|@(\w+))?", token)
         assert parts is not None, token
         name, number = NAMES.get(parts[1], parts[1]), int(parts[2])
@@ -143,7 +161,7 @@ def _done(
             return [left for left in actor.order if left.startswith("<") is back], arguments.split()
         case "notes":
             expected = arguments.split(" | ") if stage.observed else []
-            return [x.note for x in actor.done if x.note], expected
+            return [x.note.split("; ")[-1] for x in actor.done if x.note], expected
         case "oversleep":
             stage.now += int(numbers[0]) * MS
         case "finished":
@@ -159,6 +177,8 @@ def _done(
             return actor.aborted, verb == "aborted"
         case "idle":
             return (connection.idle, stage.totals.undecoded), (True, 0)
+        case "unread":
+            return (connection.idle, stage.totals.undecoded), (True, numbers[0])
         case "sleeps":
             return connection.wake, None
         case "left":

@@ -11,16 +11,13 @@ from hypothesis import strategies as st
 from barnabas.specs.frames import Direction
 from tests.proxy.connection.test_header_walk import in_slices
 from tests.proxy.frames import (
-    Chunks,
     groups_request,
     groups_response,
     heartbeat_request,
-    heartbeat_response,
     leave_request,
     raw,
     request,
     response,
-    slicings,
 )
 from tests.proxy.playbook import Stage, ruled
 
@@ -43,51 +40,6 @@ DROPPED = "match: {api: ListGroups, direction: request}, do: drop"
 
 
 # nothing overtakes a delayed frame
-
-
-@pytest.mark.parametrize("odd", [UNREADABLE, CUT_OFF, raw(b"")])
-@slicings
-def test_a_request_that_can_not_be_read_stays_behind_a_delayed_one(
-    odd: bytes, chunks: Chunks
-) -> None:
-    stage = Stage(rules(DELAYED))
-    actor = stage.actor()
-    asked = heartbeat_request(1) + odd + groups_request(3)
-    actor.ask(asked, chunks)
-    assert actor.sent["request"] == b""
-    stage.wait(100)
-    assert actor.sent["request"] == asked
-    assert stage.totals.undecoded == 1
-    actor.answer(heartbeat_response(1) + raw(b"who knows") + groups_response(3), chunks)
-    assert [x.correlation_id for x in actor.done] == [1, 0, 3]
-    assert (actor.done[1].request_body, actor.done[1].sasl) == (None, "")
-    assert actor.connection.idle
-
-
-@pytest.mark.parametrize("odd", [raw(b"\0\0"), raw(b"")])
-@slicings
-def test_a_response_that_cannot_be_read_stays_behind_a_delayed_one(
-    odd: bytes, chunks: Chunks
-) -> None:
-    stage = Stage(rules(LATE_ANSWER))
-    actor = stage.actor()
-    actor.ask(heartbeat_request(1) + groups_request(2))
-    answered = heartbeat_response(1) + odd + groups_response(2)
-    actor.answer(answered, chunks)
-    assert actor.sent["response"] == b""
-    stage.wait(100)
-    assert actor.sent["response"] == answered
-    assert stage.totals.undecoded == 1
-
-
-@slicings
-def test_a_raw_token_stays_behind_a_delayed_handshake(chunks: Chunks) -> None:
-    actor = ruled("{delay: 10ms}", "{api: SaslHandshake, direction: request}")
-    asked = request("SaslHandshake", 1, version=0, mechanism="PLAIN") + raw(b"\0user\0secret")
-    actor.ask(asked, chunks)
-    assert actor.sent["request"] == b""
-    actor.stage.wait(10)
-    assert actor.sent["request"] == asked
 
 
 @pytest.mark.parametrize("body", [b"", b"who knows"])
@@ -138,25 +90,6 @@ def test_delays_never_change_the_bytes(
 
 
 # nothing behind a lost one leaves; what is before it does
-
-
-@pytest.mark.parametrize("odd", [UNREADABLE, CUT_OFF, NEWER_API_VERSIONS])
-@slicings
-def test_whatever_comes_behind_a_dropped_request_is_lost(odd: bytes, chunks: Chunks) -> None:
-    actor = Stage(rules(DROPPED)).actor()
-    actor.ask(heartbeat_request(1) + groups_request(2) + odd, chunks)
-    actor.answer(heartbeat_response(1))
-    assert actor.sent == {"request": heartbeat_request(1), "response": heartbeat_response(1)}
-    assert actor.done[1].note.endswith("request lost behind a dropped one")
-    assert actor.connection.idle
-
-
-@pytest.mark.parametrize("odd", [raw(b"\0\0"), heartbeat_response(99)])
-def test_whatever_comes_behind_a_dropped_response_is_lost(odd: bytes) -> None:
-    actor = ruled("drop", "{api: ListGroups, direction: response}")
-    actor.ask(heartbeat_request(1) + groups_request(2))
-    actor.answer(heartbeat_response(1) + groups_response(2) + odd)
-    assert actor.sent["response"] == heartbeat_response(1)
 
 
 # early responses

@@ -21,8 +21,8 @@ from barnabas.loop import run
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.network.certificate_authority import minted
 from barnabas.proxy.network.tls import Tls, broker_context, fixed
-from barnabas.specs import NAMES, api
-from tests.proxy.frames import raw, request, response
+from barnabas.specs import api
+from tests.proxy.frames import raw, request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 CA = trustme.CA()
@@ -164,28 +164,13 @@ async def test_a_client_that_must_show_a_certificate_and_has_none(
 
 
 @LOOPS
-def test_the_certificate_names_the_user_until_sasl_does(
-    runner: Callable[[Any], None], tmp_path: Path
-) -> None:
+def test_the_certificate_names_the_user(runner: Callable[[Any], None], tmp_path: Path) -> None:
     clients, own, path = trustme.CA(), trustme.CA(), tmp_path / "c.pcapng"
     clients.cert_pem.write_to_path(str(tmp_path / "clients.pem"))
-    answers: dict[str, dict[str, Any]] = {
-        "Heartbeat": {},
-        "SaslHandshake": {"mechanisms": ["PLAIN"]},
-        "SaslAuthenticate": {},
-    }
-    told: list[tuple[int, str, str | None]] = []
 
-    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(asyncio.IncompleteReadError):
-            while True:
-                key, _, number = struct.unpack_from(">hhi", await read_frame(reader))
-                writer.write(response(NAMES[key], number, **answers[NAMES[key]]))
-        writer.close()
-
-    async def main() -> None:
+    async def main() -> list[tuple[int, str | None]]:
         tls = Tls(client=minted(own, tmp_path / "clients.pem"))
-        async with running(broker, tls=tls, capture=path) as it:
+        async with running(echo_metadata, tls=tls, capture=path) as it:
             for name in ("alice", "bob"):
                 context = client_context(own)
                 clients.issue_cert(
@@ -194,27 +179,16 @@ def test_the_certificate_names_the_user_until_sasl_does(
                     organization_unit_name="a",
                 ).configure_cert(context)
                 reader, writer = await it.connect(context)
-                for asked in (
-                    request("Heartbeat", 1, group_id="g", generation_id=1, member_id="m"),
-                    request("SaslHandshake", 2, mechanism="PLAIN"),
-                    request("SaslAuthenticate", 3, auth_bytes=b"\0carol\0secret"),
-                    request("Heartbeat", 4, group_id="g", generation_id=1, member_id="m"),
-                ):
-                    writer.write(asked)
-                    await asyncio.wait_for(read_frame(reader), SOON)
+                writer.write(request("Metadata", 1))
+                await asyncio.wait_for(read_frame(reader), SOON)
                 writer.close()
             await it.until(lambda: not it.proxy.relays)
-            told.extend((x.connection, x.api, x.user) for x in it.done)
+            return [(x.connection, x.user) for x in it.done]
 
-    runner(main())
-    steps = ["Heartbeat", "SaslHandshake", "SaslAuthenticate", "Heartbeat"]
-    assert told == [
-        (number, step, user and user.replace("alice", name))
-        for number, name in enumerate(("alice", "bob"), 1)
-        for step, user in zip(steps, (ALICE, ALICE, None, "carol"), strict=True)
-    ]
+    told = runner(main())
+    assert told == [(1, ALICE), (2, ALICE.replace("alice", "bob"))]
     again = Conversations().exchanges(CaptureReader(path))
-    assert [(x.connection, x.api, x.user) for x in again] == told
+    assert [(x.connection, x.user) for x in again] == told
 
 
 @LOOPS
