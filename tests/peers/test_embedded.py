@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -29,15 +28,6 @@ def client(cluster: EmbeddedCluster, **settings: Any) -> dict[str, Any]:
     return {"bootstrap.servers": cluster.bootstrap, "log_level": 0, **settings}
 
 
-def test_brokers_are_where_it_says(cluster: EmbeddedCluster) -> None:
-    metadata = confluent_kafka.Producer(client(cluster)).list_topics(timeout=5)
-    assert {b.id: (b.host, b.port) for b in metadata.brokers.values()} == cluster.brokers
-    assert cluster.bootstrap == ",".join(
-        f"{host}:{port}" for host, port in cluster.brokers.values()
-    )
-    assert list(cluster.brokers) == [1, 2, 3]
-
-
 def test_topics_are_there_at_once_or_when_named(cluster: EmbeddedCluster) -> None:
     producer = confluent_kafka.Producer(client(cluster))
     assert len(producer.list_topics("orders", timeout=5).topics["orders"].partitions) == 6
@@ -61,30 +51,6 @@ def test_confluent_kafka_produces_consumes_and_commits(cluster: EmbeddedCluster)
         assert sum(max(at.offset, 0) for at in consumer.commit(asynchronous=False)) == 30
     finally:
         consumer.close()
-
-
-def test_aiokafka_produces_consumes_and_commits(cluster: EmbeddedCluster) -> None:
-    aiokafka = pytest.importorskip("aiokafka")
-
-    async def run() -> list[bytes]:
-        servers = {"bootstrap_servers": cluster.bootstrap}
-        async with aiokafka.AIOKafkaProducer(**servers) as producer:
-            for i in range(10):
-                await producer.send_and_wait("aio", b"%d" % i)
-        group = {"group_id": "aio", "auto_offset_reset": "earliest", "session_timeout_ms": 1200}
-        group |= {"heartbeat_interval_ms": 300, "enable_auto_commit": False}
-        async with aiokafka.AIOKafkaConsumer("aio", **servers, **group) as consumer:
-            got = [await asyncio.wait_for(consumer.getone(), 5) for _ in range(10)]
-            await consumer.commit()
-            return [message.value for message in got]
-
-    assert sorted(asyncio.run(run())) == [b"%d" % i for i in range(10)]
-
-
-def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    with EmbeddedCluster(1) as cluster:
-        confluent_kafka.Producer(client(cluster)).list_topics(timeout=5)
-    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("wrong", [{"brokers": 0}, {"topics": {"orders": 0}}])

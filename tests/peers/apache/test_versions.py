@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from barnabas.peers.apache.errors import UnknownVersionError
 from barnabas.peers.apache.versions import RELEASES, Mode, release
 
 KRAFT, ZOOKEEPER = Mode.KRAFT, Mode.ZOOKEEPER
@@ -52,18 +51,3 @@ def test_what_a_version_takes(
 def test_the_table_goes_from_new_to_old() -> None:
     numbers = [known.number for known in RELEASES]
     assert numbers == sorted(numbers, reverse=True)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "4", "4.3", "v4.3.1", "4.3.1 ", "latest", "1.2.3.4.5", "4.-1.0"]
-)
-def test_what_is_no_version_is_refused_with_those_there_are(text: str) -> None:
-    with pytest.raises(UnknownVersionError, match=r"tested: 4\.3\.1, .*0\.8\.2-beta") as caught:
-        release(text)
-    assert repr(text) in str(caught.value)
-
-
-@pytest.mark.parametrize("old", ["0.8.1.1", "0.7.2", "0.8.0"])
-def test_what_is_too_old_is_refused(old: str) -> None:
-    with pytest.raises(UnknownVersionError, match=f"{old} can't be downloaded"):
-        release(old)

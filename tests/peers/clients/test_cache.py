@@ -66,18 +66,6 @@ def test_a_command_ends_with_what_it_started(tmp_path: Path) -> None:
     assert gone(int(told.read_text()))
 
 
-def test_a_command_ends_with_us_however_we_end(tmp_path: Path) -> None:
-    told = tmp_path / "pid"
-    line = [sys.executable, "-c", STARTS, str(told)]
-    runs = multiprocessing.get_context("spawn").Process(target=run, args=("odd", line), daemon=True)
-    runs.start()
-    while not (told.exists() and told.read_text().endswith("\n")):
-        assert runs.is_alive()
-        time.sleep(0.01)
-    runs.kill()
-    assert gone(int(told.read_text()))
-
-
 def holds(told: Connection) -> None:
     with folder("held"):
         told.send("held")

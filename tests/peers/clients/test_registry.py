@@ -11,26 +11,11 @@ import pytest
 from barnabas.fuzz.states.clients.alphabets import CLIENT_ALPHABETS
 from barnabas.fuzz.targets.clients.workloads import EVERYBODYS, WORKLOADS
 from barnabas.peers.clients import python
-from barnabas.peers.clients.errors import UnavailableClientError, UnknownClientError
+from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.golang import SOURCES
 from barnabas.peers.clients.registry import INSTALLED, LIBRARIES, find, installed_by
 
 PROGRAMS = Path(python.__file__).parent / "programs"
-
-
-@pytest.mark.parametrize("name", [name for name, _, _ in LIBRARIES])
-def test_a_client_is_named_with_its_version(name: str) -> None:
-    assert find(f"{name}@1.2.3").name == f"{name} 1.2.3"
-
-
-@pytest.mark.parametrize(("text", "said"), [
-    *((text, r"kafka-python@VERSION, ") for text in ("kafka-python", "kafka-python@", "no-such@1", "")),
-    ("kafka-python@../1", r"kafka-python@VERSION, "),
-    ("sarema@1.46.2", "did you mean 'sarama'"),
-])  # fmt: skip
-def test_another_name_is_told_what_there_is(text: str, said: str) -> None:
-    with pytest.raises(UnknownClientError, match=said):
-        find(text)
 
 
 @pytest.mark.parametrize(("name", "said"), [

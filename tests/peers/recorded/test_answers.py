@@ -84,21 +84,9 @@ def test_what_was_used_and_what_nobody_asked_for() -> None:
     assert (answers.used, answers.left()) == ({0, 1}, {})
 
 
-def test_another_version_or_api_is_no_answer() -> None:
-    answers = Answers(TWICE)
-    assert answers.find(8, 3, FIVE) is None
-    assert answers.find(9, 2, FIVE) is None
-
-
 def test_a_produce_is_answered_once() -> None:
     topics = [{"name": "t", "partition_data": [{"index": 0}]}]
     request = api("Produce").request.codec(3).encode({"topic_data": topics})
     answers = Answers([recorded(request, name="Produce", version=3)])
     assert answers.find(0, 3, request) is not None
     assert answers.find(0, 3, request) is None
-
-
-def test_versions_are_those_recorded() -> None:
-    exchanges = [recorded(b"", name="Fetch", version=version) for version in (11, 4, 6)]
-    exchanges.append(recorded(b"", name="ApiVersions", version=3))
-    assert Answers(exchanges).versions() == {1: (4, 11)}

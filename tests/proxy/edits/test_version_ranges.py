@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.proxy.edits.edits import narrow
-from barnabas.proxy.edits.version_ranges import Offer, parse_newest
+from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs import NAMES, api
 from barnabas.specs.releases import RELEASES, offered
 
@@ -124,23 +124,3 @@ def test_what_all_sides_have_is_no_edit() -> None:
     body = said(NEW, supported_features=SUPPORTED, finalized_features=FINALIZED)
     assert narrow(3, body, Offer()) is None
     assert narrow(0, said({18: (0, 0)}, 0), Offer("2.8")) is None
-
-
-@pytest.mark.parametrize(("text", "problem"), [
-    ("Fetch", "'Fetch' is no API and version"),
-    ("Fetch=-1", "is no API and version"),
-    ("Fetch=1,", "'' is no API and version"),
-    ("Fetsh=3", "did you mean 'Fetch'?"),
-    ("999=3", "no API has key 999"),
-])  # fmt: skip
-def test_what_is_no_maximum(text: str, problem: str) -> None:
-    with pytest.raises(ValueError) as caught:
-        parse_newest([text])
-    assert problem in str(caught.value)
-
-
-@pytest.mark.parametrize("release", ["0.9", "0.9.0.1", "0.8.2", "99.0", "new", ""])
-def test_a_release_without_api_versions_is_refused(release: str) -> None:
-    with pytest.raises(LookupError) as caught:
-        Offer(release)
-    assert f"there are 0.10.0 to {RELEASES[-1]}" in str(caught.value)
