@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import signal
 from collections.abc import Iterator
@@ -60,16 +59,6 @@ def test_records_are_sent_received_and_committed(pair: JavaClient) -> None:
 
 
 @pytest.mark.needs_apache
-def test_only_transactions_that_were_committed_are_seen(pair: JavaClient) -> None:
-    settings = {"transactional.id": "tx"}
-    assert pair.produce("tx", [b"never"], settings=settings, outcome="abort") == [(0, 0)]
-    # behind the marker of the one that was aborted
-    assert pair.produce("tx", [b"seen"], settings=settings, outcome="commit") == [(0, 2)]
-    assert values(pair.consume("tx", 1, group="tx", settings=COMMITTED)) == [b"seen"]
-    assert values(pair.consume("tx", 2, group="tx-all")) == [b"never", b"seen"]
-
-
-@pytest.mark.needs_apache
 def test_one_producer_makes_transactions_one_after_the_other(pair: JavaClient) -> None:
     several: Any = [([b"one", b"two"], "commit"), ([b"never"], "abort"), ([b"three"], "commit")]
     told = pair.transact("several", several, settings={"transactional.id": "several"})
@@ -112,19 +101,6 @@ def test_offsets_are_committed_in_a_transaction(pair: JavaClient) -> None:
     pair.produce("offsets", [b"3"], settings={"transactional.id": "offsets"}, **how)
     received = pair.consume("offsets", 2, group="offsets")
     assert values(received) == [b"2", b"3"]
-
-
-@pytest.mark.needs_apache
-def test_its_process_ends_with_its_input_even_in_a_call() -> None:
-    with client_of("3.9.1", "127.0.0.1:1") as java:
-        process = java._process.popen
-        assert process is not None
-        assert process.stdin is not None
-        request = {"number": 1, "do": "consume", "topic": "t", "count": 1, "seconds": 60}
-        settings = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
-        process.stdin.write(json.dumps({**request, "settings": settings}) + "\n")
-        process.stdin.close()
-        assert process.wait(20) == 0
 
 
 @pytest.mark.needs_apache

@@ -68,11 +68,6 @@ def of_all(kind: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("row", table, ids=lambda row: f"{row[0]}-{str(row[1])[:50]}")
 
 
-def test_each_kind_of_table_has_rows() -> None:
-    for kind in ("refused", "unable", "says", "applies"):
-        assert any(getattr(found, kind) for found in EXAMPLES.values())
-
-
 @of_all("refused")
 def test_settings_that_can_not_be_are_refused_at_load(row: tuple[str, Any, str]) -> None:
     name, settings, why = row

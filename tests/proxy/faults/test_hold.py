@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.effects import Aside
-from barnabas.proxy.matching.match import Same, Until
+from barnabas.proxy.matching.match import Until
 from tests.proxy.faults.given import ALL, Examples, Fate, Play, Row, effect_of, requests
 from tests.proxy.frames import request
 from tests.proxy.playbook import Stage
@@ -76,14 +76,6 @@ EXAMPLES = Examples(
 )  # fmt: skip
 
 S = 1_000_000_000
-
-
-@pytest.mark.parametrize("same", ["connection", "client", "group", "any"])
-def test_it_says_where_the_other_one_must_pass(same: Same) -> None:
-    until = Until.model_validate({"same": same})
-    effect = effect_of("hold", {"until": {"same": same}, "at_most": "5s"})
-    assert effect == Aside(5 * S, until=until, same=same)
-    assert until.key_matches("response", 3, 0)
 
 
 def test_each_condition_has_its_effect_and_half_a_minute_unless_told() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import ALL, Examples, Fate, Row, requests, responses, stage
+from tests.proxy.faults.given import ALL, Examples, Fate, Play, Row, requests, responses, stage
 from tests.proxy.frames import Chunks, heartbeat_response, request, response, slicings
 
 HEARTBEAT = "api: Heartbeat, version: 1"
@@ -15,6 +15,11 @@ EXAMPLES = Examples(
         ("{api: StopReplica, version: 9}", "version: StopReplica has 0 to 4"),
         ("{api: Heartbeat, version: 0, body: {nothing: 1}}", "nothing: no such field"),
         ("{api: Heartbeat, version: 0, direction: request, body: {group_id: 1}}", "a string is expected"),
+    ],
+    plays=[
+        Play("a response that nobody asked for",
+             f"{{{HEARTBEAT}, direction: response, correlation_id: 99}}",
+             "ask 1; got 99; answer 1; got 99 1", when="{times: 1}"),
     ],
 )  # fmt: skip
 
@@ -40,13 +45,3 @@ def test_a_request_without_a_client_id_has_none() -> None:
     assert actor.sent["request"] == requests(1) + bytes.fromhex(
         "0000000c 0007 0000 00000001 00000003"
     )
-
-
-@slicings
-def test_a_response_that_nobody_asked_for(chunks: Chunks) -> None:
-    settings = f"{{{HEARTBEAT}, direction: response, correlation_id: 99}}"
-    actor = stage(f"{{inject: {settings}}}", when="{times: 1}")
-    actor.ask(requests(1), chunks)
-    assert actor.sent["response"] == responses(99)
-    actor.answer(responses(1), chunks)
-    assert actor.sent["response"] == responses(99, 1)

@@ -16,7 +16,6 @@ from tests.proxy.faults.given import (
     message,
     produce,
     requests,
-    responses,
     stage,
 )
 from tests.proxy.frames import Chunks, heartbeat_response, request, slicings
@@ -73,6 +72,9 @@ EXAMPLES = Examples(
              "ask 1 Metadata2; sent Metadata2; answer Metadata2; got Metadata2; wait 1000; got Metadata2; "
              "ask JoinGroup3; sent Metadata2 JoinGroup3; answer JoinGroup3; "
              "got Metadata2 JoinGroup3 1!27; released 1; idle"),
+        Play("what is injected beside the answer leaves",
+             f"[{{inject: {{api: Heartbeat, version: 1}}}}, {ANSWERED}]",
+             "ask 1; order 1; answer 1; got 1!27"),
         Play("requests that are reordered are answered in the client's order",
              f"[{{reorder: {{reverse: 2}}}}, {ANSWERED}]", "ask 1; got; ask 2; got 1!27 2!27"),
         *(Play(f"what lets a request wait lets its answer wait: {beside}", f"[{beside}, {ANSWERED}]",
@@ -95,14 +97,6 @@ def test_a_request_that_the_proxy_answers_does_not_pass_what_waits_for_it() -> N
     actor.stage.wait(5000)
     assert actor.sent["request"] == requests(1)
     assert actor.stage.rules.rule("held").expired == 1
-
-
-def test_what_is_injected_beside_the_answer_leaves() -> None:
-    actor = stage("[{inject: {api: Heartbeat, version: 1}}, {respond: {error: 27}}]")
-    actor.ask(requests(1))
-    assert actor.ids("request") == [1]
-    actor.answer(responses(1))
-    assert actor.sent["response"] == heartbeat_response(1, 27)
 
 
 @slicings

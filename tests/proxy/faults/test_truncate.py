@@ -3,8 +3,6 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from barnabas.proxy.effects import Break
 from tests.proxy.faults.given import (
@@ -15,7 +13,6 @@ from tests.proxy.faults.given import (
     effect_of,
     message,
     requests,
-    responses,
     stage,
 )
 from tests.proxy.frames import Chunks, slicings
@@ -23,11 +20,6 @@ from tests.proxy.frames import Chunks, slicings
 EXAMPLES = Examples({}, rows=[Row("{keep: 6B}", CLOSED, CLOSED, UNANSWERED)])
 
 LONGEST = message().size + 3
-
-
-@given(st.floats(0, 1, exclude_max=True))
-def test_something_leaves_and_something_is_missing(chance: float) -> None:
-    assert 1 <= effect_of("truncate", {}, roll=lambda: chance).keep <= LONGEST
 
 
 def test_each_length_may_come() -> None:
@@ -49,14 +41,4 @@ def test_the_first_bytes_leave_and_both_sides_are_closed(chunks: Chunks) -> None
     assert not actor.aborted
     actor.ask(requests(2)[-1:])
     assert actor.sent["request"] == requests(1) + requests(2)[:10]
-    assert actor.aborted
-
-
-@slicings
-def test_a_response_breaks_off(chunks: Chunks) -> None:
-    actor = stage("{truncate: 7B}", "{api: Heartbeat, direction: response}")
-    actor.ask(requests(1), chunks)
-    actor.answer(responses(1)[:-1], chunks)
-    actor.answer(responses(1)[-1:])
-    assert actor.sent["response"] == responses(1)[:7]
     assert actor.aborted

@@ -92,17 +92,6 @@ async def test_a_stream_that_is_held_back_stops_its_sender() -> None:
         assert 1 << 16 < held < 1 << 20, "what a chunk and the toxic's room are"
 
 
-async def test_a_timeout_of_0_closes_when_it_is_removed() -> None:
-    async with desk() as at:
-        name = at.add("timeout", timeout=0)
-        reader, writer = await at.connect()
-        writer.write(PING)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(reader.read(1), 0.15)
-        at.proxy.remove(name)
-        assert await read_all(reader) == b""
-
-
 async def test_reset_peer_resets_after_its_time() -> None:
     async with desk() as at:
         at.add("reset_peer", timeout=100)
@@ -126,18 +115,6 @@ async def test_a_toxicity_of_0_does_nothing_and_of_a_half_acts_on_some_connectio
             writer.close()
         assert set(ends) == {b"", PING}
         assert 8 <= ends.count(PING) <= 32
-
-
-async def test_a_client_gets_what_was_sent_before_the_close_through_a_latency() -> None:
-    async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(await reader.readexactly(len(PING)))
-        writer.close()
-
-    async with desk(once) as at:
-        at.add("latency", latency=100)
-        reader, writer = await at.connect()
-        writer.write(PING)
-        assert await read_all(reader) == PING
 
 
 async def test_rules_that_come_and_go_leave_alone_what_is_not_kafka() -> None:
