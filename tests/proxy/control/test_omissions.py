@@ -24,35 +24,18 @@ from tests.proxy.control.desk import Desk
 RULE = "{name: r, match: {api: Fetch}, do: close}"
 
 REFUSED = {
-    "GET /connections",
-    "POST /connections/{number}/pause",
-    "POST /connections/{number}/step",
-    "POST /connections/{number}/resume",
-    "POST /connections/{number}/close",
-    "GET /breakpoints",
-    "GET /breakpoints/{id}",
-    "POST /breakpoints/{id}",
-    "GET /log",
-}
+    "GET /connections", "POST /connections/{number}/pause", "POST /connections/{number}/step",
+    "POST /connections/{number}/resume", "POST /connections/{number}/close", "GET /breakpoints",
+    "GET /breakpoints/{id}", "POST /breakpoints/{id}", "GET /log",
+}  # fmt: skip
 NAMED = {
-    "GET /status",
-    "GET /scenario",
-    "PUT /scenario",
-    "POST /scenario/rules",
-    "DELETE /scenario/rules/{name}",
-    "POST /scenario/rules/{name}/fire",
-    "POST /scenario/rules/{name}/release",
-    "GET /metrics",
-}
+    "GET /status", "GET /scenario", "PUT /scenario", "POST /scenario/rules", "DELETE /scenario/rules/{name}",
+    "POST /scenario/rules/{name}/fire", "POST /scenario/rules/{name}/release", "GET /metrics",
+}  # fmt: skip
 WITHOUT_WORKERS = {
-    "GET /exchanges",
-    "GET /exchanges/stream",
-    "GET /scenario/schema",
-    "POST /scenario/check",
-    "POST /scenario/try",
-    "POST /scenario/draft",
-    "POST /drain",
-}
+    "GET /exchanges", "GET /exchanges/stream", "GET /scenario/schema", "POST /scenario/check",
+    "POST /scenario/try", "POST /scenario/draft", "POST /drain",
+}  # fmt: skip
 """What the process does that listens, with what it has."""
 
 

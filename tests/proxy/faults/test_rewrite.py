@@ -48,11 +48,7 @@ EXAMPLES = Examples(
         (VALUE, produced(TWO[:70] + b"\xff" * (len(TWO) - 70)), f"{FIRST}: "),
         (VALUE, message(), f"{FIRST}: no records"),
         ({"value": "x"}, message(), "records: no such record"),
-        (
-            {"value": "x"},
-            message("DescribeTopicPartitions", "response", next_cursor=None),
-            "records: ",
-        ),
+        ({"value": "x"}, message("DescribeTopicPartitions", "response", next_cursor=None), "records: "),
         ({"value": "x"}, produced(None), "records: no such record"),
         (HEADERS, produced(OLD), ""),
         (HEADERS, produced(OLDER), ""),
@@ -64,7 +60,7 @@ EXAMPLES = Examples(
         ({"key": "k"}, ("Fetch", "response", 11), True),
         ({"key": "k"}, ("Fetch", "request", 11), False),
     ],
-)
+)  # fmt: skip
 
 
 def done(settings: dict[str, Any], *sets: bytes | None) -> list[Any]:

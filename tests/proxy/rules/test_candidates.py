@@ -35,19 +35,12 @@ def warm(*matches: str) -> Actor:
 
 
 def test_rules_about_other_messages_and_peers_are_no_candidates() -> None:
-    rules = Rules(
-        loads(
-            scenario(
-                "{api: Heartbeat, client_id: 'me*'}",
-                "{api: Heartbeat, client_id: other}",
-                "{api: Heartbeat, broker: 2}",
-                "{api: Heartbeat, connection: [0, 3]}",
-                "{api: Heartbeat, direction: response}",
-                "{api: Fetch}",
-                "{}",
-            )
-        )
-    )
+    text = scenario(
+        "{api: Heartbeat, client_id: 'me*'}", "{api: Heartbeat, client_id: other}",
+        "{api: Heartbeat, broker: 2}", "{api: Heartbeat, connection: [0, 3]}",
+        "{api: Heartbeat, direction: response}", "{api: Fetch}", "{}",
+    )  # fmt: skip
+    rules = Rules(loads(text))
 
     def names(client: str | None, broker: int | None, ordinal: int) -> list[str]:
         found = Candidates(rules, broker, ordinal).of("request", 12, 1, client)

@@ -85,15 +85,9 @@ def test_nothing_that_producers_consumers_and_groups_are_answered_is_read_for_na
         if teaches(key, version) and plan.whole("response", key, version)
     }
     assert taught == {
-        "Metadata",
-        "CreateTopics",
-        "DeleteTopics",
-        "ConsumerGroupDescribe",
-        "DescribeTopicPartitions",
-        "ShareGroupDescribe",
-        "DescribeShareGroupOffsets",
-        "AlterShareGroupOffsets",
+        "Metadata", "CreateTopics", "DeleteTopics", "ConsumerGroupDescribe", "DescribeTopicPartitions",
+        "ShareGroupDescribe", "DescribeShareGroupOffsets", "AlterShareGroupOffsets",
         "DeleteShareGroupOffsets",
-    }
+    }  # fmt: skip
     assert not any(plan.whole("request", key, 9) for key in (PRODUCE, FETCH, METADATA))
     assert not any(plan.whole("response", key, 9) for key in (PRODUCE, FETCH))

@@ -82,10 +82,7 @@ CASES: dict[str, tuple[list[bytes], bytes]] = {
     "nothing": ([], DATA + b"."),
     "latency": ([toxic("latency", latency=300)], DATA + b"."),
     "latency up": ([toxic("latency", "upstream", latency=300)], DATA + b"."),
-    "latency both": (
-        [toxic("latency", latency=200), toxic("latency", "upstream", latency=200)],
-        DATA + b".",
-    ),
+    "latency both": ([toxic("latency", latency=200), toxic("latency", "upstream", latency=200)], DATA + b"."),
     "latency less than its jitter": ([toxic("latency", latency=1, jitter=2)], DATA + b"."),
     "negative latency": ([toxic("latency", latency=-5)], DATA + b"."),
     "bandwidth": ([toxic("bandwidth", rate=100)], DATA * 1000 + b"."),
@@ -110,7 +107,7 @@ CASES: dict[str, tuple[list[bytes], bytes]] = {
     "late, then limit": ([toxic("latency", latency=200), toxic("limit_data", bytes=20)], DATA),
     "no toxicity": ([toxic("timeout", toxicity=0, timeout=1)], DATA + b"."),
     "noop": ([toxic("noop")], DATA + b"."),
-}
+}  # fmt: skip
 
 
 RESET = ("reset", "reset up", "reset at once")
