@@ -202,22 +202,17 @@ def as_pcapng(
     path: Path,
     packets: Iterable[tuple[str, bytes]],
     order: str = "<",
-    comment: str = "",
     skew_ms: int = 0,
 ) -> Path:
-    """A pcapng file: an interface for each link, with clocks of their own; a comment on every packet."""
+    """A pcapng file: an interface for each link, with clocks of their own."""
     parts = [block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))]
     for number, (linktype, _, _) in enumerate(LINKS.values()):
         option = struct.pack(order + "HHBxxxI", 9, 1, 9 if number % 2 else 6, 0)
         parts.append(block(order, 1, struct.pack(order + "HHI", linktype, 0, 262144) + option))
-    text = comment.encode()
-    said = struct.pack(order + "HH", 1, len(text)) + text + bytes(-len(text) & 3) + bytes(4)
     for at, (link, data) in enumerate(packets):
         number = list(LINKS).index(link)
         ticks = (NOW + (at + skew_ms) * 1_000_000) // (1 if number % 2 else 1000)
         head = struct.pack(order + "5I", number, *divmod(ticks, 1 << 32), len(data), len(data))
-        parts.append(
-            block(order, 6, head + data + bytes(-len(data) & 3) + (said if comment else b""))
-        )
+        parts.append(block(order, 6, head + data))
     path.write_bytes(b"".join(parts))
     return path

@@ -1,5 +1,3 @@
-"""Requests of a version that was never offered."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Error codes, wherever they stand in a response."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

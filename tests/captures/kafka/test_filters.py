@@ -1,5 +1,3 @@
-"""Conditions on exchanges."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""What an exchange names: its topics, and the software of its client."""
-
 from __future__ import annotations
 
 import uuid

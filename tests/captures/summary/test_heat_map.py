@@ -1,5 +1,3 @@
-"""Latencies over time."""
-
 from __future__ import annotations
 
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""Lag by offsets that pass."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Lanes of members."""
-
 from __future__ import annotations
 
 from collections import Counter

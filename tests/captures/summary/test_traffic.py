@@ -1,5 +1,3 @@
-"""Who writes and who reads."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Transactions."""
-
 from __future__ import annotations
 
 from typing import Any

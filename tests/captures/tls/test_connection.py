@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import ssl
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from random import Random
 
 import pytest
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from barnabas.captures.tls import connection
 from barnabas.captures.tls.connection import (
     NO_KEYS,
     NOT_WHOLE,
     OTHER_KEYS,
-    RENEGOTIATED,
     Connection,
-    Missing,
 )
-from barnabas.captures.tls.keylog import MASTER, KeyLog
-from barnabas.captures.tls.protection import SUITES as SUITES_READ
-from barnabas.captures.tls.protection import prf
+from barnabas.captures.tls.keylog import KeyLog
 from barnabas.specs.frames import Direction
 from tests.captures.tls.talk import SUITES, Ends
 from tests.captures.traffic import Said
@@ -126,28 +119,6 @@ def test_what_is_not_read(
     assert found.trouble.startswith(said)
 
 
-def test_new_keys_of_tls_1_2_are_told(tmp_path: Path) -> None:
-    """OpenSSL renegotiates no more: the record that would begin it is made by hand."""
-    ends = Ends(tmp_path / "keys", *SUITES[1])
-    wire = ends.wire(TALK)
-    keys = keys_in(tmp_path / "keys")
-    found = Connection(keys)
-    closing = [at for at, (direction, _) in enumerate(wire) if direction == "request"][-1]
-    assert read(found, wire[:closing]) == SPOKEN
-    random, suite = wire[0][1][11:43], SUITES_READ[0xC02B]
-    master = keys.secret(MASTER, random)
-    assert master is not None
-    block = prf(suite, master, b"key expansion" + wire[1][1][11:43] + random, 40)
-    # Finished was the first, then the talk: a record up to 16,384 bytes
-    number = 1 + 1 + 3 + 1
-    body = b"explicit" + AESGCM(block[:16]).encrypt(
-        block[32:36] + b"explicit", b"\1", number.to_bytes(8) + b"\x14\3\3\0\1"
-    )
-    record = b"\x14\3\3" + len(body).to_bytes(2) + body
-    assert list(found.feed("request", record)) == [Missing(0)]
-    assert found.trouble == RENEGOTIATED
-
-
 @pytest.mark.parametrize("message", [b"\1\0\0\1\0", b"\1\xff\0\0", b"\2\0\0\0"])
 def test_a_hello_that_is_none(message: bytes) -> None:
     found = Connection(KeyLog())
@@ -156,24 +127,3 @@ def test_a_hello_that_is_none(message: bytes) -> None:
     for _ in range(100):
         assert list(found.feed("request", b"\x16\3\1\x40\0" + bytes(16384))) == []
     assert len(found._halves["request"].hello) <= 16
-
-
-def test_anything_else_is_never_data(tmp_path: Path) -> None:
-    """Bytes of chance, in place of any part of a connection."""
-    wire = Ends(tmp_path / "keys").wire(TALK)
-    keys = keys_in(tmp_path / "keys")
-    whole = {d: SPOKEN[d] for d in BOTH}
-    for seed in range(60):
-        random = Random(seed)
-        found = Connection(keys)
-        got: dict[Direction, list[bytes | Missing]] = {"request": [], "response": []}
-        for direction, data in wire:
-            if random.random() < 0.2:
-                data = random.randbytes(random.randrange(3000))
-            got[direction] += found.feed(direction, data)
-        for direction in BOTH:
-            said = list(itertools.takewhile(lambda one: isinstance(one, bytes), got[direction]))
-            assert whole[direction].startswith(
-                b"".join(one for one in said if isinstance(one, bytes))
-            )
-            assert got[direction][len(said) :] in ([], [Missing(0)])

@@ -40,13 +40,6 @@ def test_all_else_is_let_through() -> None:
 HELLO = b"\x16\3\1\0\5\1\0\0\1\0"
 
 
-def test_no_more_than_some_chunks_wait_for_a_first_byte() -> None:
-    decryption = Decryption(KeyLog(), Seen(), ProtocolDetection().left_out)
-    remarks = [chunk(b"", comments=({"text": "odd"},))] * 20
-    events: list[Event] = [OPENED, *remarks]
-    assert [one for event in events for one in decryption.feed(event)] == events
-
-
 def test_nothing_is_kept_of_those_that_ended() -> None:
     decryption = Decryption(KeyLog(), Seen(), ProtocolDetection().left_out)
     for number in range(50):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import struct
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,16 +19,11 @@ from tests.captures.tls.talk import Ends
 from tests.captures.traffic import (
     CLIENT,
     Said,
-    block,
     capture,
     exchanges,
     gist,
-    ip_packet,
-    produce,
-    response,
     segments,
     talk,
-    tshark,
 )
 
 DATA = Path(__file__).parent / "data"
@@ -91,73 +85,11 @@ def test_packets_and_times_are_those_of_the_record_that_ends(
     assert events[0].ts_ns % 10**9 == (events[0].packet - 1) * 10**6
 
 
-def test_what_a_reader_asks_for_is_plaintext(tmp_path: Path) -> None:
-    """It says how much of a frame is missing: that is no number of bytes on the wire."""
-    said: list[Said] = []
-    for number in range(1, 9):
-        said.append(("request", produce(number, bytes(number * 9000))))
-        said.append(("response", response(number, 0, 7)))
-    found = segments(Ends(tmp_path / "keys").wire(said), every(100))
-    reader = CaptureReader(
-        capture(tmp_path / "f", found), keys=KeyLog((tmp_path / "keys").read_bytes())
-    )
-    at_once = Conversations().exchanges(iter(list(reader)))
-    asking = Conversations().exchanges(reader)
-    packets = [
-        [(one.request_packet, one.response_packet) for one in several]
-        for several in (at_once, asking)
-    ]
-    assert len(packets[0]) == 8
-    assert packets[0] == packets[1]
-
-
 @pytest.mark.parametrize("name", SAMPLES)
 def test_captures_of_openssl_with_new_keys_in_the_middle(name: str, expected: list[Any]) -> None:
     reader = CaptureReader(DATA / f"{name}.pcap", keys=KeyLog((DATA / f"{name}.keys").read_bytes()))
     assert gist(read(reader)) == expected
     assert reader.tls == Seen(read=1)
-
-
-@pytest.mark.needs_tshark
-@pytest.mark.parametrize("name", SAMPLES)
-def test_tshark_reads_the_same(name: str) -> None:
-    option = ("-o", f"tls.keylog_file:{DATA / name}.keys", "-d", "tls.port==19092,kafka")
-    fields = ("-e", "frame.number", "-e", "kafka.correlation_id", "-E", "occurrence=a")
-    lines = tshark(DATA / f"{name}.pcap", *option, "-Y", "kafka", *fields)
-    theirs = {
-        (int(line.split("\t")[0]), int(number))
-        for line in lines
-        for number in line.split("\t")[1].split(",")
-    }
-    reader = CaptureReader(DATA / f"{name}.pcap", keys=KeyLog((DATA / f"{name}.keys").read_bytes()))
-    ours = {(x.request_packet, x.correlation_id) for x in read(reader)}
-    ours |= {(x.response_packet, x.correlation_id) for x in read(reader) if x.response_packet}
-    assert len(ours) == len(talk())
-    assert theirs <= ours
-    # it finds one Kafka frame in the records of a packet, and all in a record
-    assert {packet for packet, _ in theirs} == {packet for packet, _ in ours}
-
-
-def test_keys_in_the_file(wire: list[Said], expected: list[Any], tmp_path: Path) -> None:
-    """A pcapng with a Decryption Secrets Block, as Wireshark's editcap --inject-secrets writes it."""
-    log = (tmp_path / "keys").read_bytes()
-    secrets = struct.pack("<II", 0x544C534B, len(log)) + log
-    packets = [
-        block("<", 6, struct.pack("<5I", 0, 0, at, len(data), len(data)) + data)
-        for at, data in enumerate(map(ip_packet, segments(wire, every(100))))
-    ]
-    head = block("<", 0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
-    head += block("<", 1, struct.pack("<HHI", 101, 0, 0))
-    other = block("<", 0xA, struct.pack("<II", 0x57474B4C, 4) + b"wire")  # WireGuard's
-    path = tmp_path / "f.pcapng"
-    path.write_bytes(head + other + block("<", 0xA, secrets) + b"".join(packets))
-    assert gist(read(CaptureReader(path))) == expected
-    path.write_bytes(head + other + b"".join(packets))
-    reader = CaptureReader(path)
-    assert read(reader) == []
-    assert not reader.keys
-    assert reader.tls == Seen(unread={NO_KEYS: 1})  # type: ignore[arg-type]
-    assert dict(reader.left_out) == {(19092, "TLS"): 1}
 
 
 def test_some_are_tls_and_some_are_not(

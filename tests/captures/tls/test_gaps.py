@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 
-from barnabas.captures.tls import connection
 from barnabas.captures.tls.connection import (
     LOST,
     NOT_WHOLE,
@@ -103,25 +102,6 @@ def test_a_gap_in_what_is_encrypted_of_the_handshake_costs_nothing(tmp_path: Pat
     assert read(found, cut) == NOTHING
     found.lose("response", len(flight) - first - 40)
     assert read(found, wire[2:]) == SPOKEN
-    assert not found.trouble
-
-
-def test_trials_count_from_the_last_that_fitted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection, "_TRIALS", 5)
-    said: list[Said] = [("request", bytes(100))] * 40
-    ends = Ends(tmp_path / "keys")
-    wire = ends.wire(said)
-    found = Connection(keys_in(tmp_path / "keys"))
-    read(found, wire[: ends.greeting])
-    got = 0
-    for at, (direction, data) in enumerate(wire[ends.greeting :]):
-        if at % 4 == 1:
-            found.lose(direction, len(data))
-        else:
-            got += sum(isinstance(one, bytes) for one in found.feed(direction, data))
-    assert got == 30
     assert not found.trouble
 
 

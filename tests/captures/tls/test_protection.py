@@ -48,15 +48,3 @@ def test_padding_is_none_of_the_content() -> None:
     ):
         body = suite.aead(key).encrypt(iv, inner, header)
         assert traffic(suite, SECRET)(0, header, body) == content
-
-
-def test_suites() -> None:
-    assert {suite: SUITES[suite] for suite in (0x009C, 0x009D, 0xC02F, 0xC030, 0xCCA9, 0x1303)} == {
-        0x009C: SUITES[0x1301],  # TLS_RSA_WITH_AES_128_GCM_SHA256
-        0x009D: SUITES[0x1302],
-        0xC02F: SUITES[0x1301],  # TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256
-        0xC030: SUITES[0x1302],
-        0xCCA9: SUITES[0x1303],
-        0x1303: SUITES[0x1303],
-    }
-    assert not {0xC014, 0x002F, 0x1304, 0x1305} & SUITES.keys()  # CBC, CCM

@@ -1,5 +1,3 @@
-"""Contexts of traces in the headers of records."""
-
 from __future__ import annotations
 
 from typing import Any
