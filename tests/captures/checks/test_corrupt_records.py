@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import uuid
 import zlib
 from dataclasses import replace
 from typing import Any
@@ -14,8 +15,8 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.records import Record, build, control_key, marker_value, with_crc
 from tests.captures.checks.given import exchange, found, whats
 from tests.captures.checks.given import produce as produced
-from tests.captures.checks.test_facts import TOPIC
 
+TOPIC = uuid.UUID(int=1)
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 FIVE = tuple(Record(100 + n, 1_700_000_000_000 + n, b"k", b"value") for n in range(5))
 SOUND = build(FIVE)

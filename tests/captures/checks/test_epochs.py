@@ -68,13 +68,6 @@ def test_what_began_before_the_capture_has_no_cause() -> None:
     assert whys(beats(0, "a", 7, 7), beats(5 * S, "a", 7, 8)) == [[], []]
 
 
-def test_a_member_that_is_given_a_past_epoch_comes_later() -> None:
-    late = (beats(100, "c", 0, 1), beats(2 * S, "c", 1, 2))
-    _, second = learnt(beats(0, "a", 0, 1), beats(50, "b", 0, 2), *late)
-    assert [join.name for join in second.joins] == ["b", "c"]
-    assert [*map(str, second.causes)] == ["b joined", "c joined"]
-
-
 def test_behind_a_gap_all_is_new() -> None:
     rows = [one.row() for one in learnt(beats(0, "a", 0, 1), beats(5 * S, "a", 1, 4, losses=1))]
     assert [(row["generation"], row["why"]) for row in rows] == [(1, "a joined"), (4, "")]

@@ -183,12 +183,6 @@ def test_why_generations_begin(case: tuple[Any, ...]) -> None:
     assert found == [*FIRST, *causes]
 
 
-def test_what_nobody_answered_with_another_generation_is_the_last_row() -> None:
-    *_, last = learnt(*PAIR, leaves(1 * S, "a", "b"))
-    assert (last.number, [*map(str, last.causes)]) == (2, ["a left", "b left"])
-    assert (last.row()["members"], last.row()["join_ms"]) == (0, 0)
-
-
 def test_members_with_one_client_id_are_told_apart() -> None:
     names = ("x-11111111-2222", "y-33333333-4444")
     (one,) = learnt(*(join(n, name, 1, new=True, client="app") for n, name in enumerate(names)))
@@ -197,15 +191,6 @@ def test_members_with_one_client_id_are_told_apart() -> None:
 
 def test_of_a_group_that_nobody_has_joined_nothing_is_known() -> None:
     assert learnt(*told(9, "x")) == []
-
-
-def test_a_member_that_rejoins_has_not_come_back_for_another_of_its_client() -> None:
-    app: dict[str, Any] = {"client": "app", "connection": 1}
-    names = ("a", "b")
-    both = [join(n, one, 1, members=names, new=True, took=10, **app) for n, one in enumerate(names)]
-    alone = [join(n * S, "a", n, members=("a",), **app) for n in (2, 3)]
-    *_, last = learnt(*both, leaves(1 * S, "b"), *alone)
-    assert [*map(str, last.causes)] == ["app rejoined"]
 
 
 def test_where_no_member_leads_the_members_are_told_with_an_assignment() -> None:
@@ -223,24 +208,57 @@ def test_where_no_member_leads_the_members_are_told_with_an_assignment() -> None
     assert (generation.members, generation.missed) == (1, {"b": "b"})
 
 
-def test_who_comes_back_had_gone() -> None:
-    gone = leaves(1 * S, "b", reason=EXPIRED)
-    anew = join(8 * S, "b-2", 3, new=True, client="b", connection=2)
-    *_, last = learnt(*PAIR, gone, LATER, anew)
-    assert [*map(str, last.causes)] == ["b came back"]
-    assert last.causes[0].in_full == f"b came back (before, b left: {EXPIRED})"
+NEWCOMER = join(100, "c", 2, new=True, took=9 * S)
+EARLY = (*told(1 * S, "a"), join(1010, "a", 2, took=8 * S))
+NEXT = (join(7.1 * S, "c", 3, took=5 * S), join(7.1 * S, "a", 3, took=5 * S))
+
+WAITED = {
+    "which did not rejoin": ([*PAIR, ALONE, *told(200, "b")], ["", "b, which did not rejoin"]),
+    "late since it was told": (
+        [*PAIR, NEWCOMER, *told(1 * S, "b"), *EARLY, join(9 * S, "b", 2, took=100)], ["", "b, 8 s"]
+    ),
+    "late since it was told first": (
+        [*PAIR, NEWCOMER, *told(1 * S, "b"), *told(3 * S, "b"), *EARLY, join(9 * S, "b", 2, took=100)],
+        ["", "b, 8 s"],
+    ),
+    "told when the last one before had its answer, and again": (
+        [*(*PAIR, *told(11, "b"), NEWCOMER, *told(1 * S, "b"), *EARLY), join(9 * S, "b", 2, took=100)],
+        ["", "b, 8 s"],
+    ),
+    "neither told late nor late for half of the time": (
+        [*PAIR, NEWCOMER, *told(4.55 * S, "b"), *EARLY, join(9 * S, "b", 2, took=100)], ["", ""]
+    ),
+    "who misses it is waited for, but not in the next one": (
+        [*TRIO, *MISSED, *FENCED], ["", "b, which did not rejoin", ""]
+    ),
+    "not before the first one has come": (
+        [
+            *(*TRIO, leaves(1 * S, "c"), *told(1.1 * S, *"ab")),
+            *(join(5 * S, "b", 2, took=3.1 * S), join(8 * S, "a", 2, members=("a", "b"), took=100)),
+        ],
+        ["", "a, 3 s"],
+    ),
+    # it was what ended the wait: the other one had been given up before
+    "who comes last is late also if another one never came": (
+        [
+            *(*TRIO, *told(1.1 * S, *"ac"), join(1 * S, "b", 2, took=5 * S)),
+            join(5.95 * S, "a", 2, members=("a", "b"), took=50),
+        ],
+        ["", "a, 4.85 s"],
+    ),
+    # only the leader's list, or its own answers, say that a member did not
+    "who was not seen to join may have joined unseen": ([*TRIO, *MISSED], ["", "a, 2.6 s"]),
+    "told of one that it missed, and again of the next": (
+        [
+            *(*TRIO, *MISSED, *told(7.2 * S, "b"), *NEXT),
+            *(join(12 * S, "b", 3, took=100), sync(12.2 * S, "a", 3)),
+        ],
+        ["", "a, 2.6 s", "b, 4.8 s"],
+    ),
+}  # fmt: skip
 
 
-def test_a_member_is_known_to_have_missed_a_generation() -> None:
-    assert [one.missed for one in learnt(*TRIO, *MISSED, *FENCED)] == [{}, {"b": "b"}, {}]
-    late = join(5 * S, "b", 2, took=4 * S)  # its answer was under way for long
-    assert [one.missed for one in learnt(*TRIO, *MISSED, FENCED[0], late)] == [{}, {}]
-    causes = [[*map(str, one.causes)] for one in learnt(*TRIO, *MISSED, *FENCED)]
-    assert causes[1:] == [["c rejoined"], ["b rejoined"]]
-
-
-def test_a_generation_begins_with_the_first_request_however_late_its_answer_is() -> None:
-    newcomer = join(1 * S, "c", 2, new=True, took=5 * S)
-    others = (join(3 * S, one, 2, members=("a", "b", "c"), took=2 * S) for one in "ab")
-    _, one = learnt(*PAIR, newcomer, *others)
-    assert one.began == 1 * S * 1e6
+@pytest.mark.parametrize(("exchanges", "names"), WAITED.values(), ids=WAITED)
+def test_for_whom_a_generation_waits(exchanges: list[Exchange], names: list[str]) -> None:
+    found = ["" if one.waited is None else str(one.waited) for one in learnt(*exchanges)]
+    assert found == names

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import S, by_end, evidence_packets, found, whats
+from tests.captures.checks.given import S, evidence_packets, found, whats
 from tests.captures.checks.groups import heartbeat
 from tests.captures.checks.test_epochs import beats
-from tests.captures.checks.test_generations import EXPIRED, join, leaves, told
+from tests.captures.checks.test_generations import EXPIRED, join, leaves
 
 
 def flapping(
@@ -60,12 +60,6 @@ def test_a_member_that_polls_too_late_is_said_once() -> None:
     what = "group g: b left, because it did not poll within its max.poll.interval.ms of 6 s"
     assert whats(findings) == [("warning", what)]
     assert evidence_packets(findings) == [[(100001, 100002)]]
-
-
-def test_a_member_that_does_not_come_when_it_is_told_to() -> None:
-    newcomer = join(5 * S, "c", 2, new=True, members=("c",), took=6 * S)
-    (finding,) = found("rebalances", *by_end(*flapping(0), newcomer, *told(6 * S, "b-0")))
-    assert "b was told to rejoin and removed, because it did not poll" in finding.what
 
 
 def test_one_that_keeps_coming_back() -> None:

@@ -12,10 +12,8 @@ from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.kafka.notes import INFERRED, WAITS
 from barnabas.captures.summary.sequence import MADE, ONE_SIDE, messages, numbered, sequence
 from barnabas.captures.writing.masking import Masking
-from barnabas.proxy.edits.version_ranges import Offer
 from tests.captures.summary.views import sample
-from tests.proxy.faults.given import produce
-from tests.proxy.frames import heartbeat_request, heartbeat_response, request, response
+from tests.proxy.frames import heartbeat_request, heartbeat_response
 from tests.proxy.playbook import MS, START, Stage
 from tests.proxy.test_masked_capture import Recorded
 
@@ -139,20 +137,6 @@ def test_a_row_says_who_spoke_and_which_rules_and_errors_there_were(run: Run) ->
     actor = run("{respond: {error: NOT_COORDINATOR}}")
     played(actor, "ask 1")
     assert [one["error"] for one in shown(actor.done)] == [None, "NOT_COORDINATOR"]
-
-
-def test_a_request_of_a_version_that_is_not_offered_does_not_leave(run: Run) -> None:
-    actor = run("close", "{api: Metadata}")
-    actor.stage.plan.offer = Offer("2.0")
-    actor.ask(request("Metadata", 1, version=12))
-    assert seen(actor) == {(ASKED, 1): (0, "request not forwarded: its version is not offered")}
-
-
-def test_acks_0_that_asks_for_an_answer_leaves(run: Run) -> None:
-    actor = run("{edit: {set: {acks: 1}}}", "{api: Produce, direction: request}")
-    actor.ask(produce(1, acks=0))
-    actor.answer(response("Produce", 1, version=7))  # which nobody waits for
-    assert seen(actor) == {(ASKED, 1): (0, 0)}
 
 
 def test_a_window_has_what_was_at_the_proxy_in_it(run: Run) -> None:

@@ -69,16 +69,6 @@ def test_the_ip_checksum_is_right(size: int, port: int, address: object) -> None
     assert struct.unpack(">H", headers[36:38])[0] == ones(pseudo)
 
 
-def test_a_remark_repeats_no_acknowledgement() -> None:
-    flow = FlowHeaders(*FOUR, 0)
-    flow.handshake()
-    acks = [parsed(flow.request.remark()).ack for _ in range(3)]
-    assert acks == [0, 1, 0]
-    flow.response.header(5)
-    assert parsed(flow.request.remark()).ack == 6
-    assert parsed(flow.request.header(1) + b"x")[2:4] == (1, 6)
-
-
 TIMES = st.integers(0, 2**63 - 1)
 
 

@@ -26,7 +26,7 @@ from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
-from tests.captures.writing.test_writer import CLIENT, LISTENER, NOW, begin
+from tests.captures.writing.test_writer import NOW, begin
 from tests.places import ROOT
 
 SAMPLES = ROOT / "captures" / "samples"
@@ -157,24 +157,6 @@ def test_segments_that_make_room_while_their_folder_is_read_cost_themselves_only
     chunks = [event.data for event in reader if isinstance(event, Chunk)]
     assert chunks == said[:first] + said[2:]
     assert reader.missing == {NAMED: [1, 2][first:]}
-
-
-def test_ports_that_another_connection_uses_behind_a_missing_segment(tmp_path: Path) -> None:
-    folder = tmp_path / "f"
-    with writing(folder) as writer:
-        for number, data in ((1, b"one"), (2, b"two")):
-            flow = writer.open(number, CLIENT, LISTENER, NOW, {})
-            flow.arrived("request", data, NOW)
-            writer.look(NOW)
-            flow.arrived("request", data + data, NOW)
-            if number == 1:
-                writer.look(NOW)
-                flow.close(NOW)
-    first, _, _, last = sorted(folder.iterdir())
-    events = list(CaptureReader(first, last))
-    kinds = [Opened, Chunk, Lost, Closed, Opened, Lost, Lost, Chunk]
-    assert [type(event) for event in events] == kinds
-    assert [event.connection for event in events] == [1, 1, 0, 1, 2, 2, 2, 2]
 
 
 def test_a_segment_ends_when_it_is_old_and_not_empty(tmp_path: Path) -> None:
