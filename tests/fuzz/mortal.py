@@ -47,7 +47,6 @@ class Mortal:
         self.start()
 
     def start(self) -> None:
-        """Serve."""
         self._listener = socket.create_server(self.address)
         self.address = self._listener.getsockname()
         threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()

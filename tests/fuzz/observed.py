@@ -33,7 +33,6 @@ ASK: Final = request(METADATA, 1, {"topics": None})
 
 
 def case(*chunks: bytes, number: int = 0, mutator: str = "nulls") -> Case:
-    """A case of these chunks."""
     data = chunks[0]
     key, version = int.from_bytes(data[4:6]), int.from_bytes(data[6:8])
     seed = Seed(key, version, "request", data[4:], "test")

@@ -43,7 +43,6 @@ for _frame in golden_frames("request", "response", "header"):
 
 
 def golden_message(frame: Line) -> Message:
-    """Return the message that a golden line has a frame of."""
     if frame["api"] in HEADERS:
         return HEADERS[frame["api"]]
     if frame["direction"] == "data":
@@ -52,12 +51,10 @@ def golden_message(frame: Line) -> Message:
 
 
 def golden_codec(frame: Line) -> Codec:
-    """Return the codec of a golden line's message in its version."""
     return golden_message(frame).codec(frame["version"])
 
 
 def golden_values(frame: Line) -> dict[str, Any]:
-    """Return the values of a golden frame."""
     return golden_codec(frame).decode(bytes.fromhex(frame["hex"]))
 
 

@@ -20,7 +20,6 @@ from tests.golden.frames import golden_frames
 
 
 def places_in(layout: Layout, path: str = "") -> Iterator[str]:
-    """The paths of all structures with a host and a port."""
     names = {slot.name for slot in layout.slots}
     if {"host", "port"} <= names:
         yield path
@@ -156,7 +155,6 @@ def named(place: Place, layout: Layout, nodes: range) -> dict[str, Any]:
 
 
 def hosts_in(value: Any) -> Iterator[str]:
-    """The hosts of all addresses in decoded values."""
     if isinstance(value, list):
         for item in value:
             yield from hosts_in(item)

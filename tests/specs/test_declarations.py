@@ -16,7 +16,6 @@ ALWAYS = (0, FOREVER)
 
 
 def both(one: tuple[int, int] | None, other: tuple[int, int]) -> tuple[int, int] | None:
-    """The versions in both ranges."""
     if one is None:
         return None
     common = max(one[0], other[0]), min(one[1], other[1])

@@ -30,7 +30,6 @@ KINDS = [
 
 
 def asked(key: int, version: int, body: bytes = b"", tags: bytes = b"\0") -> bytes:
-    """A request without its size, written by hand."""
     head = struct.pack(">hhi", key, version, 77)
     kind = request_header_version(key, version)
     if kind >= 1:

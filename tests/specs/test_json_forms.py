@@ -23,7 +23,6 @@ from tests.specs.strategies import values
 
 
 def golden() -> list[tuple[int, int, Direction, dict[str, Any]]]:
-    """(key, version, direction, body) of every frame."""
     return [
         (frame["key"], frame["version"], frame["direction"], golden_values(frame))
         for frame in golden_frames()

@@ -55,8 +55,6 @@ def found_at(key: int, version: int, body: bytes, steps: list[int]) -> tuple[Res
 
 
 def passed(key: int, version: int, body: bytes, steps: list[int], to: str = "proxy") -> bytes:
-    """What leaves of a response. Raises Malformed."""
-
     def resolve(kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:
         return to, 7
 

@@ -39,7 +39,6 @@ def declared() -> dict[str, Any]:
 
 
 def problems(value: Any, annotation: Any, path: str) -> list[str]:
-    """Where a value is not of a type."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is types.UnionType:
         each = [problems(value, one, path) for one in arguments]

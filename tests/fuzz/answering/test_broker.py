@@ -21,7 +21,6 @@ from tests.fuzz.observed import request as asked
 
 
 def told(reply: Reply, key: int, version: int) -> Frame:
-    """A reply, read."""
     return decode_frame(b"".join(reply.chunks)[4:], "response", key=key, version=version)
 
 

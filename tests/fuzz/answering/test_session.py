@@ -38,7 +38,6 @@ def _broker(delivery: Delivery, *chunks: bytes) -> Broker:
 def _session(
     broker: Broker, patience: float, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[tuple[Session, selectors.BaseSelector]]:
-    """A session and its selector; it leaves nothing behind."""
     with selectors.DefaultSelector() as selector:
         session = Session(selector, broker, clock, patience)
         try:
@@ -84,7 +83,6 @@ def test_half_open_ends_with_the_case() -> None:
 
 
 def _asked(session: Session, selector: selectors.BaseSelector) -> socket.socket:
-    """A client that has asked, and whose request was answered with the case."""
     host, _, port = session.bootstrap.partition(":")
     sock = socket.create_connection((host, int(port)), timeout=60)
     sock.sendall(REQUEST)

@@ -30,7 +30,6 @@ def test_draws_are_below_their_limit_and_reach_all_of_it(limit: int) -> None:
 
 
 def test_first_draws_of_following_numbers_are_spread() -> None:
-    """A campaign goes through the numbers one by one."""
     found = Counter(SeededRandom("numbers", number).below(8) for number in range(8000))
     assert all(850 < times < 1150 for times in found.values())
     pairs: Counter[tuple[int, int]] = Counter()

@@ -11,7 +11,7 @@ import pytest
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.coverage.lines import Lines, Unit
-from barnabas.fuzz.database.findings import Findings, FindingsError, Kept, Reached
+from barnabas.fuzz.database.findings import Findings, FindingsError, Kept
 from barnabas.fuzz.engine.energy import MOST, of_fields
 from barnabas.fuzz.engine.running import run_range
 from barnabas.fuzz.engine.stats import Cell, Field, Judged, Stats
@@ -145,22 +145,6 @@ def test_a_case_that_shows_it_alone_takes_the_place_of_one_that_may_be_innocent(
 
 
 FILE, PARSER = Unit("p", "f", False), Unit("p", "f.read", True)
-
-
-def test_what_is_kept_first_is_of_valid_messages_and_what_follows_adds_up(tmp_path: Path) -> None:
-    with Findings(tmp_path / "f.db", write=True) as findings:
-        kept = findings.campaign("c", "t", {}, 0.0)
-        other = findings.campaign("d", "t", {}, 0.0)
-        assert findings.reached(kept.id) == {}
-        assert not kept.counted()
-        kept.reached({FILE: Lines(1, 15)})
-        assert kept.counted()
-        assert not other.counted()
-        kept.reached({FILE: Lines(2, 15), PARSER: Lines(1, 3)})
-        kept.reached({FILE: Lines(4, 15), PARSER: Lines(0, 3)})
-    with Findings(tmp_path / "f.db", write=False) as findings:
-        assert findings.reached(kept.id) == {FILE: Reached(15, 1, 7), PARSER: Reached(3, 0, 1)}
-        assert findings.reached(other.id) == {}
 
 
 @pytest.mark.parametrize("settings", [{"coverage": "feedback"}, {}])

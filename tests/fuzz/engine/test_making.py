@@ -136,7 +136,6 @@ def test_the_newest_version_of_a_field_comes_first_then_the_oldest() -> None:
 
 
 def test_the_ways_of_a_mutator_take_turns() -> None:
-    """A length has 15 lies, and a field with many visits comes through all of them soon."""
     made = Maker("s", [seed for seed in corpus() if seed.key == keys.HEARTBEAT], [LENGTHS])
     ways: dict[str, Counter[str]] = {}
     for number in range(4 * made.strata):

@@ -29,8 +29,6 @@ def recipe(*draws: int) -> Recipe:
 
 
 class Once(FakeTarget):
-    """Does it the first time only."""
-
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         for one in super().run(cases):
             yield one if len(self.ran) == 1 else replace(one, raised="")

@@ -146,8 +146,6 @@ def test_a_batch_ends_behind_the_case_after_which_the_time_is_up() -> None:
 
 
 class Finishing(FakeTarget):
-    """Has two under way."""
-
     def run_until(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
         for at in range(0, len(cases), 2):
             if over():

@@ -31,7 +31,6 @@ ROUND = range(100)
 
 
 def rows(shard: range) -> list[Row]:
-    """What a shard comes to."""
     (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], shard, len(shard))
     return list(rows_of(batch.stats))
 
@@ -127,7 +126,6 @@ def test_a_job_of_plain_values_is_the_campaign(tmp_path_factory: pytest.TempPath
 
 
 def test_a_job_needs_no_file_of_the_campaigns(tmp_path: Path) -> None:
-    """A worker elsewhere has none of them."""
     frames = tmp_path / "mine.jsonl"
     line = {"api": "Metadata", "key": 3, "version": 0, "direction": "request", "hex": "00000000"}
     frames.write_text(json.dumps(line))

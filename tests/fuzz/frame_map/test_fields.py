@@ -33,7 +33,6 @@ def seeds() -> Iterator[Seed]:
 
 
 def well_made(chart: FieldMap) -> None:
-    """What holds of every map."""
     assert chart.cut == ""
     paths = [part.path for part in chart.parts]
     assert len(set(paths)) == len(paths)
@@ -88,7 +87,6 @@ def test_of_a_malformed_frame_there_is_what_can_be_read() -> None:
 
 
 def test_record_sets_of_kafka_are_mapped_to_their_ends() -> None:
-    """Every byte of an uncompressed set is some field's."""
     looked = 0
     with gzip.open(GOLDEN / "records-a.jsonl.gz", "rt") as lines:
         for line in lines:

@@ -57,8 +57,6 @@ def test_record_sets_are_valid(version: int) -> None:
 
 
 def test_messages_come_in_shapes() -> None:
-    """One of each and nothing null, several, and null wherever it may be."""
-
     def body(shape: Shape, number: int) -> dict[str, Any]:
         seed = message(3, 12, "response", SeededRandom("h", number), "", shape)
         return decode_frame(seed.frame, "response", key=3, version=12).body

@@ -102,7 +102,6 @@ def test_what_stands_before_is_read_as_ever(mutator: Mutator) -> None:
 
 
 def seed_of(seed: Seed, frame: bytes) -> Seed:
-    """The same kind of message with another frame."""
     return Seed(seed.key, seed.version, seed.direction, frame, seed.origin)
 
 
@@ -144,7 +143,6 @@ def broken_charts() -> list[FieldMap]:
 
 @EACH
 def test_it_can_be_put_to_what_is_malformed_already(mutator: Mutator) -> None:
-    """A second change is made to what the first has left."""
     for number, chart in enumerate(broken_charts()):
         for part in mutator.places(chart)[:3]:
             made = mutator.apply(chart, part, SeededRandom("broken", number))

@@ -20,7 +20,6 @@ def problem(frame: bytes) -> object:
 
 
 def test_a_number_of_tags_below_zero_is_none() -> None:
-    """Of the body, of the header behind the client id, and both."""
     assert PLAIN.endswith(b"\0")
     header = 14 + int.from_bytes(PLAIN[12:14], "big", signed=True)
     assert PLAIN[header] == 0

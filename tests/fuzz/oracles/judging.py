@@ -87,7 +87,6 @@ def empty(key: int, **fields: Any) -> bytes:
 
 
 def produce(version: int, records: bytes, acks: int = 1, topic: str = "t") -> bytes:
-    """Return a Produce request for one partition."""
     part = {"index": 0, "records": records}
     data = [{"name": topic, "partition_data": [part]}]
     return request(PRODUCE, version, {"acks": acks, "timeout_ms": 1000, "topic_data": data})

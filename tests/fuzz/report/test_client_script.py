@@ -50,7 +50,6 @@ def recorded(case: Case) -> Broker:
 
 @contextlib.contextmanager
 def running(text: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The script's address, and its process."""
     path = folder / "finding.py"
     path.write_text(text)
     line = [sys.executable, "-I", "-S", str(path)]
@@ -63,7 +62,6 @@ def running(text: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[str
 
 
 def said(process: subprocess.Popen[str]) -> list[str]:
-    """What it printed; its end."""
     process.kill()
     assert process.stdout is not None
     return process.stdout.read().splitlines()

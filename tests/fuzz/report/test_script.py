@@ -30,7 +30,6 @@ from tests.fuzz.observed import observed, request, response
 
 
 def run(text: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a script as somebody does who has nothing but Python."""
     path = folder / "finding.py"
     path.write_text(text)
     line = [sys.executable, "-I", "-S", str(path), *arguments]
@@ -54,14 +53,12 @@ def told(text: str, address: tuple[str, int], folder: Path) -> tuple[int, str]:
 
 
 def asks(*topics: str, correlation_id: int = 7) -> Case:
-    """A case that asks for topics."""
     body = {"topics": [{"name": name} for name in topics]}
     frame = request(METADATA, 1, body, correlation_id)
     return cook(Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), 0)
 
 
 def script_of(case: Case, *before: Asked, **more: Any) -> str:
-    """The script of a case, with what is asked before it."""
     return script('it "dies"\\', case, Recorded(before, case.chunks), **more)
 
 
@@ -109,13 +106,11 @@ def test_it_says_whether_the_finding_is_shown(
 
 
 def metadata(error: int) -> bytes:
-    """An answer about the topic of sessions."""
     topic = {"error_code": error, "name": TOPIC, "is_internal": False, "partitions": []}
     return response(METADATA, 1, {"brokers": [], "controller_id": -1, "topics": [topic]})
 
 
 def before(case: Case) -> Asked:
-    """The case's question, answered, before it."""
     return Asked(METADATA, 1, case.chunks[0][4:], metadata(0))
 
 
@@ -151,7 +146,6 @@ def test_an_error_before_the_case_that_passes_is_asked_away(tmp_path: Path) -> N
     answered: list[bytes] = []
 
     def first(asked: bytes) -> bool:
-        """Of requests: the first is answered with an error, others are not."""
         answered.append(asked)
         broker.answers = {METADATA: metadata(5 if len(answered) == 1 else 0)}
         return False

@@ -21,7 +21,6 @@ CHALLENGE = b"r=fuzz000012and-the-server's-own,s=QUJDRA==,i=4096"
 
 
 def _played(session: Session) -> tuple[list[tuple[int, int]], Values]:
-    """The APIs and versions that it asks, and its live values."""
     challenge = {"error_code": 0, "auth_bytes": CHALLENGE}
     asked, live = driven(session.run(Stage({}, 12)), lambda _: challenge)
     return [(ask.key, ask.version) for ask in asked], live

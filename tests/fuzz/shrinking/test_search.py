@@ -56,7 +56,6 @@ def counted(fires: Callable[[Recipe], bool]) -> tuple[Callable[[Recipe], bool], 
 
 
 def nulled(recipe: Recipe) -> str | None:
-    """The name of the topic that the mutation is put to."""
     for change in recipe.changes:
         if change.mutator == "null":
             path = change.path

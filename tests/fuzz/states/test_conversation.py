@@ -23,7 +23,6 @@ rules: [{name: mute, match: {api: Heartbeat, direction: request}, do: {drop: {}}
 
 
 def nobodys(alphabet: str) -> Conversation:
-    """With a broker that is gone."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = listening.getsockname()
     prober = Prober()

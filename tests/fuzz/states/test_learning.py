@@ -44,8 +44,6 @@ class Counter:
 
 
 class Moody(Counter):
-    """Says something else each time."""
-
     def say(self, name: str) -> str:
         super().say(name)
         return str(self.requests)

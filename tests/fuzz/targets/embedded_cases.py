@@ -20,12 +20,10 @@ PARKED: Final = request(FETCH, 4, {"max_wait_ms": 60000, "min_bytes": 1 << 20, "
 
 
 def asks(count: int) -> list[Case]:
-    """Cases 0, 1, 2 and so on that are answered."""
     return [case(ASK, number=number) for number in range(count)]
 
 
 def run(target: BrokerTarget, *cases: Case) -> list[Observation]:
-    """One observation a case, in order."""
     found = list(target.run(cases))
     assert [one.case for one in found] == list(cases)
     return found

@@ -74,7 +74,6 @@ def test_a_listener_with_sasl_is_for_releases_that_can_be_told_of_it() -> None:
 
 
 def _valid(target: BrokerTarget, *names: str) -> Iterator[Observation]:
-    """What becomes of all that may come behind some sessions, as it is."""
     some = [session for session in SESSIONS if session.name in names]
     found = seeds(target.lanes.offered, some)
     return target.run(
@@ -86,7 +85,6 @@ def _valid(target: BrokerTarget, *names: str) -> Iterator[Observation]:
 
 
 def _accepted(one: Observation) -> bool:
-    """Whether a token was taken."""
     version = one.case.recipe.seed.version
     (reply,) = one.replies
     body = decode_frame(reply, "response", key=SASL_AUTHENTICATE, version=version).body

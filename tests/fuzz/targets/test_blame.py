@@ -82,13 +82,11 @@ def test_kinds_that_were_to_blame_before_are_looked_at_first() -> None:
 
 
 def died() -> list[Observation]:
-    """Four were answered, then three were under way, and nobody was there for the last two."""
     endings = ["open"] * 4 + ["closed", "reset", "closed"] + ["refused"] * 2
     return [Observation(one, ending=end) for one, end in zip(cases(9), endings, strict=True)]  # type: ignore[arg-type]
 
 
 def hung() -> list[Observation]:
-    """Three of six were not answered."""
     waited = (("waited_ms", 400),)
     return [Observation(one, facts=waited if one.number % 2 else ()) for one in cases(6)]
 

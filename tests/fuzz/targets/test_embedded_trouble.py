@@ -231,14 +231,11 @@ class Lives:
     looked = 0
 
     def death(self) -> Death | None:
-        """None."""
         self.looked += 1
         return None
 
 
 class Clock:
-    """Time passes only while somebody sleeps."""
-
     now = 0.0
 
     def monotonic(self) -> float:

@@ -98,8 +98,6 @@ def test_long_names_in_a_log_cost_no_more_than_their_length(name: str) -> None:
 
 
 class Log:
-    """Says what it was given, once."""
-
     def __init__(self) -> None:
         self.said: tuple[str, ...] = ()
 

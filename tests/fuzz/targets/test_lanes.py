@@ -19,8 +19,6 @@ SILENT = request(PRODUCE, 3, {"acks": 0, "timeout_ms": 1, "topic_data": []})
 
 @pytest.fixture
 def broker() -> Iterator[tuple[str, int]]:
-    """Answers Metadata, and says nothing to Produce."""
-
     def serve(taken: socket.socket) -> None:
         with taken, taken.makefile("rwb") as stream:
             while size := stream.read(4):
@@ -63,7 +61,6 @@ def test_a_connection_is_left_behind_on_which_a_request_was_told_nothing(
 
 @pytest.fixture
 def connections() -> Iterator[Connections]:
-    """To a listener that takes nobody."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
         found = Connections(32)
         found.aim(listener.getsockname())

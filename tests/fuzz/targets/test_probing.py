@@ -53,7 +53,6 @@ def answered(client: socket.socket, read: int, count: int, bodies: Bodies = BODI
 
 
 def test_what_came_behind_garbage_is_no_answer_to_the_next_request() -> None:
-    """Each is answered on a connection of its own."""
     accepted: list[socket.socket] = []
 
     def answers(listening: socket.socket) -> None:

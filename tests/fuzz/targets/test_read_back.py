@@ -33,12 +33,10 @@ def at_40(**producer: int) -> bytes:
 
 
 def announcing(delta: int) -> bytes:
-    """A batch of other offsets than it has records."""
     return with_crc(SENT[:23] + delta.to_bytes(4, "big", signed=True) + SENT[27:])
 
 
 def based(offset: int) -> bytes:
-    """From wherever a producer begins."""
     return offset.to_bytes(8, "big", signed=True) + SENT[8:]
 
 

@@ -194,7 +194,6 @@ def ratio(layout: Layout) -> float:
 
 
 def least(node: Node) -> int:
-    """Return the fewest bytes that a value can have."""
     if node.kind in CHARS:
         return size_of(CHARS[node.kind])
     if node.struct is not None:
@@ -205,7 +204,6 @@ def least(node: Node) -> int:
 
 
 def shortest(node: Node) -> Any:
-    """Return the value that takes the fewest bytes."""
     if node.nullable:
         return None
     if node.struct is not None:

@@ -41,7 +41,6 @@ TYPES = {
 
 
 def message(name: str, encoding: str) -> Codec:
-    """Return the codec of a message with one field, x."""
     return every_kind.codec_of(every_kind.VERSIONS[encoding], ("x" / TYPES[name],))
 
 

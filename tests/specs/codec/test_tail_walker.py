@@ -43,7 +43,6 @@ def length_in_front(layout: Layout, data: bytes, step: int = 1) -> int:
 
 
 def body(layout: Layout = NEW, **values: Any) -> bytes:
-    """A header without tags, and the fields."""
     return b"\0" + Codec(layout, "a test").encode(values)
 
 

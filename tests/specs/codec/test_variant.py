@@ -34,7 +34,6 @@ from tests.specs.strategies import values
 
 
 def drawn(data: st.DataObject, codec: Codec) -> dict[str, Any]:
-    """Return the values of any body of a message."""
     return codec.decode(codec.encode(data.draw(values(codec.layout))))
 
 

@@ -63,8 +63,6 @@ LEDGER = Dialect(
 
 
 def overdrafts(_: NoSettings) -> See:
-    """Refused transfers."""
-
     def see(exchange: Exchange, _: Context) -> Iterator[Finding]:
         if exchange.error == "OVERDRAWN":
             yield Finding("error", "an overdrawn account", "save money", (evidence(exchange),))
@@ -76,15 +74,12 @@ CHECKS = (Check("overdrafts", NoSettings(), overdrafts, "refused transfers", "th
 
 
 class Branches:
-    """Clerks of a branch, as members of a group."""
-
     forgotten = 0
 
     def __init__(self, bytes_: int) -> None:
         self.bytes_ = bytes_
 
     def of(self, exchange: Exchange) -> Iterable[Answered]:
-        """Return what an Enroll says."""
         asked, told = exchange.request, exchange.response
         if exchange.api != "Enroll" or asked is None or told is None:
             return ()

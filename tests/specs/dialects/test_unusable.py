@@ -36,7 +36,6 @@ def trouble(*arguments: str | Path, code: int = MISUSE) -> str:
 
 
 def changed(old: str, new: str) -> str:
-    """The module of the ledger with a change."""
     assert LEDGER.count(old) == 1
     return LEDGER.replace(old, new)
 

@@ -56,7 +56,6 @@ def capture_of(path: Path, *conversations: list[Said]) -> Path:
 
 
 def tshark(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs tshark with the dissector over a capture."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as lua:
         lua.write(script())
         lua.flush()
@@ -78,7 +77,6 @@ def tshark(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def dissected(path: Path, *arguments: str) -> list[Dissected]:
-    """The frames that tshark finds in a capture."""
     run = tshark(path, "-J", "bkafka", "-T", "pdml", *arguments)
     assert "Lua" not in run.stderr, run.stderr
     # it is without words where packets are cut so short that Wireshark itself gives up

@@ -28,7 +28,6 @@ def titles(found: list[Dissected]) -> list[str]:
 
 
 def captured(path: Path, said: list[Said], size: int, port: int = 9092) -> Path:
-    """A capture of one conversation, in segments of one size."""
     sizes = iter(lambda: size, None)
     found = segments(said, sizes, client=("10.0.0.1", 20000), broker=("10.0.0.2", port), isn=1000)
     return write_pcap(path, map(ip_packet, found))

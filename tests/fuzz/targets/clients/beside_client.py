@@ -18,7 +18,6 @@ speaking = threading.Lock()
 
 
 def session(number: int, run: str, bootstrap: str) -> None:
-    """One, to its end."""
     word = asked(bootstrap) if run == "consume" else b""
     raised: dict[str, Any] | None = None
     if word == b"die":
@@ -36,7 +35,6 @@ def session(number: int, run: str, bootstrap: str) -> None:
 
 
 def main() -> None:
-    """Sessions until there are no more lines."""
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
         found = json.loads(line)

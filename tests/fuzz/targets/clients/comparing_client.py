@@ -52,7 +52,6 @@ def delivered(data: bytes) -> Iterator[list[Any]]:
 
 
 def reads(address: tuple[str, int]) -> tuple[list[list[Any]], list[str]]:
-    """What is delivered, and reported."""
     found: list[list[Any]] = []
     for _ in range(2):
         with socket.create_connection(address, 60.0) as sock:
@@ -71,7 +70,6 @@ def reads(address: tuple[str, int]) -> tuple[list[list[Any]], list[str]]:
 
 
 def main() -> None:
-    """Sessions until there are no more lines."""
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
         asked = json.loads(line)

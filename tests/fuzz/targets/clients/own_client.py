@@ -33,7 +33,6 @@ def said(number: int, where: str = "") -> None:
 
 
 def asked(bootstrap: str) -> bytes:
-    """The body of the answer to Metadata."""
     host, port = bootstrap.split(":")
     with socket.create_connection((host, int(port))) as sock:
         sock.sendall(METADATA_V0)
@@ -42,20 +41,17 @@ def asked(bootstrap: str) -> bytes:
 
 
 def die() -> None:
-    """As a program in Go does."""
     print("panic: runtime error: of the tests [5]\n\ngoroutine 1 [running]:", file=sys.stderr)
     print("github.com/own/client.(*C).read(0x1)\n\t/c.go:1 +0x2\n", file=sys.stderr, flush=True)
     os._exit(2)
 
 
 def spin() -> None:
-    """For ever."""
     while True:
         pass
 
 
 def main() -> None:
-    """Sessions until there are no more lines."""
     asleep = silent = False
     halves = 0
     shy, once = sys.argv[1:] == ["shy"], sys.argv[1:] == ["once"]

@@ -13,8 +13,6 @@ from barnabas.fuzz.targets.clients.limits import Limits
 
 
 class Machine:
-    """For how long nobody had a processor."""
-
     delayed = 0.0
 
 

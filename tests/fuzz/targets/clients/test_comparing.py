@@ -41,7 +41,6 @@ def valid(number: int = 0) -> Case:
 
 
 def broken(mutator: Mutator, count: int) -> list[Case]:
-    """Cases of one change by a mutator."""
     maker = Maker("1", (SEED,), (mutator,))
     found = [case for case in maker.cases(range(count)) if len(case.recipe.changes) == 1]
     assert found

@@ -37,15 +37,12 @@ def die(bootstrap, topic):
 
 
 class Forking(NamedTuple):
-    """A server, and what its processes need."""
-
     server: ForkServer
     folder: Path
     guard: Guard
     selector: selectors.DefaultSelector
 
     def child(self) -> Child:
-        """A process of it."""
         own = self.folder, self.selector, self.guard
         return Child((), *own, environment={}, server=self.server)
 

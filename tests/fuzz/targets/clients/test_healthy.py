@@ -27,7 +27,6 @@ TRIES = 10
 
 
 def _installed(package: str, name: str) -> ClientTarget:
-    """A client as it is installed beside the tests."""
     found = Client(package, "as installed", lambda: program(Path(sys.executable), name))
     return ClientTarget(found, limits=PATIENT, side_by_side=1)
 
