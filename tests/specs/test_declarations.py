@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from barnabas import specs
+from barnabas.specs import keys
 from barnabas.specs.declaration import FOREVER, UNSET, Field, Type
 from barnabas.specs.message import Api, Message
+from barnabas.specs.registry import NAMES
 from tests.golden.definitions import ANEW, DEFINITIONS, newest, versions
 from tests.golden.frames import snake
 
@@ -110,3 +113,11 @@ def test_every_field_is_as_kafka_defines_it(key: int, name: str) -> None:
 def test_all_apis_are_there() -> None:
     requests = [one for one in DEFINITIONS["messages"].values() if one["type"] == "request"]
     assert [key for key, _, _ in specs.REGISTRY] == sorted({one["apiKey"] for one in requests})
+
+
+def test_each_api_has_its_constant() -> None:
+    expected = {
+        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper(): key for key, name in NAMES.items()
+    }
+    found = {name: value for name, value in vars(keys).items() if name.isupper()}
+    assert found == expected

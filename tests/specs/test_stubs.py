@@ -72,15 +72,6 @@ def test_every_frame_is_of_the_type_of_its_message(name: str, declared: dict[str
             assert problems(values, declared[message.name], message.name) == []
 
 
-def test_all_versions_at_their_defaults_are_of_the_type(declared: dict[str, Any]) -> None:
-    for key, name, _ in specs.REGISTRY:
-        for message in (specs.api(key).request, specs.api(key).response):
-            assert typing.is_typeddict(declared[message.name])
-            for version in range(message.versions[0], message.versions[1] + 1):
-                values = message.layout(version).defaults()
-                assert problems(values, declared[message.name], f"{name} v{version}") == []
-
-
 def test_what_is_always_there_and_what_only_some_versions_have(declared: dict[str, Any]) -> None:
     partition = declared["FetchRequestTopicsPartitions"]
     assert "fetch_offset" in partition.__required_keys__

@@ -48,15 +48,3 @@ def test_answers_to_fetch_have_all_that_a_client_may_insist_on(version: int) -> 
     assert any(
         partition["records"] is None for body in found.values() for partition in partitions(body)
     )
-
-
-def test_elements_of_several_differ() -> None:
-    found = bodies(keys.FETCH, 12)["several"]
-    topics = [topic["topic"] for topic in found["responses"]]
-    numbers = [one["partition_index"] for one in found["responses"][0]["partitions"]]
-    assert (len(set(topics)), len(set(numbers))) == (SEVERAL, SEVERAL)
-    metadata = bodies(keys.METADATA, 12)["several"]
-    assert [one["node_id"] for one in metadata["brokers"]] == [0, 1, 2]
-    assert len({one["topic_id"] for one in metadata["topics"]}) == SEVERAL
-    coordinators = bodies(keys.FIND_COORDINATOR, 4)["several"]["coordinators"]
-    assert len({one["key"] for one in coordinators}) == SEVERAL

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from barnabas.fuzz.coverage.agent import HOST, SIZE, Agent, Counted
-from barnabas.fuzz.coverage.probes import Key, Passed, Probes
+from barnabas.fuzz.coverage.probes import ROOM, Key, Passed, Probes
 from barnabas.fuzz.coverage.python import dump
 
 FILE = Key(0, "f.py")
@@ -116,3 +116,26 @@ def test_news_of_a_process_is_what_no_other_had_passed() -> None:
     for one, end in zip((first, second), ends, strict=True):
         end()
         one.close()
+
+
+ONE, OTHER = Key(1, "a/B"), Key(2, "a/C")
+
+
+def test_what_nobody_had_passed_is_a_feature_of_who_does_first() -> None:
+    passed = Passed()
+    assert passed.add({ONE: Probes(0b110, 4)}) == ["reached a/B 1"]
+    assert passed.add({ONE: Probes(0b110, 4), OTHER: Probes(0, 4)}) == []
+    assert passed.add({ONE: Probes(0b1010, 4), OTHER: Probes(1, 4)}) == [
+        "reached a/B 3",
+        "reached a/C 0",
+    ]
+    assert passed.all == {ONE: Probes(0b1110, 4), OTHER: Probes(1, 4)}
+
+
+def test_what_there_is_no_room_for_is_forgotten_and_said() -> None:
+    passed = Passed()
+    passed._size = ROOM - 10_000
+    assert passed.add({Key(1, "a"): Probes(1, 0)}) == ["reached a 0"]
+    assert passed.add({Key(2, "b"): Probes(1 << 9_000, 0)}) == ["reached more than is kept"]
+    assert passed.add({Key(1, "a"): Probes(0b11, 0)}) == ["reached a 1"]
+    assert list(passed.all) == [Key(1, "a")]

@@ -4,7 +4,7 @@ import pytest
 
 from barnabas import specs
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
-from barnabas.fuzz.cases.observation import Death, Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.engine.features import features, template
 
 CASE = Case(0, Recipe(Seed(3, 1, "request", b"", "x"), ()), (b"",))
@@ -38,13 +38,6 @@ def test_names_and_numbers_of_a_response_make_no_difference() -> None:
 )
 def test_another_shape_or_error_is_another_feature(other: tuple[bytes, ...]) -> None:
     assert seen(replies=other) != seen(replies=(reply(topic("a")),))
-
-
-def test_how_it_ended_is_a_feature() -> None:
-    plain = seen()
-    assert plain == frozenset()
-    assert seen(ending="closed") != seen(ending="reset") != plain
-    assert seen(death=Death(3, "")) != seen(death=Death(-9, "")) != plain
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from barnabas.fuzz.cases.case import Case, Live
+from barnabas.fuzz.cases.case import Case, Change, Live
 from barnabas.fuzz.cases.observation import DIFFERS, Observation
 from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
-from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
+from barnabas.fuzz.targets.crash_counts import DEATHS, DEATHS_OF_API, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.flow import Flow
 from barnabas.fuzz.targets.pair import beside
@@ -157,3 +157,26 @@ def test_who_suffers_from_the_case_before_is_run_again_on_a_connection_of_its_ow
     for one in found:
         assert (one.ending, [reply[:4] for reply in one.replies]) == ("open", [one.sent[0][8:12]])
     assert target.executed > executed + 8
+
+
+def of(mutator: str) -> Case:
+    one = case(ASK)
+    changes = (Change(mutator, "", 0),)
+    return one._replace(recipe=one.recipe._replace(changes=changes))
+
+
+def test_a_kind_that_ended_the_process_often_is_sent_no_more() -> None:
+    killers = CrashCounts()
+    for _ in range(DEATHS):
+        assert not killers.enough(of("counts"))
+        killers.killed(of("counts"))
+    assert killers.enough(of("counts"))
+    assert not killers.enough(of("lengths"))
+    assert killers.likely(of("lengths"))
+
+
+def test_so_is_an_api_whatever_the_mutator() -> None:
+    killers = CrashCounts()
+    for number in range(DEATHS_OF_API):
+        killers.killed(of(f"mutator {number}"))
+    assert killers.enough(of("counts"))

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.captures.kafka.errors import codes_in
 from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.observations.exchanges import answer, exchanged
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.registry import TARGETS, Kind, login_of, sides, target_of, with_settings
 from barnabas.peers.replay.authentication import Credentials
+from barnabas.specs.keys import METADATA
+from tests.fuzz.observed import ASK, case
 
 NAMES = tuple(kind.name for kind in TARGETS)
 
@@ -84,3 +88,15 @@ def test_settings_go_to_each_broker_of_apache_and_to_nobody_else() -> None:
         with_settings("address:127.0.0.1:9092", {"mechanism": "PLAIN"})
     with pytest.raises(Misuse, match="only a target of the kind apache takes settings"):
         with_settings("embedded", changes)
+
+
+@pytest.mark.needs_go("franz-go@1.21.4")
+@pytest.mark.timeout(600)
+def test_it_answers_a_valid_request_and_takes_what_kafka_has() -> None:
+    with target_of("kfake", False) as target:
+        (found,) = target.run([case(ASK)])
+        assert target.name.startswith("kfake ")
+        assert METADATA in target.takes()  # type: ignore[attr-defined]
+    (one,) = exchanged(found)[1]
+    assert not any(codes_in(answer(one), METADATA, 1))
+    assert found.ending == "open"
