@@ -21,10 +21,6 @@ from barnabas.specs import keys
 from tests.fuzz.observed import request
 
 REQUEST = request(keys.METADATA, 1, {"topics": None})
-FETCH = request(
-    keys.FETCH, 0, {"replica_id": -1, "max_wait_ms": 60_000, "min_bytes": 1, "topics": []}
-)
-"""It waits for records."""
 NEVER = 3600.0
 
 
@@ -47,10 +43,10 @@ def _session(
             assert not selector.get_map()
 
 
-def _conversation(broker: Broker, patience: float = NEVER, *, reads: int = 1 << 20) -> bytes:
+def _conversation(broker: Broker, *, reads: int = 1 << 20) -> bytes:
     """What a client that asks once is told until the end, or until it has so many bytes."""
     got = bytearray()
-    with _session(broker, patience) as (session, selector):
+    with _session(broker, NEVER) as (session, selector):
         host, _, port = session.bootstrap.partition(":")
 
         def ask() -> None:

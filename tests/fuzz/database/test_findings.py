@@ -144,7 +144,7 @@ def test_a_case_that_shows_it_alone_takes_the_place_of_one_that_may_be_innocent(
     assert seen == [(3, 1, True), (3, 2, False), (7, 3, True), (7, 4, False)]
 
 
-FILE, PARSER = Unit("p", "f", False), Unit("p", "f.read", True)
+FILE = Unit("p", "f", False)
 
 
 @pytest.mark.parametrize("settings", [{"coverage": "feedback"}, {}])

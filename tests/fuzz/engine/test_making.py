@@ -32,8 +32,8 @@ def corpus() -> tuple[Seed, ...]:
 
 
 @functools.cache
-def maker(seed: str = "s") -> Maker:
-    return Maker(seed, corpus())
+def maker() -> Maker:
+    return Maker("s", corpus())
 
 
 @pytest.mark.parametrize("hot", [False, True])

@@ -44,8 +44,8 @@ OUT = "[a] ERROR b - c\njava.lang.OutOfMemoryError: Java heap space"
 STACK = "\n\tat kafka.server.KafkaApis.handle(KafkaApis.scala:1)"
 
 
-def of(oracle: Oracle, sent: bytes = ASK, **seen: Any) -> Behaviour:
-    (verdict,) = oracle.judge(observed(sent, **seen))
+def of(oracle: Oracle, **seen: Any) -> Behaviour:
+    (verdict,) = oracle.judge(observed(ASK, **seen))
     return verdict.oracle, verdict.behaviour
 
 

@@ -18,7 +18,7 @@ from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.corpus.corpora import basis
 from barnabas.fuzz.database.findings import Findings, Kept
 from barnabas.fuzz.engine.assembling import assembled
-from barnabas.fuzz.engine.running import Batch, judged, run_range
+from barnabas.fuzz.engine.running import run_range
 from barnabas.fuzz.engine.sharding import side_by_side
 from barnabas.fuzz.engine.shards import Row, came_to, job_of, rows_of, run_shard, shards, stats_of
 from barnabas.fuzz.engine.stats import Aside, Judged, Stats
@@ -35,17 +35,6 @@ def rows(shard: range) -> list[Row]:
     return list(rows_of(batch.stats))
 
 
-def ran(
-    kept: Kept, run_shard: Callable[[range], Sequence[Row]], numbers: range = ROUND
-) -> list[Batch]:
-    """Run a round one shard at a time, and keep it."""
-    found = []
-    for batch in side_by_side(run_shard, numbers, size=20, at_once=1, shelf=kept):
-        kept.keep(batch.stats, batch.end, 0)
-        found.append(batch)
-    return found
-
-
 def test_what_was_finished_before_a_shard_failed_is_not_run_again(tmp_path: Path) -> None:
     asked: list[int] = []
 
@@ -55,15 +44,15 @@ def test_what_was_finished_before_a_shard_failed_is_not_run_again(tmp_path: Path
             raise CannotRun("its target did not start")
         return rows(shard)
 
-    def in_any_order(kept: Kept) -> None:
-        # what comes behind the one that fails is finished by then: all run at once
-        for batch in side_by_side(fails, ROUND, size=20, at_once=5, shelf=kept):
+    def ran(kept: Kept, run_shard: Callable[[range], Sequence[Row]], at_once: int = 1) -> None:
+        numbers = range(kept.done, 100)
+        for batch in side_by_side(run_shard, numbers, size=20, at_once=at_once, shelf=kept):
             kept.keep(batch.stats, batch.end, 0)
 
     with Findings(tmp_path / "f.db", write=True) as findings:
         kept = findings.campaign("c", "fake", {}, 0.0)
         with pytest.raises(CannotRun, match="did not start"):
-            in_any_order(kept)
+            ran(kept, fails, at_once=5)  # what comes behind the one that fails is finished by then
         assert kept.done in (0, 20)
         shelved = [shard for shard, _ in kept.shelved(range(kept.done, 100))]
     done_before = {shard.start for shard in shelved} | set(range(0, kept.done, 20))
@@ -71,9 +60,7 @@ def test_what_was_finished_before_a_shard_failed_is_not_run_again(tmp_path: Path
     asked += [-1] * 6
     with Findings(tmp_path / "f.db", write=True) as findings:
         again = findings.campaign("c", "fake", {}, 0.0)
-        numbers = range(again.done, 100)
-        for batch in side_by_side(fails, numbers, size=20, at_once=1, shelf=again):
-            again.keep(batch.stats, batch.end, 0)
+        ran(again, fails)
         assert again.done == 100
         assert {number for number in asked if number >= 0}.isdisjoint(done_before)
         assert list(again.shelved(ROUND)) == []
@@ -156,16 +143,6 @@ def test_what_can_not_be_run_there_is_said_by_a_row(tmp_path: Path) -> None:
 def test_what_is_no_row_is_refused() -> None:
     with pytest.raises(ValueError, match="kind 'x'"):
         stats_of([("x", "1")])
-
-
-def part(first: int, end: int) -> Stats:
-    cases = [FakeMaker("s").case(number) for number in range(first, end)]
-    found = Stats()
-    for case in cases:
-        found.run(case)
-    for one in judged(FakeTarget().run(cases), [RAISED]):
-        found.add(one)
-    return found
 
 
 def aside(*numbers: int) -> Stats:

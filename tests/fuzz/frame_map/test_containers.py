@@ -93,19 +93,6 @@ def test_what_is_around_a_part_is_written_as_it_stands_there(name: str, version:
             assert found.parts[index].kind in ("length", "crc")
 
 
-FIELDS = {
-    "gzip": {"magic", "method", "flags", "mtime", "extra_flags", "os", "deflated", "crc", "size"},
-    "gzip-named": {"extra_size", "extra", "name", "comment", "header_crc"},
-    "snappy": {"magic", "version", "compatible_version", "chunks[].length", "chunks[].size"},
-    "snappy-raw": {"size", "elements[].length", "elements[].literal"},
-    "lz4": {"magic", "flags", "block_descriptor", "header_checksum", "blocks[].size"},
-    "lz4-sized": {"content_size", "blocks[].checksum", "content_checksum"},
-    "zstd": {"magic", "descriptor", "content_size", "blocks[].header", "blocks[].data"},
-    "zstd-streamed": {"window"},
-    "zstd-checked": {"checksum"},
-}
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_header_of_lz4_keeps_its_checksum_right(version: int) -> None:
     """So that a reader comes to the size that is wrong; in magic 0 it is of the magic too (KIP-57)."""

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.fuzz.coverage.lines import Unit
-from barnabas.fuzz.database.findings import Findings, Reached
+from barnabas.fuzz.database.findings import Findings
 from barnabas.fuzz.engine.running import run_range
 from barnabas.fuzz.engine.stats import Cell, Field, Judged, Stats
 from barnabas.fuzz.oracles.oracle import Verdict
@@ -109,15 +108,6 @@ def test_places_count_cases_by_how_deep_they_went(tmp_path: Path) -> None:
         ("message", 1, 7, 7), ("batch", 1, 3, 3), ("lz4", 1, 1, 1), ("record", 2, 9, 4),
     )  # fmt: skip
     assert "| record | 2 | 9 | 4 |" in markdown([only])
-
-
-FOUND = {
-    Unit("a", "f", False): Reached(0b1111, 0b1, 0b11),
-    Unit("a", "f.read", True): Reached(0b11, 0b0, 0b1),
-    Unit("a", "g.read", True): Reached(0b1, 0b0, 0b0),
-    Unit("b", "h.read", True): Reached(0b1, 0b0, 0b0),
-    Unit("c", "never", False): Reached(0b111, 0b0, 0b0),
-}
 
 
 def test_a_field_is_a_gap_in_versions_in_which_no_mutator_showed_anything() -> None:

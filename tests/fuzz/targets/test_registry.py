@@ -16,8 +16,6 @@ from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import ASK, case
 
-NAMES = tuple(kind.name for kind in TARGETS)
-
 
 @pytest.mark.parametrize("kind", TARGETS, ids=lambda kind: kind.name)
 def test_the_example_of_every_kind_makes_a_target_of_its_role(kind: Kind) -> None:

@@ -7,9 +7,7 @@ from barnabas.specs import embedded
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.layout import Layout
 from barnabas.specs.message import Message
-from barnabas.specs.wireshark.table import snake, table
-
-LINES = table().splitlines()
+from barnabas.specs.wireshark.table import snake
 
 
 def test_a_name_has_one_type_in_all_versions() -> None:

@@ -54,8 +54,8 @@ def told(it: Steered, key: int, error: str) -> dict[str, Any]:
     return dict(frame.body)
 
 
-def joined(it: Steered, member: str = "") -> dict[str, Any]:
-    it.answer(request(JOIN_GROUP, group_id="g", member_id=member))
+def joined(it: Steered) -> dict[str, Any]:
+    it.answer(request(JOIN_GROUP, group_id="g", member_id=""))
     return told(it, JOIN_GROUP, OK)
 
 

@@ -16,8 +16,8 @@ class Machine:
     delayed = 0.0
 
 
-def _allowed(machine: Machine, seconds: float = 4.0) -> Allowance:
-    return Allowance(seconds, 100.0, lambda: machine.delayed)
+def _allowed(machine: Machine) -> Allowance:
+    return Allowance(4.0, 100.0, lambda: machine.delayed)
 
 
 def test_who_had_a_processor_has_no_more_than_its_seconds() -> None:
@@ -56,9 +56,9 @@ LIMITS = Limits(hung_s=8.0, spins_s=2.0, much_s=0.5)
 (SEED,) = seeds([(12, 1)])
 
 
-def _case(path: str, frame: bytes = SEED.frame) -> Case:
+def _case(path: str) -> Case:
     change = Change("bit_flips", path, 0, "")
-    return Case(1, Recipe(SEED, (change,)), (struct.pack(">i", len(frame)) + frame,))
+    return Case(1, Recipe(SEED, (change,)), (struct.pack(">i", len(SEED.frame)) + SEED.frame,))
 
 
 def _may(case: Case, *known: Kind) -> Ending:

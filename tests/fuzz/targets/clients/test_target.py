@@ -20,8 +20,7 @@ from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.targets.clients.registry import client
 from barnabas.fuzz.targets.clients.target import ClientTarget
-from barnabas.peers.clients.golang import SOURCES
-from barnabas.peers.clients.registry import LIBRARIES, WITHOUT_SESSIONS
+from barnabas.peers.clients.registry import WITHOUT_SESSIONS
 from tests.fuzz.targets.clients.own_target import (
     OTHERS,
     OWN,
@@ -177,12 +176,6 @@ def test_a_client_does_not_outlive_who_was_killed() -> None:
             assert select.select([child], [], [], 60)[0]
         finally:
             os.close(child)
-
-
-IN_GO = {folder.name.replace("_", "-") for folder in SOURCES.glob("*") if folder.is_dir()}
-
-
-RAISING = [name for name, _, _ in LIBRARIES if name not in {*IN_GO, *WITHOUT_SESSIONS}]
 
 
 @pytest.mark.parametrize("name", WITHOUT_SESSIONS)
