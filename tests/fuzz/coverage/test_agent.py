@@ -5,8 +5,6 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 
-import pytest
-
 from barnabas.fuzz.coverage.agent import HOST, SIZE, Agent, Counted
 from barnabas.fuzz.coverage.probes import ROOM, Key, Passed, Probes
 from barnabas.fuzz.coverage.python import dump
@@ -63,18 +61,6 @@ def test_one_that_is_gone_or_says_nonsense_is_asked_no_more() -> None:
     agent.close()
     for end in (good, *bad):
         end()
-
-
-def test_programs_that_there_is_no_room_for_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("barnabas.fuzz.coverage.agent.PROGRAMS", 1)
-    agent = Agent(dump)
-    ends = [_program(agent, [_answer(b'{"f.py": [%d]}' % line)]) for line in (1, 2)]
-    assert agent.since() == {FILE: Probes(1 << 1, 0)}
-    ends[0]()
-    assert agent.since() == {}
-    assert agent.since() == {FILE: Probes(1 << 2, 0)}
-    ends[1]()
-    agent.close()
 
 
 def test_one_that_tells_a_byte_at_a_time_is_not_waited_for_nor_are_others_lost() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import socket
 import subprocess
 import sys
@@ -20,13 +19,9 @@ from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Delivery, Live, Recipe, Seed
 from barnabas.fuzz.report.client_script import Session, client_script
-from barnabas.fuzz.targets.clients.target import ClientTarget
-from barnabas.peers.clients.client import Client, Program
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, METADATA
 from tests.fuzz.observed import request
-from tests.fuzz.report.test_script import run
-from tests.fuzz.targets.clients import own_client
 
 VERSION = 1
 SEED, *_ = seeds([(METADATA, VERSION)])
@@ -117,33 +112,3 @@ def test_a_case_is_delivered_as_it_was(delivery: Delivery, tmp_path: Path) -> No
             assert sock.recv(1) == b""
         else:
             assert asked(sock, METADATA, VERSION, {"topics": None}, 6)
-
-
-@pytest.mark.parametrize("given", [("here",), ("-1",), ("1", "2"), ("65536",)])
-def test_arguments_that_are_no_port_are_told_how_it_is_used(
-    tmp_path: Path, given: tuple[str, ...]
-) -> None:
-    done = run(client_script("it dies", []), tmp_path, *given)
-    assert (done.returncode, done.stderr) == (2, "usage: python3 THIS_FILE [PORT]\n")
-
-
-def test_what_takes_several_cases_is_shown_by_a_broker_for_each_in_order(tmp_path: Path) -> None:
-    """A client that ends in the session behind two halves, as nobody does with one of them."""
-    own = Path(own_client.__file__)
-    seed, *_ = seeds([(METADATA, 0)])
-    case = case_of(seed.frame[:4] + b"half", seed)
-    with ClientTarget(Client("own", "1", lambda: Program((sys.executable, str(own))))) as target:
-        sessions = [Session(case, *target.recorded(case)) for _ in range(2)]
-    with running(client_script("dies", sessions), tmp_path) as (first, process):
-        assert process.stdout is not None
-        second = process.stdout.readline().split()[-1]
-        assert first != second
-        lines = [
-            json.dumps({"number": number, "run": "consume", "bootstrap": where})
-            for number, where in enumerate((first, second, second))
-        ]
-        done = subprocess.run(
-            [sys.executable, str(own)], input="\n".join(lines), text=True, check=False
-        )
-        assert done.returncode == 7
-        assert said(process) == ["Metadata v0: THE CASE"] * 2

@@ -12,7 +12,7 @@ from barnabas.specs import embedded
 from barnabas.specs.embedded.reveal import MAX_BYTES
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout
-from tests.specs.embedded.real import FRAMES, MESSAGES, SUBSCRIPTION, Line, frame, name, topics
+from tests.specs.embedded.real import FRAMES, SUBSCRIPTION, Line, frame, name, topics
 
 
 def body_of(line: Line) -> dict[str, Any]:
@@ -82,19 +82,6 @@ def test_what_the_body_says_counts_more_than_what_the_caller_says() -> None:
     body = {"protocol_type": "connect", "protocols": [{"name": "x", "metadata": SUBSCRIPTION}]}
     (found,) = embedded.reveal(11, "request", body, protocol_type="consumer").values()
     assert found["message"] == "ConnectProtocolSubscription"
-
-
-def test_connects_workers_and_what_they_have_now() -> None:
-    data = next(
-        line["hex"]
-        for line in MESSAGES
-        if line["message"] == "ConnectProtocolSubscription" and line["version"] == 2
-    )
-    group = {"protocol_type": "connect", "protocol_data": "sessioned"}
-    body = {"groups": [group | {"members": [{"member_metadata": bytes.fromhex(data)}]}]}
-    (found,) = embedded.reveal(15, "response", body).values()
-    assert (found["message"], found["version"]) == ("ConnectProtocolSubscription", 2)
-    assert found["inside"]["allocation"]["values"]["delay"] == 60000
 
 
 @pytest.mark.parametrize("data", [b"\0", b"\xff" * 9, bytes(16), b"\0\x03" + b"\xff" * 30])

@@ -123,23 +123,6 @@ class Begins(ClientTarget):
         super()._begin(worker, case, ending)
 
 
-def test_nobody_waits_for_who_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Reached(Exception):
-        pass
-
-    with own_target(kind=Begins, limits=Limits(hung_s=3600.0)) as target:
-        begin = target._begin
-
-        def begins(worker: Worker, case: Case, *ending: Any) -> None:
-            if case.number == 9:
-                raise Reached
-            begin(worker, case, *ending)
-
-        monkeypatch.setattr(target, "_begin", begins)
-        with pytest.raises(Reached):
-            list(target.run(cases_of(b"hang", *[b"fine"] * 9)))
-
-
 def test_what_is_under_way_when_time_is_up_is_finished_and_kept() -> None:
     """The first one hangs, and is looked at again; those behind it are done by then."""
     cases = cases_of(b"hang", *[b"fine"] * 98)
