@@ -17,6 +17,7 @@ from bench import (
     accuracy,
     answering,
     batches,
+    beginning,
     codecs,
     disk,
     executing,
@@ -52,6 +53,7 @@ examples:
   python -m bench --only reading             captures of 1 GiB, beside tshark: 4 to 5 minutes
   python -m bench --only rows                rows and lines, and decode: a minute
   python -m bench --only page                the page in a browser, and what it costs: a minute
+  python -m bench --only tests               until a test has its proxy: half a minute
   python -m bench --only pipeline            captures to tables on Spark, beside tshark
   python -m bench --only pipeline --sizes 64 512 2048
   python -m bench --only fuzz                cases of the fuzzer, beside boofuzz
@@ -147,6 +149,9 @@ PARTS: Final[dict[str, Callable[[Options, Progress], Iterable[Table]]]] = {
     "reading": _reading,
     "rows": lambda asked, progress: [writing.table(writing.measure(asked.rounds, progress))],
     "page": _page,
+    "tests": lambda asked, progress: [
+        beginning.table(beginning.measure(40 * asked.rounds, progress))
+    ],
     "pipeline": _pipeline,
     "fuzz": _fuzz,
     "real": _real,
