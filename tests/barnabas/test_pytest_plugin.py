@@ -244,28 +244,6 @@ def test_what_is_not_installed_is_one_line(
     assert "Traceback" not in found.stdout
 
 
-def test_many_workers(cluster: str, tmp_path: Path) -> None:
-    tests = """
-        import pytest
-        from send import send
-
-        @pytest.mark.parametrize("number", range(4))
-        def test_it(kafka_proxy, number, worker_id):
-            send(kafka_proxy)
-            assert len(kafka_proxy.exchanges(api="Produce")) == 1, "its own alone"
-            assert number != 3, worker_id
-    """
-    project.write(tmp_path, {"tests/send.py": SEND, "tests/test_all.py": tests})
-    options = ("-p", "xdist.plugin", "-n", "2", "--kafka-bootstrap-server", cluster)
-    found = project.run(tmp_path, *options)
-    assert "1 failed, 3 passed" in found.stdout, found.stdout
-    capture = re.search(
-        r"^capture: (.+)$", sections(found.stdout)["test_it[3]"].partition("\nE")[2], re.M
-    )
-    assert capture is not None
-    assert Path(capture[1]).is_file()
-
-
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_when_it_is_interrupted_or_killed(
     how: signal.Signals, tmp_path: Path

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from bench import codecs
 from bench.contestants import differs
 from bench.load import Result
 from bench.proxies import Cell
-from bench.table import percentile, ratio
-
-
-def test_percentile_is_a_value_that_was_measured() -> None:
-    values = [float(n) for n in range(1, 101)]
-    assert percentile(values, 50) == 50.0
-    assert percentile(values, 99) == 99.0
-    assert percentile([7.0], 99) == 7.0
-    assert math.isnan(percentile([], 50))
-
-
-def test_ratio_to_nothing_is_no_number() -> None:
-    assert ratio(50.0, 200.0) == 0.25
-    assert math.isnan(ratio(50.0, 0.0))
-    assert math.isnan(ratio(50.0, math.nan))
 
 
 def test_a_cell_shows_medians_and_cpu_of_all_rounds() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -25,29 +24,6 @@ def test_a_file_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert find(Path("lossy-network")) == FOLDER / "lossy-network.yaml"
     Path("lossy-network").write_text("version: 1\nrules: []\n")
     assert find(Path("lossy-network")) == Path("lossy-network")
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ("mine.yml", "'mine.yml'; did you mean 'mine.yaml'?"),
-        ("minee.yaml", "'minee.yaml'; did you mean 'mine.yaml'?"),
-        ("sub/other.yaml", "'sub/other.yaml'; did you mean 'sub/others.yml'?"),
-        ("lossy", "'lossy'; did you mean 'lossy-network'?"),
-        ("zzz", "'zzz'; see `barnabas scenario list`"),
-    ],
-)
-def test_a_slip_is_answered_with_the_name_of_a_file_beside_it_or_of_ours(
-    given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("sub").mkdir()
-    Path("mine.yaml").touch()
-    Path("sub/others.yml").touch()
-    with pytest.raises(LookupError, match=re.escape(said)):
-        find(Path(given))
-    with pytest.raises(LookupError, match=re.escape(said.replace(";", f" in {tmp_path};", 1))):
-        find(Path(given), tmp_path)
 
 
 def test_each_is_run_with_real_clients() -> None:

@@ -95,13 +95,6 @@ def test_a_last_line_that_is_cut_off_was_not_written(length: int) -> None:
     assert parse(SENT + SENT[:length]).events == parse(SENT).events
 
 
-def test_a_cut_in_the_middle_of_a_letter_is_cut_off_too(tmp_path: Path) -> None:
-    (tmp_path / "h").write_bytes(SENT + '{"event":"ä'.encode()[:-1])
-    found = read(tmp_path / "h")
-    assert found is not None
-    assert len(found.events) == 1
-
-
 def test_the_last_word_about_a_transaction_counts() -> None:
     events: list[Event] = [
         Sent(id="a", topic="t", transaction="1"),

@@ -16,11 +16,6 @@ def polls(count: int, client: str = "a", api: str = "Fetch", first: int = 1) -> 
     return [Step(first + number, client, api, number, number) for number in range(count)]
 
 
-@given(st.integers(0, 200))
-def test_all_places_come_once(count: int) -> None:
-    assert sorted(spread(count)) == list(range(count))
-
-
 @given(st.integers(2, 200), st.integers(2, 200))
 def test_a_beginning_is_spread_evenly(count: int, first: int) -> None:
     chosen = sorted(spread(count)[:first])

@@ -14,7 +14,6 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Note
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.captures.convert import Wanted
-from barnabas.proxy.scenario.file import loads
 from barnabas.specs.records import Record, build
 from tests.barnabas.cli.command import run
 from tests.captures.conversion.given import converted, rows
@@ -71,16 +70,6 @@ def test_tshark_reads_what_is_written(dump: Path, tmp_path: Path) -> None:
     assert sorted(seen) == sorted(mark.correlation_id for mark in kafka_seen(dump))
     part = converted(dump, tmp_path / "part.pcapng", Wanted(only="api == 'Metadata'"))
     assert len(kafka_seen(part)) == 2 * len(rows(part)) == 12
-
-
-def test_json_lines_are_those_of_decode(dump: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.jsonl"
-    convert(dump, out)
-    assert out.read_text() == decoded(dump)
-    only = ("--filter", "api == 'Produce'")
-    assert run("convert", dump, "-", *only).stdout == decoded(dump, *only)
-    convert(dump, tmp_path / "x", "--to", "jsonl")
-    assert (tmp_path / "x").read_text() == decoded(dump)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
@@ -192,18 +181,6 @@ def test_what_can_be_read_of_a_damaged_capture_is_written(dump: Path, tmp_path: 
     assert "is damaged: byte" in said
     assert said.endswith("out.pcapng has all before that\n")
     assert len(rows(out)) == 25
-
-
-def test_what_rules_did_as_a_scenario(tmp_path: Path) -> None:
-    out = tmp_path / "again.yaml"
-    said = convert(SAMPLES / "faults.pcapng", out, "--filter", "rules")
-    assert said.startswith(f"{out}: 5 of 53 exchanges on 3 connections, ")
-    assert [rule.name for rule in loads(out.read_text()).rules] == [
-        "slow produce",
-        "the leader is busy",
-        "a commit is overtaken",
-        "the connection is cut",
-    ]
 
 
 def test_what_was_answered_as_a_test(tmp_path: Path) -> None:

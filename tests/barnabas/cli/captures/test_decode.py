@@ -83,23 +83,6 @@ def test_large_bytes_are_elided_in_json(tmp_path: Path, command: tuple[str, ...]
     assert base64.b64decode(shown[2]) == records
 
 
-def test_brokers_of_others_are_named_by_their_addresses(tmp_path: Path) -> None:
-    sample = SAMPLES / "wrong.pcap"
-
-    def brokers(path: Path, *options: str) -> list[int | None]:
-        # what answers no request that was captured is overwritten in what is written anew
-        rows = decode(path, "--json", *options).rows
-        return [row["broker"] for row in rows if row["request_size"]]
-
-    assert set(brokers(sample)[1:]) == {1, 2}
-    whole, sliced = tmp_path / "whole.pcapng", tmp_path / "slice.pcapng"
-    only = ("--filter", "api == 'Produce'")
-    for name, options in ((whole, ()), (sliced, only)):
-        assert run("convert", sample, name, *options).returncode == 0
-    assert brokers(whole) == brokers(sample)
-    assert brokers(sliced) == brokers(sample, *only) != []
-
-
 def test_a_capture_without_packets_or_exchanges_is_reported(tmp_path: Path) -> None:
     empty = tmp_path / "empty.pcap"
     empty.write_bytes((SAMPLES / "wrong.pcap").read_bytes()[:24])

@@ -31,15 +31,6 @@ def test_its_counts_are_those_of_decode() -> None:
         assert counts == {value: values.count(value) for value in values}
 
 
-def test_a_table_for_each_that_is_asked_for() -> None:
-    code, out, _ = summary(CAPTURE, "--by", "client", "--by", "api", "--most", "1")
-    assert code == 0
-    assert "\nclient " in out
-    assert "\napi " in out
-    assert "\nbroker " not in out
-    assert "more: --most" in out
-
-
 def test_a_pipe_gets_every_name_whole_in_a_line_a_row() -> None:
     _, out, _ = summary(SAMPLES / "rebalance.pcap.gz", "--by", "api", "--by", "client")
     tables = [table.splitlines()[1:] for table in out.split("\n\n")[1:]]
@@ -87,16 +78,6 @@ def test_by_group_has_a_row_a_generation(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "healthy, notified after 386 ms" in out
     assert "... and 6 more: --most 10" in out
     assert "\napi " not in out
-
-
-def test_by_group_as_json() -> None:
-    found = summary(FLAPPING, "--by", "group", "--json").document
-    assert [row["generation"] for row in found["group"]] == [*range(1, 11)]
-    whys = [row["why"] for row in found["group"]]
-    assert whys.count("slow left: consumer poll timeout has expired.") == 4
-    assert whys.count("slow came back") == 3
-    assert whys[-1] == "healthy left: the consumer is being closed"
-    assert "group" not in summary(FLAPPING, "--by", "api", "--json").document
 
 
 def test_a_narrow_terminal_gets_generations_in_lines() -> None:

@@ -49,17 +49,6 @@ def test_what_is_hidden_is_printed(capture: Path, keys: Path) -> None:
     ]
 
 
-def test_keys_of_another_run(capture: Path, keys: Path, tmp_path: Path) -> None:
-    others = tmp_path / "others"
-    Ends(others).wire(talk())
-    result = run("decode", capture, "--tls-keys", others)
-    assert result.stdout == ""
-    assert result.stderr.splitlines()[:2] == [
-        "1 TLS connection not decrypted: keys not logged",
-        "1 TLS connection not decrypted: opened before the capture",
-    ]
-
-
 @pytest.mark.parametrize("suite", [None, (SUITES[1][0], "ECDHE-ECDSA-AES256-SHA")])
 def test_what_can_not_be_read_is_said(suite: Any, keys: Path, tmp_path: Path) -> None:
     """The keys are none of this connection, or its suite is not read."""

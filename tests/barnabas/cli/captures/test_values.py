@@ -83,11 +83,6 @@ def test_nobody_who_does_not_ask_is_shown_them(capture: Path) -> None:
     assert '"records":{"request"' not in run("decode", "--json", capture).stdout
 
 
-def test_a_registry_that_is_away_is_said(capture: Path) -> None:
-    (found, *_) = records(capture, "--schemas", "http://127.0.0.1:1")
-    assert found["why"] == {"value": "schema 2: the registry is away: Connection refused"}
-
-
 def test_grep_finds_what_values_say(capture: Path, folder: Path) -> None:
     assert run("grep", "PAID", capture).returncode == 1
     found = run("grep", "PAID|^-1250$", capture, "--schemas", folder, "--json")

@@ -90,13 +90,6 @@ def test_lines(exchange: Exchange, width: int | None, shown: str) -> None:
     assert found == shown or not shown[0].isdigit()
 
 
-def test_details_give_way_before_the_error_and_the_latency() -> None:
-    plain = line(heartbeat(rules=()), 90)
-    assert "…" in plain
-    assert plain.endswith(" REBALANCE_IN_PROGRESS 3.14 ms")
-    assert cell_len(plain) == 90
-
-
 def test_a_terminal_gets_colours_unless_it_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -188,10 +181,6 @@ def test_a_row_of_the_control_port_gives_the_line_of_the_log() -> None:
 def test_slow_is_marked(key: int, latency: float, kind: str) -> None:
     exchange = heartbeat(key=key, latency_ms=latency, request_body=None, response_body=None)
     assert kind in {kind for kind, _ in show.segments(show.shown(exchange))}
-
-
-def test_strangers_do_not_move_the_cursor() -> None:
-    assert line(heartbeat(client_id="\x1b[2J", note="\r\n", rules=("a\u202eb",))).isprintable()
 
 
 TEXTS = st.text(

@@ -59,12 +59,6 @@ def test_a_stream_shows_text_as_it_is_and_nothing_of_it_steers() -> None:
     assert "\n\n" not in said
 
 
-def test_colours_are_kept() -> None:
-    file = io.StringIO()
-    Terminal(file=file, force_terminal=True, color_system="standard").print("x\x1b[2J", style="red")
-    assert file.getvalue() == "\x1b[31mx\ufffd[2J\x1b[0m\n"
-
-
 @pytest.mark.parametrize("write", ["note", "line"])
 def test_a_line_for_the_person_stays_one(write: str, capsys: pytest.CaptureFixture[str]) -> None:
     getattr(Output(), write)(f"connection 1 ({HOSTILE}@10.0.0.1:5): this and that")

@@ -156,26 +156,6 @@ def test_other_faults_a_time_limit_and_no_history(bootstrap: str, tmp_path: Path
     assert "1 with faults that do not apply to this API" in err
 
 
-def test_a_fault_that_is_not_reached_says_nothing(bootstrap: str, tmp_path: Path) -> None:
-    rule = "{name: cut, match: {api: Heartbeat, direction: request}, do: close}"
-    (tmp_path / "s.yaml").write_text(f"version: 1\nrules: [{rule}]\n")
-    code, out, err = explore(bootstrap, "--json", "--only", "s.yaml", *program("careful"))
-    (row,) = rows(out)
-    assert (code, row["outcome"], row["reached"]) == (0, "not reached", False)
-    assert "1 inconclusive: the exchange did not occur" in err
-
-
-def test_a_history_that_can_not_be_read(bootstrap: str, tmp_path: Path) -> None:
-    rule = "{name: cut, match: {api: Heartbeat, direction: request}, do: close}"
-    (tmp_path / "s.yaml").write_text(f"version: 1\nrules: [{rule}]\n")
-    code = "import os; open(os.environ['BARNABAS_HISTORY'], 'w').write('{}\\n')"
-    command = "--", sys.executable, "-c", code
-    exit_code, out, _ = explore(bootstrap, "--json", "--only", "s.yaml", *command)
-    assert (exit_code, kinds(rows(out)[0])) == (1, ["history"])
-    exit_code, _, err = explore(bootstrap, *command)
-    assert (exit_code, "history.jsonl:1: " in err) == (3, True)
-
-
 FAILS = "-c", "import sys; sys.exit('oh no')"
 
 
@@ -192,13 +172,6 @@ def test_what_is_wrong_with_a_program_is_said_in_a_line(
 ) -> None:
     found = explore(bootstrap, "--", *command)
     assert (found[0], said in found[2]) == (code, True), found
-
-
-def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("barnabas.experiments.explore.read_log.PATIENCE", 0.0)
-    code, _, err = explore("127.0.0.1:1", "--", "true")
-    assert (code, "127.0.0.1:1 can't be read" in err) == (3, True)
-    assert err.splitlines()[0] == "asking 127.0.0.1:1 for its partitions (10 s at most)"
 
 
 @pytest.mark.needs_apache("4.3.1")

@@ -51,12 +51,6 @@ def test_every_problem_has_its_line(text: str, says: str) -> None:
     assert trouble.value.code == 2
 
 
-def test_several_problems_are_said_at_once() -> None:
-    with pytest.raises(Trouble) as trouble:
-        campaign_of("version: 1\ntarget: x\nbudget: {cases: 0}\n", "c.yaml")
-    assert len(str(trouble.value).splitlines()) == 2
-
-
 def test_what_the_command_line_says_of_brokers_is_added_to_the_target() -> None:
     broker = broker_settings("sasl_plaintext", None, ["a.b=c=d", "e="], ["-Xmx1g"])
     read = read_campaign(Path("versions"), None, broker)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from barnabas.fuzz.database.findings import Findings
@@ -110,12 +109,6 @@ def test_findings_of_one_cause_are_listed_together(campaign: Path) -> None:
     (at,) = (listed.index(line) for line in heads)
     assert [line.split()[0] for line in listed[at + 1 : at + 3]] == names
     assert f"barnabas fuzz replay {names[0]} --db " in listed[at + 3]
-
-
-def test_what_it_says_to_run_can_be_pasted(campaign: Path) -> None:
-    ran = fuzz("run", campaign, "--db", "my 'finds'.db")
-    (line,) = (line for line in ran.stderr.splitlines() if "fuzz replay" in line)
-    assert shlex.split(line)[-1] == "my 'finds'.db"
 
 
 def test_what_was_not_sent_is_counted_and_can_be_looked_at(campaign: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS
+from barnabas.trouble import FINDINGS
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.fuzz.test_bisect import campaign
 
@@ -52,13 +52,3 @@ def test_a_script_logs_in_where_its_target_does(tmp_path: Path) -> None:
         assert f"Logs in by PLAIN as {user}: SASL_PASSWORD has the password." in done.stdout
         assert "    log_in(sock)\n" in done.stdout
     assert "log_in" not in run("fuzz", "script", name, *database).stdout
-
-
-@pytest.mark.needs_apache("3.9.1")
-def test_a_setting_that_the_broker_refuses_ends_the_command_in_a_line(tmp_path: Path) -> None:
-    path = campaign(tmp_path, target="apache:3.9.1")
-    database = ("--db", str(tmp_path / "it.fuzz.db"))
-    ran = run("fuzz", "run", str(path), *database, "--broker-setting", "num.io.threads=many")
-    assert ran.returncode == COULD_NOT_RUN
-    last = ran.stderr.splitlines()[-1]
-    assert "Invalid value many for configuration num.io.threads" in last

@@ -7,13 +7,11 @@ from typing import Any
 from barnabas.cli.fuzz.shrinking import make_smaller
 from barnabas.fuzz.cases.case import Case, Change, Role
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.database.evidence import capture
 from barnabas.fuzz.database.findings import Finding, Findings
 from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.engine.running import judge
 from barnabas.fuzz.engine.stats import Judged, Stats
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.report.finding import text
 from barnabas.specs.keys import METADATA
 from tests.fuzz.fakes import FakeTarget
 from tests.fuzz.observed import case, request
@@ -104,23 +102,6 @@ def test_of_those_of_one_cause_one_is_shrunk_and_its_case_is_that_of_others_that
     assert found["logged"].smaller.changes == ()
     assert found["server_error"].smaller == found["logged"].smaller
     assert found["closing"].smaller is None, "it is not shown any more"
-
-
-def test_what_is_kept_is_of_the_smaller_case(tmp_path: Path) -> None:
-    _, found, _ = shrunk(tmp_path)
-    for name in ("logged", "server_error"):
-        one = found[name]
-        assert one.recipe.changes
-        assert one.observation.case == cook(one.best, one.first_case)
-        assert one.observation.case.recipe.changes == ()
-        assert one.what == "of 0 changes"
-        assert one.capture == capture(one.observation)
-        lines = text(one, "x.db").split("\n")
-        (sent,) = one.observation.case.chunks
-        assert f"  sent, {len(sent)} bytes:" in lines
-        assert not any("before it was shrunk" in line for line in lines)
-    assert found["closing"].what == "of 1 changes"
-    assert found["closing"].observation.case.recipe.changes
 
 
 def test_a_broker_on_which_nothing_fires_any_more_is_started_anew_once(tmp_path: Path) -> None:

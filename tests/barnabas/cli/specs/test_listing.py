@@ -53,12 +53,6 @@ def test_the_history_of_all_versions(name: str) -> None:
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-def test_an_api_with_one_version() -> None:
-    text = spec("show", "OffsetDelete").stdout
-    assert "\nversion 0, flexible none; declared in specs/apis/offset_delete.py\n" in text
-    assert "what each version brought" not in text
-
-
 def test_one_version_and_one_direction() -> None:
     text = spec("show", "Heartbeat", "--version", "4", "--response").stdout
     assert text.splitlines()[3:] == [
@@ -102,14 +96,6 @@ def test_all_versions_for_programs() -> None:
         "default": True,
     }
     assert "default" not in found["request"][0]
-
-
-def test_one_direction_of_the_history_says_nothing_of_the_other() -> None:
-    text = spec("show", "Fetch", "--response").stdout
-    assert "response header v0 (0-11), v1 (12+), then" in text
-    assert "request" not in text.split("\n", 2)[2]
-    assert "  v12  compact and tagged encoding (KIP-482), + response.responses" in text
-    assert "request" not in spec("show", "Fetch", "--response", "--json").document["headers"]
 
 
 def test_a_change_is_not_folded_behind_its_sign(monkeypatch: pytest.MonkeyPatch) -> None:

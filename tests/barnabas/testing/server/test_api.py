@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -185,22 +184,6 @@ def test_a_wait_in_vain_says_what_passed(it: Server) -> None:
     assert first == f'1 of 2 with filter="{PRODUCED}" passed within 0.05 s'
     assert second.startswith("  all that passed is ")
     assert any("maker b" in line and "Produce" in line for line in lines)
-
-
-def test_a_test_that_ends_ends_its_waits(it: Server) -> None:
-    test = it.begin(capture=False)
-    answers: list[Any] = []
-    waiting = threading.Thread(
-        target=lambda: answers.append(it.of(test, "wait_for", {"timeout_ms": 20_000}))
-    )
-    waiting.start()
-    path = f"/tests/{test['id']}"
-    assert it.ask("DELETE", path).json["ended"]["why"] == "asked to"
-    waiting.join(10)
-    said = (410, f"test {test['id']} has ended, and nothing more will pass")
-    assert [(each.status, each.error) for each in answers] == [said]
-    late = it.of(test, "wait_for", {})
-    assert (late.status, late.error) == said
 
 
 def test_real_answers_are_what_the_document_says(it: Server) -> None:
