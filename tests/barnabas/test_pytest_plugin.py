@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +11,7 @@ import pytest
 
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas import project
-from tests.barnabas.testing.test_process import alive
 from tests.places import ROOT
-from tests.waiting import until
 
 pytestmark = pytest.mark.slow("each runs pytest in a process of its own")
 
@@ -242,36 +238,3 @@ def test_what_is_not_installed_is_one_line(
     found = project.run(tmp_path, *options, PYTHONPATH=path)
     assert said in sections(found.stdout)["ERROR at setup of test_it"]
     assert "Traceback" not in found.stdout
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_when_it_is_interrupted_or_killed(
-    how: signal.Signals, tmp_path: Path
-) -> None:
-    tests = """
-        import pathlib
-        import threading
-
-        def test_it(kafka_proxy, tmp_path_factory):
-            (cluster,) = tmp_path_factory.getbasetemp().glob("kafka_embedded0/cluster.jsonl")
-            cluster = __import__("json").loads(cluster.read_text())["ready"]["pid"]
-            pathlib.Path("pids.new").write_text(f"{kafka_proxy.process.popen.pid} {cluster}")
-            pathlib.Path("pids.new").rename("pids")
-            threading.Event().wait(100)
-    """
-    project.write(tmp_path, {"tests/test_it.py": tests})
-    with subprocess.Popen(
-        project.command("-q"),
-        cwd=tmp_path,
-        env=project.environment(**project.OF_THE_TREE),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as run:
-        until(lambda: (tmp_path / "pids").exists() or run.poll() is not None)
-        pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
-        assert all(map(alive, pids))
-        run.send_signal(how)
-        said, _ = run.communicate(timeout=60)
-        assert run.returncode == (2 if how == signal.SIGINT else -9), said
-    until(lambda: not any(map(alive, pids)))

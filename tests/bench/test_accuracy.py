@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import threading
 from multiprocessing import Pipe
 
 import pytest
-from rich.console import Console
 
 from barnabas.proxy.scenario.file import loads as scenario
 from bench import accuracy, load, rule_cost, server
-from bench.accuracy import Accuracy, Delays
 from tests.proxy.playbook import Stage
 
 
@@ -28,16 +25,6 @@ def test_messages_have_the_size_that_they_are_said_to_have(size: str, port: int)
     found = load.loads()[f"delayed {size}"]
     assert found.request_size == {"64 B": 64, "1 MiB": 1 << 20}[size]
     assert len(load.run(port, f"plain {size}", 0.05, 1 << 30).latencies) > 1
-
-
-def test_the_tables_show_what_was_measured() -> None:
-    delays = Delays("barnabas", "64 B", 2e8, [0.0001] * 98 + [0.0005, 0.003], 0)
-    found = Accuracy([delays], [19.8e6, 19.9e6, 20e6])
-    console = Console(width=120, file=io.StringIO(), record=True)
-    console.print(*accuracy.tables(found, "toxiproxy-server: not on the path"))
-    text = console.export_text()
-    for figure in ("200 MB/s", "100", "500", "-0.50%", "19.90", "not on the path"):
-        assert figure in text
 
 
 def test_every_set_of_rules_is_measured_and_none_of_them_matches() -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from rich.console import Console
 
 from bench import pipelining
-from bench.pipelining import KINDS, TSHARK, Row, Way
+from bench.pipelining import KINDS, Row, Way
 from bench.recordings import KINDS as RECORDINGS
 from bench.tabling import Spans
 
@@ -27,20 +24,6 @@ def test_every_way_reads_every_capture(monkeypatch: pytest.MonkeyPatch) -> None:
         (kind, mib) for kind in RECORDINGS for mib in (1, 2)
     ]
     assert all(len(row.spans) == 1 and row.size > row.mib * MIB for row in rows)
-
-
-def row(name: str, seconds: float, jvm: float = 0) -> Row:
-    some = [Spans(7, 3, 4, seconds + more, seconds * 2, 50, jvm, jvm / 2) for more in (0, 9, -1)]
-    return Row("segments", 64, Way(name, ("x", name.strip())), 100 * MIB, some)
-
-
-def test_speeds_stand_beside_that_of_tshark_and_starting_apart() -> None:
-    found = [row(TSHARK, 8), row("ours", 2, 700)]
-    console = Console(width=120, file=io.StringIO(), record=True)
-    console.print(*pipelining.tables(found, "a remark"))
-    text = console.export_text()
-    for figure in ("52.4 (4.00)", "38.1 (0.25)", "3.0", "4.0", "700", "350", "a remark"):
-        assert figure in text
 
 
 def test_goals_are_ratios_of_decode_and_analyze() -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from bench import machine, reading
 from bench.machine import Cost
-from bench.reading import PROXY, TCPDUMP, TSHARK, Row, Way
+from bench.reading import PROXY, TCPDUMP, TSHARK, Way
 from bench.recordings import Recording
 
 MIB = 1 << 20
@@ -50,33 +48,3 @@ def test_every_way_reads_captures_of_its_size(monkeypatch: pytest.MonkeyPatch) -
     assert [(row.kind, row.way) for row in rows] == [(PROXY, packets), (TCPDUMP, packets)]
     assert all(row.size > MIB and row.quarter > 5 for row in rows)
     assert all(len(row.costs) == len(row.starts) == 1 for row in rows)
-
-
-def rows(*figures: tuple[str, float]) -> list[Row]:
-    start = Cost(0.5, 0.4, 10, "")
-    return [
-        Row(
-            kind,
-            Way(name, (), "payload"),
-            100 * MIB,
-            [
-                Cost(start.seconds + more, start.cpu + seconds / 2, 90, "")
-                for more in (seconds, 9, 0)
-            ],
-            [start],
-            quarter=30,
-        )
-        for kind in (PROXY, TCPDUMP)
-        for name, seconds in figures
-    ]
-
-
-def test_speeds_stand_beside_that_of_tshark() -> None:
-    found = rows((TSHARK, 4.0), ("ours", 2.0))
-    console = Console(width=120, file=io.StringIO(), record=True)
-    console.print(*reading.tables(found, "dpkt: not installed"))
-    text = console.export_text()
-    for figure in ("52 (2.00)", "9.5 (0.50)", "90", "30", "dpkt: not installed"):
-        assert figure in text
-    console.print(*reading.tables(rows(("ours", 2.0)), ""))
-    assert " 52 " in console.export_text()

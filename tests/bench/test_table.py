@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bench import codecs
 from bench.contestants import differs
 from bench.load import Result
 from bench.proxies import Cell
@@ -30,12 +29,3 @@ def test_a_difference_is_named() -> None:
         differs(mine, {"topics": []})
         == "topics is [], not [{'name': 'a', 'operations': -2147483648}]"
     )
-
-
-def test_a_codec_table_compares_with_ours() -> None:
-    tasks = [
-        codecs.Task("m", "barnabas", codecs.DECODE, lambda: None, [2e-6, 1e-6, 3e-6]),
-        codecs.Task("m", "kio", codecs.DECODE, lambda: None, [4e-6]),
-    ]
-    shown = codecs.table(tasks, "")
-    assert list(shown.columns[2].cells) == ["4.0 (2.00)"]

@@ -11,7 +11,6 @@ import pytest
 
 from bench import server, tls, tls_targets
 from bench.proxies import TRIP
-from bench.targets import Kind
 
 SECONDS = 0.05
 
@@ -47,17 +46,3 @@ def test_another_cipher_is_no_comparison(
     monkeypatch.setattr(tls_targets, "CIPHER", "TLS_AES_128_GCM_SHA256")
     with pytest.raises(ValueError, match="TLS_AES_256_GCM_SHA384, not TLS_AES_128_GCM_SHA256"):
         tls_targets.connect(folder, port)
-
-
-def test_tables_count_bytes_trips_and_connections() -> None:
-    rows = [tls.Row(Kind("direct")), tls.Row(Kind("barnabas", ("x",)))]
-    for row in rows:
-        for cell in row.cells.values():
-            cell.rates.append(4e6)
-            cell.bytes, cell.cpu = 1000, 0.002
-    bulk, small, cost = tls.tables(rows, "")
-    assert list(bulk.columns[1].cells) == ["4 (1.00)", "4 (1.00)"]
-    assert list(small.columns[1].cells) == ["10,000 (1.00)", "10,000 (1.00)"]
-    assert list(small.columns[2].cells) == ["4,000,000 (1.00)", "4,000,000 (1.00)"]
-    assert list(cost.columns[3].cells) == ["800.0"]
-    assert list(cost.columns[4].cells) == ["0.00"]

@@ -2,75 +2,51 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.compat.cells import Cell, Side, Verdict, judge
 
 LISTENERS = frozenset({"127.0.0.1:1", "127.0.0.1:2"})
-SEEN = frozenset({"127.0.0.1:2"})
+NOT_OFFERED = "NotOfferedError: not offered"
+
+
+def at(result: Any = None, problem: str | None = None, also: str = "127.0.0.1:2") -> Side:
+    """A client behind the proxy: it was at a listener, and there."""
+    return Side(result, problem, frozenset({"127.0.0.1:2", also}))
+
+
+def differs(direct: str, proxied: str) -> tuple[Verdict, str]:
+    return Verdict.DIFFERS, f"direct: {direct}; through the proxy: {proxied}"
 
 
 @pytest.mark.parametrize(
-    ("direct", "proxied", "verdict", "reason"),
+    ("direct", "proxied", "said"),
     [
-        (Side({"a": 1}), Side({"a": 1}, addresses=SEEN), Verdict.SAME, ""),
-        (
-            Side({"a": 1, "b": 2}),
-            Side({"a": 1, "b": 3}, addresses=SEEN),
-            Verdict.DIFFERS,
-            "direct: {'b': 2}; through the proxy: {'b': 3}",
-        ),
-        (
-            Side({"a": 1}),
-            Side({}, addresses=SEEN),
-            Verdict.DIFFERS,
-            "direct: {'a': 1}; through the proxy: {'a': None}",
-        ),
+        (Side({"a": 1}), at({"a": 1}), (Verdict.SAME, "")),
+        (Side({"a": 1, "b": 2}), at({"a": 1, "b": 3}), differs("{'b': 2}", "{'b': 3}")),
+        (Side({"a": 1}), at({}), differs("{'a': 1}", "{'a': None}")),
+        (Side([1]), at(problem="timed out"), differs("[1]", "timed out")),
+        (Side(problem="refused"), at([1]), differs("refused", "[1]")),
+        (Side(problem="one"), at(problem="two"), (Verdict.NEITHER, differs("one", "two")[1])),
         (
             Side([1]),
-            Side(problem="timed out", addresses=SEEN),
-            Verdict.DIFFERS,
-            "direct: [1]; through the proxy: timed out",
+            at([1], also="127.0.0.1:3"),
+            (Verdict.BYPASSED, "the client was at 127.0.0.1:3"),
         ),
         (
-            Side(problem="refused"),
-            Side([1], addresses=SEEN),
-            Verdict.DIFFERS,
-            "direct: refused; through the proxy: [1]",
+            Side(problem=NOT_OFFERED),
+            Side(problem=NOT_OFFERED),
+            (Verdict.IMPOSSIBLE, "not offered"),
         ),
-        (
-            Side(problem="one"),
-            Side(problem="other", addresses=SEEN),
-            Verdict.NEITHER,
-            "direct: one; through the proxy: other",
-        ),
-        (
-            Side([1]),
-            Side([1], addresses=SEEN | {"127.0.0.1:3"}),
-            Verdict.BYPASSED,
-            "the client was at 127.0.0.1:3",
-        ),
-        (
-            Side(problem="NotOfferedError: not offered"),
-            Side(problem="NotOfferedError: not offered"),
-            Verdict.IMPOSSIBLE,
-            "not offered",
-        ),
-        (
-            Side(problem="NotOfferedError: not offered"),
-            Side([1]),
-            Verdict.DIFFERS,
-            "direct: NotOfferedError: not offered; through the proxy: [1]",
-        ),
+        (Side(problem=NOT_OFFERED), Side([1]), differs(NOT_OFFERED, "[1]")),
     ],
 )
-def test_two_sides_make_a_verdict(
-    direct: Side, proxied: Side, verdict: Verdict, reason: str
-) -> None:
-    assert judge(direct, proxied, LISTENERS) == (verdict, reason)
+def test_two_sides_make_a_verdict(direct: Side, proxied: Side, said: tuple[Verdict, str]) -> None:
+    assert judge(direct, proxied, LISTENERS) == said
 
 
-@pytest.mark.parametrize("verdict", Verdict)
-def test_only_the_same_and_the_impossible_are_fine(verdict: Verdict) -> None:
-    fine = Cell("4.3.1", "java", "produce", verdict).fine
-    assert fine == (verdict in (Verdict.SAME, Verdict.IMPOSSIBLE))
+def test_only_the_same_and_the_impossible_are_fine() -> None:
+    fine = {one for one in Verdict if Cell("4.3.1", "java", "produce", one).fine}
+    assert fine == {Verdict.SAME, Verdict.IMPOSSIBLE}

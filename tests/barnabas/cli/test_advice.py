@@ -15,7 +15,6 @@ from typing import Any, Final
 import pytest
 import typer.main
 
-from barnabas.captures.checks import CHECKS
 from barnabas.cli.app import app
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.scenario.json_schema import scenario_schema
@@ -155,32 +154,3 @@ def test_what_messages_name_exists(place: str) -> None:
         for name in wrong(text, of_scenarios=file.startswith(("proxy/faults/", "proxy/scenario/")))
     ]
     assert found == []
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("raise group.first.rebalance.delay.ms", "group.first.rebalance.delay.ms"),
-        ("give --no-such-option", "--no-such-option"),
-        ("pip install 'barnabas[nothing]'", "nothing"),
-        ("fires only by `barnabas ctl rule shoot`", "barnabas ctl rule shoot"),
-        ("time is longer than at_most: give a longer at_least_so_long", "at_least_so_long"),
-    ],
-)
-def test_advice_that_names_what_does_not_exist_is_found(text: str, name: str) -> None:
-    assert list(wrong(text, of_scenarios=True)) == [name]
-
-
-def test_the_advice_of_checks_names_settings() -> None:
-    """So the test above has something to look at."""
-    named = {
-        word
-        for file in FILES
-        if file.startswith("captures/checks/")
-        for text in sentences(ROOT / file)
-        for word in re.findall(r"[a-z]+(?:\.[a-z]+)+", text)
-        if word in KAFKA
-    }
-    assert len(CHECKS) > 10
-    assert {"max.poll.interval.ms", "session.timeout.ms", "enable.idempotence"} <= named
-    assert {"client.rack", "auto.offset.reset", "retry.backoff.max.ms"} <= named

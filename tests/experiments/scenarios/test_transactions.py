@@ -95,19 +95,8 @@ class Row(NamedTuple):
 
 IMPATIENT = {"request.timeout.ms": "3000", "delivery.timeout.ms": "3000", "linger.ms": "0"}
 ROWS = [
-    *(
-        row
-        for client in ("librdkafka", "java")
-        for row in (
-            Row("lost-end-txn-reply", client, "commit abort commit", every_second_end_is_lost),
-            Row(
-                "transaction-coordinator-moves",
-                client,
-                "commit commit commit",
-                the_coordinator_moved,
-            ),
-        )
-    ),
+    Row("lost-end-txn-reply", "librdkafka", "commit abort commit", every_second_end_is_lost),
+    Row("transaction-coordinator-moves", "java", "commit commit commit", the_coordinator_moved),
     Row("concurrent-transactions", "java", "commit commit commit", the_last_one_is_not_complete),
     # a new producer has to go on
     Row(

@@ -29,7 +29,7 @@ from tests.captures.traffic import (
     talk,
     write_pcap,
 )
-from tests.places import ROOT, SAMPLES
+from tests.places import SAMPLES
 
 
 def convert(*arguments: str | Path) -> str:
@@ -98,19 +98,6 @@ def test_slices_by_time_and_connection(dump: Path, tmp_path: Path) -> None:
     assert rows(out) == chosen
     assert convert(dump, out, "--since", "+1h").startswith(f"{out}: 0 of 25 exchanges")
     assert rows(out) == []
-
-
-def test_tls_that_was_read_with_its_keys_needs_them_no_more(tmp_path: Path) -> None:
-    data = ROOT / "tests/captures/tls/data"
-    dump = data / "TLS_AES_128_GCM_SHA256.pcap"
-    keys = ("--tls-keys", dump.with_suffix(".keys"))
-    out = tmp_path / "out.pcapng"
-    said = convert(dump, out, *keys)
-    assert "1 TLS connection decrypted\n" in said
-    assert rows(out)
-    assert decoded(out) == decoded(dump, *map(str, keys))
-    again = converted(out, tmp_path / "again.pcapng")
-    assert again.read_bytes() == out.read_bytes()
 
 
 def test_a_slice_says_what_it_is(dump: Path, tmp_path: Path) -> None:

@@ -75,21 +75,6 @@ def test_following_until_it_is_interrupted(bench: Bench) -> None:
     )
 
 
-def test_a_reader_of_the_stream_that_goes_away_ends_it(bench: Bench) -> None:
-    following = follow(bench)
-    assert following.stdout is not None
-    following.stdout.close()
-    following.stdout = None
-
-    def ended() -> bool:
-        bench.produced()
-        return following.poll() is not None
-
-    until(ended)
-    assert following.communicate()[1] == ""
-    assert following.returncode == 0
-
-
 def test_draining_ends_the_stream_and_the_proxy(bench: Bench) -> None:
     following = follow(bench)
     assert bench.fine("drain") == "the proxy drains and stops\n"
