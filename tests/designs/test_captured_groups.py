@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.checks.answered import Answered
 from barnabas.captures.checks.dialect_groups import DialectGroups
 from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.context import Context
@@ -21,7 +20,7 @@ from barnabas.designs.central_coordination.states import STARTING
 from barnabas.designs.consumer_rewrite.captured_groups import RewriteGroups
 from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2
 from barnabas.specs.dialects.keys import own_key
-from barnabas.specs.keys import FETCH, JOIN_GROUP, SYNC_GROUP
+from barnabas.specs.keys import FETCH, JOIN_GROUP
 from barnabas.specs.registry import api
 from tests.captures.summary.views import shown
 from tests.designs.central_coordination.peers.world import World as Central
@@ -146,19 +145,6 @@ def test_a_consumer_that_is_slow_to_stop_is_the_one_that_was_waited_for() -> Non
     assert 600 < last["standstill_ms"] < 900
 
 
-def test_a_start_that_is_cut_short_is_a_generation_of_its_own() -> None:
-    world = of_central("a", "b", "c")
-    world.run(200)
-    world.grow("t", "4")
-    world.until(lambda: world.coordinator.groups["g"].state == STARTING)
-    world.kill("b")
-    world.until(world.settled)
-    world.run(500)
-    found = bands(exchanges(CENTRAL, world.tapped))
-    assert [one["generation"] for one in found] == list(range(1, len(found) + 1))
-    assert (found[-1]["members"], found[-1]["why"]) == (2, "b was removed")
-
-
 def test_who_answers_a_start_behind_others_stops_is_still_of_that_generation() -> None:
     world = of_central("a", "b", "c")
     world.run(200)
@@ -178,17 +164,6 @@ def test_who_answers_a_start_behind_others_stops_is_still_of_that_generation() -
     assert [one["members"] for one in found] == [1, 2, 3, 3, 2]
 
 
-def test_who_registers_with_another_coordinator_has_rejoined() -> None:
-    world = of_central("a", "b")
-    world.run(200)
-    world.crash(world.coordinator.node)
-    world.until(world.settled)
-    world.run(500)
-    found = bands(exchanges(CENTRAL, world.tapped))
-    assert "rejoined" in found[2]["why"]
-    assert [one["generation"] for one in found] == list(range(1, len(found) + 1))
-
-
 def test_lanes_have_what_passed_and_pings_are_runs() -> None:
     world = of_central("a")
     world.run(1_000)
@@ -206,17 +181,6 @@ def test_lanes_have_what_passed_and_pings_are_runs() -> None:
     assert [one["color"] for one in lane["events"]][:4] == colors
 
 
-def test_lanes_of_the_rewrite_name_its_own_errors() -> None:
-    world = of_rewrite("a", "b")
-    world.run(1_000)
-    lanes = shown(Lanes(), Context(), *exchanges(REWRITE, world.tapped)).rows()
-    assert sorted(lane["client"] for lane in lanes) == ["a", "b"]
-    told = [(one["api"], one["generation"], one["error"]) for one in lanes[0]["events"]]
-    assert told[0] == ("JoinGroup", 1, "")
-    assert ("Heartbeat", 1, "IllegalGeneration") in told
-    assert told.index(("Heartbeat", 1, "IllegalGeneration")) < told.index(("JoinGroup", 2, ""))
-
-
 def test_lag_of_central_coordination_is_since_the_group_was_stopped() -> None:
     world = of_central("a")
     for at in world.applications["a"].owns:
@@ -229,11 +193,6 @@ def test_lag_of_central_coordination_is_since_the_group_was_stopped() -> None:
     assert found["t", 0] == (42, "StartFetcher", 8)
     assert found["t", 1] == (42, "StartFetcher", 0)
     assert found["t", 2] == (42, "StartFetcher", None)
-
-
-def test_who_starts_where_nothing_is_stored_has_no_lag() -> None:
-    world = of_central("a")
-    assert lag([*exchanges(CENTRAL, world.tapped), fetched(0, 50)]) == {}
 
 
 def test_lag_of_the_rewrite_is_by_its_commits() -> None:
@@ -258,24 +217,6 @@ def test_a_commit_of_the_rewrite_that_was_refused_is_none() -> None:
     made = commit(1, generation=1, error=22)
     made.key = own_key(REWRITE_0_8_2, REWRITE_0_8_2.api("OffsetCommit"))
     assert lag([made]) == {}
-
-
-def of_rewrite_by_hand(*made: Exchange) -> list[Answered]:
-    groups = DialectGroups()
-    for one in made:
-        one.key = own_key(REWRITE_0_8_2, REWRITE_0_8_2.api(one.api))
-    return [said for one in made for said in groups.of(one)]
-
-
-@pytest.mark.parametrize("behind", [False, True], ids=["in order", "behind an old heartbeat"])
-def test_who_has_joined_the_rewrite_is_known_when_one_goes_on(behind: bool) -> None:
-    joins = join(1, given="a", generation=1), join(2, given="b", generation=2)
-    old = [heartbeat(3, generation=1)] if behind else []
-    said = of_rewrite_by_hand(*joins, *old, heartbeat(4, generation=2), heartbeat(5, generation=2))
-    (went_on,) = [one for one in said if one.key == SYNC_GROUP]
-    assert went_on.request["generation_id"] == 2
-    assert went_on.response["members"] == [{"member_id": "b"}]
-    assert went_on.end == 3 * MS
 
 
 def test_what_the_rewrite_does_not_answer_is_in_its_lane() -> None:
@@ -315,17 +256,6 @@ def test_of_a_consumer_whose_registration_was_not_seen_nothing_is_said() -> None
     world.run(300)
     seen = [one for one in exchanges(CENTRAL, world.tapped) if one.api != "RegisterConsumer"]
     assert (bands(seen), lag(seen), shown(Lanes(), Context(), *seen).rows()) == ([], {}, [])
-
-
-@pytest.mark.parametrize("design", [CENTRAL, REWRITE])
-def test_what_is_no_message_of_a_group_says_nothing(design: str) -> None:
-    groups = DialectGroups()
-    assert list(groups.of(fetched(0, 1))) == []
-    world = of_central("a") if design == CENTRAL else of_rewrite("a")
-    seen = exchanges(design, world.tapped)
-    alone = [one for one in seen if one.api in ("ClusterMetadata", "ConsumerMetadata")]
-    assert alone
-    assert [said for one in alone for said in groups.of(one)] == []
 
 
 def test_who_reads_a_topic_is_of_the_group_that_it_has_registered_with() -> None:

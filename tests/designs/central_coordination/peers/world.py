@@ -26,14 +26,15 @@ from barnabas.designs.central_coordination.peers.offsets import load, store
 from barnabas.designs.central_coordination.peers.settings import BrokerSettings, ConsumerSettings
 from barnabas.designs.central_coordination.peers.wire import read_request, read_response
 from barnabas.specs.malformed import Malformed
-from tests.designs import virtual_network
+from tests.designs import virtual_design
 from tests.designs.central_coordination.peers.promises import Promises, one_fetches
+from tests.designs.virtual_network import Network
 
 SETTINGS = BrokerSettings(min_session_timeout_ms=100, rebalance_threads=2)
 
 
 @dataclass
-class Link(virtual_network.Link):
+class Link(virtual_design.Link):
     """A connection of a consumer to a broker."""
 
     term: int = 0
@@ -45,7 +46,7 @@ class Link(virtual_network.Link):
 
 
 @dataclass
-class Application(virtual_network.Application):
+class Application(virtual_design.Application):
     """What stands around a consumer."""
 
     core: Consumer
@@ -62,7 +63,7 @@ class Application(virtual_network.Application):
         return set(self.core.positions) if self.fetching else set()
 
 
-class World(virtual_network.Network[Application, Link]):
+class World(Network[Application, Link]):
     """The network, the clock, the registry, and everybody on them. Times are ms."""
 
     brokers: dict[int, Broker | None]

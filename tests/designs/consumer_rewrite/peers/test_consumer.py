@@ -96,27 +96,6 @@ def test_no_broker_at_all() -> None:
     assert core.poll(3_201) == [Connect(("h", 1))]
 
 
-def test_an_answer_that_does_not_come_in_a_session_means_a_dead_coordinator() -> None:
-    world = World()
-    one = world.add("a")
-    world.until(world.settled)
-    assert one.link is not None
-    one.link.lossy = True
-    held = one.partitions
-    began = world.now
-    world.until(lambda: one.core.state == REDISCOVER)
-    assert 290 <= world.now - began <= 400  # of the last heartbeat, which may be under way
-    assert one.partitions == held  # it goes on consuming
-
-
-def test_leaving_lets_the_others_have_its_partitions_at_once() -> None:
-    world = World()
-    world.gather("ab")
-    world.leave("a")
-    assert world.applications["a"].core.state == DOWN
-    assert world.until(world.settled) <= 120
-
-
 class Coordinator:
     """Who answers a consumer by hand; at first it is in the group and has begun to consume t-0."""
 

@@ -1,4 +1,4 @@
-"""What a coordinator answers: frames in, frames out, on a virtual clock, whole and byte by byte."""
+"""What a coordinator answers: frames in, frames out, on a virtual clock."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 from barnabas.designs.brokers.listener import Close, Log, Send
-from barnabas.designs.brokers.registry import Entry
 from barnabas.designs.consumer_rewrite.peers.actions import Load, Write
 from barnabas.designs.consumer_rewrite.peers.answers import METADATA_LIMIT, METADATA_TOO_LARGE
 from barnabas.designs.consumer_rewrite.peers.coordinator import Broker, slot_of
-from barnabas.designs.consumer_rewrite.peers.group_entry import Consumer as Known
-from barnabas.designs.consumer_rewrite.peers.group_entry import GroupEntry, decode
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
 from barnabas.designs.consumer_rewrite.peers.wire import error_name, read_response, request
 from barnabas.designs.consumer_rewrite.states import (
@@ -31,13 +28,13 @@ SLOT = slot_of("g", 8)
 
 
 class Table:
-    """A broker and what it says; requests arrive whole or byte by byte."""
+    """A broker and what it says."""
 
-    def __init__(self, *, whole: bool = True, loaded: bool = True) -> None:
+    def __init__(self, *, loaded: bool = True) -> None:
         ids = itertools.count()
         self.broker = Broker(1, BrokerSettings(), new_id=lambda: str(next(ids)))
         self.broker.topics({"t": 2}, 0)
-        self.now, self.whole = 0, whole
+        self.now = 0
         self.actions: list[Any] = []
         self.asked: dict[int, list[str]] = {}
         self.connections: set[int] = set()
@@ -52,9 +49,7 @@ class Table:
         self.asked.setdefault(connection, []).append(api)
         group = {} if api == "Metadata" else {"group_id": "g"}
         data = request(api, len(self.asked[connection]), "test", group | body)
-        pieces = [data] if self.whole else [data[at : at + 1] for at in range(len(data))]
-        for piece in pieces:
-            self.actions += self.broker.receive(connection, piece, self.now)
+        self.actions += self.broker.receive(connection, data, self.now)
 
     def join(self, connection: int, consumer_id: str = "", **fields: Any) -> None:
         body = JOIN | {"session_timeout": 1_000, "consumer_id": consumer_id}
@@ -78,9 +73,7 @@ class Table:
     def response(self, connection: int) -> dict[str, Any]:
         """The next response of a connection."""
         self.write()
-        found = next(
-            one for one in self.actions if isinstance(one, Send) and one.connection == connection
-        )
+        found, *_ = self.sent(connection)
         self.actions.remove(found)
         api = self.asked[connection].pop(0)
         return read_response(found.data[4:], api)[1]
@@ -96,10 +89,9 @@ class Table:
             self.actions += self.broker.written(one.group, self.now)
         return done
 
-    def silent(self, connection: int) -> bool:
-        return not any(
-            isinstance(one, Send) and one.connection == connection for one in self.actions
-        )
+    def sent(self, connection: int) -> list[Send]:
+        sends = [one for one in self.actions if isinstance(one, Send)]
+        return [one for one in sends if one.connection == connection]
 
     def pass_time(self, ms: int) -> None:
         self.now += ms
@@ -108,11 +100,6 @@ class Table:
     @property
     def state(self) -> str:
         return self.broker.state("g")
-
-
-@pytest.fixture(params=[True, False], ids=["whole", "byte by byte"])
-def table(request: pytest.FixtureRequest) -> Table:
-    return Table(whole=request.param)
 
 
 def two(table: Table, count: int = 2) -> None:
@@ -132,7 +119,7 @@ def two(table: Table, count: int = 2) -> None:
 
 
 @pytest.fixture
-def pair() -> Table:
+def table() -> Table:
     found = Table()
     two(found)
     return found
@@ -146,7 +133,6 @@ def lose_the_second(table: Table) -> None:
 
 
 def test_generations_of_commits_and_heartbeats(table: Table) -> None:
-    two(table)
     assert table.commit(1, "g-0", 2) == "NONE"
     assert table.commit(1, "g-0", 1) == "IllegalGeneration"
     assert table.commit(1, "g-0", 3) == "IllegalGeneration"
@@ -163,7 +149,6 @@ def test_generations_of_commits_and_heartbeats(table: Table) -> None:
 
 
 def test_commits_that_cannot_be_kept(table: Table) -> None:
-    two(table)
     assert table.commit_code(1, "g-0", 2, partition=2) == UNKNOWN_TOPIC_OR_PARTITION
     assert table.commit_code(1, "g-0", 2, metadata="x" * (METADATA_LIMIT + 1)) == METADATA_TOO_LARGE
     assert table.broker.groups["g"].record.offsets == {}
@@ -194,7 +179,6 @@ def test_a_generation_that_no_entry_holds_is_refused_and_the_next_one_is_not() -
 
 
 def test_nobody_commits_while_a_generation_is_written(table: Table) -> None:
-    two(table)
     table.join(1, "g-0")
     table.join(2, "g-1")
     assert table.state == REBALANCING
@@ -219,14 +203,14 @@ def test_nobody_commits_while_a_generation_is_written(table: Table) -> None:
     ],
 )
 def test_refused_joins_cause_no_rebalance(table: Table, fields: dict[str, Any], error: str) -> None:
-    two(table)
     table.join(3, **fields)
     assert table.error(3) == error
     assert table.state == STEADY
     assert table.beat(1, "g-0", 2) == "NONE"
 
 
-def test_the_only_consumer_of_a_group_may_change_its_strategy(table: Table) -> None:
+def test_the_only_consumer_of_a_group_may_change_its_strategy() -> None:
+    table = Table()
     table.join(1)
     table.response(1)
     table.join(1, "g-0", partition_assignment_strategy="roundrobin")
@@ -253,7 +237,6 @@ def test_who_is_no_coordinator_and_who_is_not_one_yet() -> None:
 
 
 def test_a_session_ends_and_the_connection_with_it(table: Table) -> None:
-    two(table)
     table.pass_time(999)
     assert table.beat(1, "g-0", 2) == "NONE"
     table.pass_time(1)
@@ -265,101 +248,50 @@ def test_a_session_ends_and_the_connection_with_it(table: Table) -> None:
 
 
 def test_a_slow_consumer_that_is_back_before_anybody_was_told_cancels_the_rebalance(
-    pair: Table,
+    table: Table,
 ) -> None:
-    lose_the_second(pair)
-    assert pair.state == PREPARE
-    assert pair.beat(3, "g-1", 2) == "NONE"
-    assert pair.state == STEADY
-    assert pair.beat(1, "g-0", 2) == "NONE"
+    lose_the_second(table)
+    assert table.state == PREPARE
+    assert table.beat(3, "g-1", 2) == "NONE"
+    assert table.state == STEADY
+    assert table.beat(1, "g-0", 2) == "NONE"
 
 
 def test_a_slow_consumer_that_is_back_later_hears_of_the_rebalance_and_may_join_it(
-    pair: Table,
+    table: Table,
 ) -> None:
-    lose_the_second(pair)
-    assert pair.beat(1, "g-0", 2) == "IllegalGeneration"
-    assert pair.beat(3, "g-1", 2) == "IllegalGeneration"
-    pair.join(3, "g-1")
-    assert pair.silent(3)
-    pair.join(1, "g-0")
-    assert pair.response(3)["consumer_id"] == "g-1"
-    assert pair.response(1)["group_generation_id"] == 3
-
-
-def test_who_was_left_out_is_unknown_when_the_round_is_over(pair: Table) -> None:
-    lose_the_second(pair)
-    pair.join(1, "g-0")
-    assert pair.response(1)["group_generation_id"] == 3
-    pair.join(3, "g-1")
-    assert pair.error(3) == "UnknownConsumerId"
-    assert pair.beat(3, "g-1", 2) == "UnknownConsumerId"
-    assert pair.state == STEADY
-
-
-def test_without_an_id_a_rebalance_takes_a_session_timeout(pair: Table) -> None:
-    pair.join(1)
-    pair.join(2, "g-1")
-    assert pair.state == PREPARE
-    pair.pass_time(999)
-    assert pair.silent(2)
-    pair.pass_time(1)
-    assert pair.response(1)["consumer_id"] == "g-2"
-    assert pair.response(2)["group_generation_id"] == 3
-
-
-def test_heartbeats_in_place_of_a_join_do_not_stop_the_rebalance(pair: Table) -> None:
-    pair.join(2, "g-1")
-    for _ in range(9):
-        assert pair.beat(1, "g-0", 2) == "IllegalGeneration"
-        pair.pass_time(120)
-    assert pair.response(2)["assigned_partitions"] == [{"topic": "t", "partitions": [0, 1]}]
-
-
-def test_failure_detection_rests_while_a_join_waits(pair: Table) -> None:
-    pair.pass_time(900)
-    pair.beat(1, "g-0", 2)
-    pair.join(2, "g-1")
-    pair.pass_time(900)
-    assert pair.beat(1, "g-0", 2) == "IllegalGeneration"
-    pair.pass_time(900)
-    pair.join(1, "g-0")
-    assert pair.response(2)["consumer_id"] == "g-1"
-
-
-def test_a_join_whose_connection_is_gone_does_not_count(pair: Table) -> None:
-    pair.join(3)
-    pair.broker.closed(3, pair.now)
-    pair.join(1, "g-0")
-    pair.join(2, "g-1")
-    pair.response(1)
-    assert [one.consumer_id for one in pair.broker.groups["g"].record.consumers] == ["g-0", "g-1"]
-
-
-def test_a_new_coordinator_compares_what_is_with_what_was_decided() -> None:
-    known = Known("g-0", 1_000, frozenset({"t"}), "range", (("t", 0),))
-    for partitions, state in (({"t": 2}, READY), ({"t": 1}, PREPARE)):
-        table = Table(loaded=False)
-        table.broker.elected(SLOT)
-        entry = Entry(GroupEntry(5, (known,), partitions).encode(), 9)
-        table.actions += table.broker.loaded(SLOT, {"g": entry}, 0)
-        assert table.state == state
-    assert table.beat(1, "g-0", 5) == "IllegalGeneration"
+    lose_the_second(table)
+    assert table.beat(1, "g-0", 2) == "IllegalGeneration"
+    assert table.beat(3, "g-1", 2) == "IllegalGeneration"
+    table.join(3, "g-1")
+    assert not table.sent(3)
     table.join(1, "g-0")
-    (write,) = table.write()
-    assert (write.version, decode(write.data).generation) == (9, 6)
+    assert table.response(3)["consumer_id"] == "g-1"
+    assert table.response(1)["group_generation_id"] == 3
 
 
-def test_metadata_and_coordinators() -> None:
-    table = Table()
-    table.ask(1, "ConsumerMetadata")
-    assert table.error(1) == "Unknown"
-    table.broker.cluster({1: ("h", 9), 2: ("i", 8)}, {SLOT: 2})
-    table.ask(1, "ConsumerMetadata")
-    assert table.response(1) == {"error_code": 0, "node_id": 2, "host": "i", "port": 8}
-    table.ask(1, "Metadata", topics=[])
-    body = table.response(1)
-    assert [one["name"] for one in body["topics"]] == ["t"]
-    assert [one["leader_id"] for one in body["topics"][0]["partitions"]] == [1, 2]
-    table.ask(1, "Metadata", topics=[{"name": "x"}])
-    assert table.response(1)["topics"][0]["error_code"] == 3
+def test_who_was_left_out_is_unknown_when_the_round_is_over(table: Table) -> None:
+    lose_the_second(table)
+    table.join(1, "g-0")
+    assert table.response(1)["group_generation_id"] == 3
+    table.join(3, "g-1")
+    assert table.error(3) == "UnknownConsumerId"
+    assert table.beat(3, "g-1", 2) == "UnknownConsumerId"
+    assert table.state == STEADY
+
+
+def test_heartbeats_in_place_of_a_join_do_not_stop_the_rebalance(table: Table) -> None:
+    table.join(2, "g-1")
+    for _ in range(9):
+        assert table.beat(1, "g-0", 2) == "IllegalGeneration"
+        table.pass_time(120)
+    assert table.response(2)["assigned_partitions"] == [{"topic": "t", "partitions": [0, 1]}]
+
+
+def test_a_join_whose_connection_is_gone_does_not_count(table: Table) -> None:
+    table.join(3)
+    table.broker.closed(3, table.now)
+    table.join(1, "g-0")
+    table.join(2, "g-1")
+    table.response(1)
+    assert [one.consumer_id for one in table.broker.groups["g"].record.consumers] == ["g-0", "g-1"]

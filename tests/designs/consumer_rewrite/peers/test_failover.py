@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from barnabas.designs.brokers.listener import Send
-from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction, Halt
+from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction
 from barnabas.designs.consumer_rewrite.peers.group_entry import decode, path_of
 from barnabas.designs.consumer_rewrite.peers.wire import CODES, read_request, read_response
 from barnabas.designs.consumer_rewrite.states import READY
@@ -80,16 +80,6 @@ def test_4_written_and_nobody_knows() -> None:
     world.crash_before = lambda broker, action: False
     world.until(world.settled)
     assert generation(world) == 5
-
-
-def test_a_coordinator_that_dies_in_steady_state_stops_nobody() -> None:
-    world = three()
-    at = len(world.log)
-    world.crash(world.coordinator())
-    world.run(1_000)
-    assert world.settled()
-    assert not any(isinstance(action, Halt) for _, _, action in world.log[at:])
-    assert generation(world) == 3
 
 
 def test_while_it_loads_heartbeats_are_put_off_and_nobody_stops() -> None:

@@ -58,12 +58,6 @@ def test_functions_and_classes_stand_beside_those_there_are(mine: str) -> None:
     assert found["plain"](consumers, topics) == STRATEGIES["range"](consumers, topics)
 
 
-def test_a_name_there_is_becomes_the_user_s(mine: str) -> None:
-    found = with_own(f"range:{mine}.plain")
-    assert list(found) == list(STRATEGIES)
-    assert found["range"] is not STRATEGIES["range"]
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from barnabas.designs.brokers.listener import Address, Send
@@ -31,15 +31,16 @@ from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings, Con
 from barnabas.designs.consumer_rewrite.peers.strategies import STRATEGIES, Partition, Strategy
 from barnabas.designs.consumer_rewrite.peers.wire import request
 from barnabas.designs.consumer_rewrite.states import DOWN
-from tests.designs import virtual_network
+from tests.designs import virtual_design
 from tests.designs.consumer_rewrite.peers.promises import Promises
-from tests.designs.virtual_network import Link
+from tests.designs.virtual_design import Link
+from tests.designs.virtual_network import Network
 
 SETTINGS = BrokerSettings(slots=2)
 
 
 @dataclass
-class Application(virtual_network.Application):
+class Application(virtual_design.Application):
     """What stands around a consumer: it consumes a record of each of its partitions at each poll."""
 
     core: Consumer
@@ -47,13 +48,12 @@ class Application(virtual_network.Application):
     """At each poll."""
     generation: int = -1
     partitions: frozenset[Partition] = frozenset()
-    history: list[tuple[int, frozenset[Partition]]] = field(default_factory=list)
 
     def halt(self) -> None:
         self.generation, self.partitions = -1, frozenset()
 
 
-class World(virtual_network.Network[Application, Link]):
+class World(Network[Application, Link]):
     """The network, the clock, the registry, and everybody on them. Times are ms."""
 
     brokers: dict[int, Broker | None]
@@ -81,8 +81,6 @@ class World(virtual_network.Network[Application, Link]):
         self._ids = itertools.count()
         for node in range(1, brokers + 1):
             self.boot(node)
-
-    # who there is
 
     def boot(self, node: int) -> None:
         """Start a broker, which stands for election."""
@@ -134,9 +132,8 @@ class World(virtual_network.Network[Application, Link]):
 
     def leave(self, name: str) -> None:
         """A consumer is shut down in order."""
-        application = self.applications[name]
-        self._of_consumer(name, application.core.stop(self.now))
-        application.dead = True
+        self._of_consumer(name, self.applications[name].core.stop(self.now))
+        self.applications[name].dead = True
 
     def confuse(self, consumer_id: str, generation: int) -> None:
         """A heartbeat and a commit on a connection of their own, with what somebody takes for true."""
@@ -296,7 +293,7 @@ class World(virtual_network.Network[Application, Link]):
         group = application.core.settings.group_id
         application.generation = action.generation
         application.partitions = frozenset(action.start)
-        application.history.append((action.generation, application.partitions))
+
         for at in action.start:
             owner = self.owners.setdefault((group, action.generation, at), name)
             assert owner == name, f"{owner} and {name} own {at} in generation {action.generation}"

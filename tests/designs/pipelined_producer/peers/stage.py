@@ -66,8 +66,7 @@ class Wire:
     """A connection: bytes on their way in both directions."""
 
     def __init__(self, broker: Broker) -> None:
-        self.broker = broker
-        self.received = bytearray()
+        self.broker, self.received = broker, bytearray()
         self.waiting: deque[bytes] = deque()
         """Requests that are not answered yet."""
         self.answers, self.closed = bytearray(), False
