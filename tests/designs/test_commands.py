@@ -57,10 +57,3 @@ def test_what_is_asked_for_wrongly_is_refused() -> None:
         "no dialect is called 'rewrite-d'; did you mean 'rewrite-a'?; --source goes without --dialect"
     )
     assert "goes without --dialect" in refused(*show, "rewrite-a", "-v", "0")
-
-
-def test_kinds_of_brokers_are_listed() -> None:
-    lines = run("peers", "list").splitlines()
-    assert [line.split()[0] for line in lines][-2:] == ["central", "rewrite"]
-    rows = [json.loads(line) for line in run("peers", "list", "--json").splitlines()]
-    assert [row["start"] for row in rows][-2:] == ["central", "rewrite"]

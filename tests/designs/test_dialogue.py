@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from barnabas.designs.dialogue import Dialogue, ProtocolError
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
-from barnabas.specs.keys import METADATA, PRODUCE
+from barnabas.specs.keys import METADATA
 
 
 def reply(correlation_id: int, node: int = 1) -> bytes:
@@ -45,15 +45,6 @@ def test_answers_come_in_the_order_of_requests_however_they_are_cut(size: int) -
     assert not dialogue.waiting
 
 
-def test_what_is_not_answered_is_not_waited_for() -> None:
-    dialogue = Dialogue("me")
-    body = {"acks": 0, "timeout_ms": 1, "topic_data": []}
-    dialogue.ask(PRODUCE, 0, body, answered=False)
-    dialogue.ask(METADATA, 0, {"topics": []})
-    dialogue.feed(reply(1))
-    assert len(list(dialogue.answers())) == 1
-
-
 @pytest.mark.parametrize(
     ("data", "says"),
     [
@@ -69,15 +60,6 @@ def test_what_is_no_answer_is_nonsense(data: bytes, says: str) -> None:
     dialogue.feed(data)
     with pytest.raises(ProtocolError, match=says):
         list(dialogue.answers())
-
-
-def test_good_answers_before_nonsense_count() -> None:
-    dialogue = asked(2)
-    dialogue.feed(reply(0) + reply(9))
-    answers = dialogue.answers()
-    assert next(answers).question.note == 0
-    with pytest.raises(ProtocolError):
-        next(answers)
 
 
 @given(st.lists(st.binary(max_size=40), max_size=5), st.booleans())

@@ -114,13 +114,6 @@ def test_the_header_is_completed_from_the_api(item: Dialect, api: DialectApi) ->
         assert read.body == response.codec(api.version).layout.defaults()
 
 
-def test_offsets_of_what_is_malformed_count_in_the_body() -> None:
-    data = bytes.fromhex("000c 0000 00000007 0001 61  0001 67 00000003 7fff 63")
-    with pytest.raises(Malformed, match="announced") as caught:
-        decode_frame(dialect("rewrite-0.8.2"), data, "request")
-    assert (caught.value.path, caught.value.offset) == ("consumer_id", 7)
-
-
 def test_a_response_needs_the_api_that_it_answers() -> None:
     with pytest.raises(TypeError, match="does not say what it answers"):
         decode_frame(dialect("rewrite-a"), bytes(12), "response")
@@ -172,11 +165,6 @@ def test_values_that_do_not_fit_are_named(
     with pytest.raises(Unfit) as caught:
         encode_frame(dialect("rewrite-a"), DialectFrame("request", "OffsetCommit", header, body))
     assert caught.value.path == path
-
-
-def test_a_header_may_say_something_else_than_the_api() -> None:
-    frame = DialectFrame("request", "Heartbeat", {"api_key": 11, "version": 5}, {})
-    assert encode_frame(dialect("rewrite-c"), frame)[4:8] == bytes.fromhex("000b 0005")
 
 
 def test_bytes_that_are_no_text_do_not_move_the_body() -> None:

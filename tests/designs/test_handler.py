@@ -10,7 +10,6 @@ from barnabas.designs.central_coordination.peers import wire as central
 from barnabas.designs.consumer_rewrite.peers import wire as rewrite
 from barnabas.designs.dialogue import Dialogue
 from barnabas.designs.protocol_guide.client_0_8.requests import fetch, produce
-from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.scenario.file import ScenarioError, loads
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.keys import FETCH, PRODUCE
@@ -90,16 +89,6 @@ def test_addresses_are_the_proxys() -> None:
     ]
 
 
-def test_a_refused_registration_is_no_registration() -> None:
-    actor = Stage(QUIET).actor()
-    actor.ask(central.request("RegisterConsumer", REGISTER))
-    actor.answer(central.response("RegisterConsumer", "DuplicateConsumerId"))
-    assert actor.done[0].note == "DuplicateConsumerId"
-    actor.ask(central.request("RegisterConsumer", REGISTER))  # it still asks
-    actor.answer(central.response("RegisterConsumer"))
-    assert [one.note for one in actor.done] == ["DuplicateConsumerId", ""]
-
-
 def test_a_rule_on_what_the_coordinator_asks() -> None:
     actor = registered(
         ruled("api: StartFetcher, direction: request, client_id: c", "{delay: 50ms}")
@@ -112,16 +101,6 @@ def test_a_rule_on_what_the_coordinator_asks() -> None:
     assert len(actor.frames("response")) == 2
     actor.ask(central.response("StartFetcher"))
     assert actor.done[-1].rules == ("r",)
-
-
-def test_a_rule_on_what_the_consumer_answers() -> None:
-    actor = registered(ruled("api: Ping, direction: response", "{drop: {selective: true}}"))
-    for _ in range(2):
-        actor.answer(central.request("Ping"))
-        actor.ask(central.response("Ping"))
-    assert len(actor.frames("request")) == 1  # the registration
-    assert [one.note for one in actor.done[1:]] == ["response not forwarded: by a rule"] * 2
-    assert [one.latency_ms for one in actor.done[1:]] == [None, None]
 
 
 def test_a_rule_on_an_error_by_the_drafts_own_name() -> None:
@@ -227,15 +206,6 @@ def test_what_nobody_can_read_passes_and_is_said() -> None:
     assert len(actor.said) == 2
 
 
-def test_what_waits_is_told_when_the_connection_ends() -> None:
-    actor = registered()
-    actor.answer(central.request("Ping"))
-    actor.close()
-    assert [(one.api, one.note) for one in actor.done[1:]] == [
-        ("Ping", "no response: connection closed")
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -263,9 +233,3 @@ def test_what_waits_is_told_when_the_connection_ends() -> None:
 def test_what_can_not_be_said_of_a_draft(text: str, problem: str) -> None:
     with pytest.raises(ScenarioError, match=problem):
         loads(f"version: 1\n{text}\n")
-
-
-def test_the_faults_that_are_refused_make_frames_pair_them_or_look_for_fields() -> None:
-    refused = {name for name, model, *_ in FAULTS if getattr(model, "only_kafka", False)}
-    frames = {"respond", "inject", "duplicate", "lose_reply", "breakpoint", "rewrite"}
-    assert refused == frames | {"quota", "steer", "clamp", "skew"}

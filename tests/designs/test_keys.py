@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.designs.central_coordination.peers import wire
 from barnabas.page.declared import about
 from barnabas.page.detail import detail
 from barnabas.page.fields import body_fields
 from barnabas.specs.dialects import dialect
 from barnabas.specs.dialects.keys import STEP, error_in, error_in_header, of_key, own_key
-from barnabas.specs.registry import key_in, name_of
+from barnabas.specs.registry import name_of
 
 CENTRAL, REWRITE = dialect("central-coordination"), dialect("rewrite-0.8.2")
 PING = own_key(CENTRAL, CENTRAL.api("Ping"))
@@ -26,21 +25,11 @@ def test_keys_are_those_of_published_captures() -> None:
     assert name_of(STEP + 999) is None
 
 
-def test_kafkas_apis_have_kafkas_keys() -> None:
-    assert (key_in(REWRITE, "Metadata"), key_in(REWRITE, "JoinGroup")) == (3, JOIN)
-
-
 def test_errors_are_the_dialects_or_else_kafkas() -> None:
     heartbeat = own_key(REWRITE, REWRITE.api("Heartbeat"))
     assert error_in(heartbeat, 25) == "UnknownConsumerId"
     assert error_in(heartbeat, 3) == "UNKNOWN_TOPIC_OR_PARTITION"
     assert [error_in_header(key) for key in (PING, heartbeat)] == [True, False]
-
-
-def test_latencies_are_counted_under_their_names() -> None:
-    tally = ApiStats()
-    tally.note(PING, 5)
-    assert [row.api for row in tally.rows()] == ["Ping"]
 
 
 def test_the_page_declares_them_as_it_does_kafkas() -> None:

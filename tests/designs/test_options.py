@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.designs.central_coordination.peers.settings import BrokerSettings as Central
-from barnabas.designs.options import addresses, from_options, whole
+from barnabas.designs.options import addresses, from_options
 
 
 @dataclass(frozen=True)
@@ -45,17 +44,9 @@ def test_what_the_settings_refuse_is_refused() -> None:
         from_options(Made, {"the width": 0}, name="n")
 
 
-def test_whole_numbers() -> None:
-    assert [whole(one) for one in (7, "7", " 7 ", "-7", -7)] == [7, 7, 7, -7, -7]
-
-
 @pytest.mark.parametrize(
     "value", ["", "host", "host:", ":1", "host:0", "host:65536", "a:1,,b:2", "[::1:9", "a:\u0669"]
 )
 def test_what_is_no_address(value: str) -> None:
     with pytest.raises(ValueError, match="is no host:port"):
         addresses(value)
-
-
-def test_central_coordination_has_them_too() -> None:
-    assert from_options(Central, {"Rebalancing threadpool size": "2"}) == Central(2)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
-from barnabas.specs.codec import has_path
 from barnabas.specs.dialects import dialect, dialects
 from barnabas.specs.dialects.keys import own_key
 from barnabas.specs.registry import api
@@ -121,14 +120,6 @@ def test_every_api_of_both_designs_has_a_line_here() -> None:
     }
 
 
-def test_the_table_names_only_fields_that_there_are() -> None:
-    for key, (wanted, answered, _) in ROWS.items():
-        declared = api(key)
-        for message, paths in ((declared.request, wanted), (declared.response, answered)):
-            for path in paths:
-                assert has_path(message.layout(declared.versions[0]), path), path
-
-
 @pytest.mark.parametrize(("group", "said"), [("g", "g"), ("", "''")])
 @pytest.mark.parametrize("which", ["Ping", "StopFetcher", "StartFetcher"])
 def test_what_a_coordinator_asks_is_of_the_group_that_registered_on_the_connection(
@@ -140,12 +131,6 @@ def test_what_a_coordinator_asks_is_of_the_group_that_registered_on_the_connecti
     before = details(asked, context)
     context.learn(exchange(CENTRAL, "RegisterConsumer", REGISTER | {"group_id": group}, {}))
     assert details(asked, context) == f"{before} of {said}".strip()
-
-
-def test_a_refused_registration_is_none() -> None:
-    context = Context()
-    context.learn(exchange(CENTRAL, "RegisterConsumer", REGISTER, {}, note="DuplicateConsumerId"))
-    assert details(exchange(CENTRAL, "Ping", {}, {}), context) == ""
 
 
 @pytest.mark.parametrize("which", ["ClusterMetadata", "StopFetcher"])

@@ -11,21 +11,12 @@ from barnabas.designs.consumer_rewrite.experiments import latency as rewrite_lat
 from barnabas.designs.consumer_rewrite.experiments import slow as rewrite_slow
 from barnabas.designs.exchange import DialectExchange
 from barnabas.designs.pipelined_producer.experiments import queues as pipelined_queues
-from barnabas.experiments.registry import experiment, names
-from barnabas.peers.apache.versions import release
 
 
 def test_many_queues_take_more_memory_than_one() -> None:
     assert pipelined_queues.memory_of("partition", 10_000) > 5 * pipelined_queues.memory_of(
         "one", 1
     )
-
-
-@pytest.mark.parametrize("name", names())
-def test_each_experiment_asks_something_of_versions_that_exist(name: str) -> None:
-    found = experiment(name)
-    assert found.question.endswith("?")
-    assert all(release(version) for version in found.versions)
 
 
 def exchanged(api: str, ts: float, end: float, error: str = "", **more: Any) -> DialectExchange:

@@ -21,12 +21,6 @@ def test_a_partition_begins_behind_at_or_ahead_of_what_was_read() -> None:
         assert (found.behind, found.ahead) == (behind, ahead)
 
 
-def test_the_first_one_begins_at_the_beginning() -> None:
-    found = Reading()
-    found.begin(AT, 0)
-    assert (found.behind, found.ahead) == (set(), set())
-
-
 def test_what_is_read_twice_and_what_nobody_reads() -> None:
     found = read(0, 1, 1, 4, 1)
     assert (found.twice, found.missed) == (2, 2)

@@ -99,26 +99,11 @@ def test_records_beside_it_are_decoded_and_one_without_acks_has_no_answer(tmp_pa
     assert any("no response (acks=0)" in line for line in decode(path)[1])
 
 
-def test_a_filter_sees_its_apis(capture: Path) -> None:
-    code, lines, _ = decode(capture, "--filter", "api == 'StartFetcher'")
-    assert code == 0
-    assert lines
-    assert all("StartFetcher" in line for line in lines)
-
-
 def test_what_is_no_draft_is_said(capture: Path) -> None:
     with pytest.raises(Trouble, match="no dialect is called 'klingon'; choose one of: central"):
         decode(capture, "--draft", "klingon")
     with pytest.raises(Trouble, match="this capture is central-coordination"):
         decode(capture, "--frames")
-
-
-def test_check_finds_nothing_in_it(capture: Path) -> None:
-    found = CliRunner().invoke(app, ["check", str(capture)], catch_exceptions=False)
-    assert (found.exit_code, found.stdout) == (0, "")
-    assert "no findings" in found.stderr
-    assert "undecodable" not in found.stderr
-    assert "read as the dialect central-coordination" in found.stderr
 
 
 def summary(*arguments: str | Path) -> tuple[str, str]:
@@ -135,14 +120,6 @@ def test_summary_has_its_apis_its_errors_and_its_groups(capture: Path) -> None:
     (row,) = document["group"]
     assert (row["group"], row["generation"], row["members"]) == ("g", 1, 1)
     assert (row["type"], row["why"]) == ("central-coordination", "c1 joined")
-
-
-def test_summary_is_told_what_is_spoken(capture: Path) -> None:
-    plain = capture.with_name("no-scenario.pcapng")
-    with CaptureWriter(plain, limit=None, meta={}):
-        pass
-    assert "the dialect" not in summary(plain)[1]
-    assert "the dialect rewrite-0.8.2" in summary(plain, "--draft", "rewrite-0.8.2")[1]
 
 
 def test_check_runs_the_checks_of_drafts(capture: Path) -> None:

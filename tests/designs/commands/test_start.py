@@ -18,22 +18,16 @@ from typing import IO, Any
 
 import pytest
 
-from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.peers.kinds import Options
 from barnabas.cli.peers.run import start
-from barnabas.designs.brokers.listener import Address
-from barnabas.designs.brokers.processes.designs import DESIGNS
-from barnabas.designs.brokers.start import topics_of
 from barnabas.designs.commands.consume import consume
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
-from tests.designs.brokers.logs.broker import with_broker
 from tests.waiting import SOON
 
 pytestmark = pytest.mark.timeout(300)
 
 PEERS = [sys.executable, "-m", "barnabas", "peers"]
 
-MISSING = "the brokers have no topic 'nope': waits for it\n"
 
 COORDINATOR = re.compile(r"broker (\d): coordinates (all groups|the groups of slots [\d, ]*\b6\b)")
 """Who coordinates the group g, whose slot is 6, says so."""
@@ -228,17 +222,6 @@ def test_wrong_options_are_misuse_in_a_line(call: Callable[[], object], said: st
     assert "\n" not in str(caught.value)
 
 
-def test_topics_have_as_many_partitions_as_is_said() -> None:
-    assert topics_of(["t:6", "u"]) == {"t": 6, "u": 4}
-
-
-def test_which_zookeeper_is_waited_for_is_said_at_once() -> None:
-    pytest.importorskip("kazoo")
-    with running("start", "central", "--zookeeper", "127.0.0.1:1") as process:
-        assert process.stderr is not None
-        assert process.stderr.readline() == "waits for ZooKeeper at 127.0.0.1:1, 10 s at most\n"
-
-
 @pytest.mark.slow("waits for a ZooKeeper that does not answer")
 def test_a_zookeeper_that_is_not_reached_is_said_in_a_line() -> None:
     pytest.importorskip("kazoo")
@@ -258,35 +241,6 @@ def test_a_port_in_use_is_said_before_zookeeper_is_waited_for() -> None:
     assert caught.value.code == COULD_NOT_RUN
     said = f"broker 1 can't listen on 127.0.0.1:{port}: Address already in use"
     assert str(caught.value) == f"{said}; choose another --listen"
-
-
-@pytest.mark.parametrize("design", DESIGNS)
-def test_a_topic_that_is_not_there_is_said_and_waited_for(design: str, tmp_path: Path) -> None:
-    def talk(address: Address) -> int:
-        arguments = ("-b", endpoint_text(address), "--group", "g", "--topic", "nope")
-        with running("consume", design, *arguments) as process:
-            assert process.stderr is not None
-            assert MISSING in iter(process.stderr.readline, "")
-            process.send_signal(signal.SIGINT)
-            return process.wait(SOON)
-
-    assert with_broker(design, tmp_path, talk) == 0
-
-
-@pytest.mark.parametrize(("design", "other"), [("rewrite", "central"), ("central", "rewrite")])
-def test_brokers_of_another_design_are_said_and_end_it(
-    design: str, other: str, tmp_path: Path
-) -> None:
-    def talk(address: Address) -> tuple[str, int]:
-        arguments = ("-b", endpoint_text(address), "--group", "g", "--topic", "t")
-        with running("consume", other, *arguments) as process:
-            return process.communicate(timeout=SOON)[1], process.returncode
-
-    said, code = with_broker(design, tmp_path, talk)
-    assert code == COULD_NOT_RUN
-    assert said.splitlines()[-1].startswith("barnabas: 127.0.0.1:")
-    assert "speaks another design: it answers " in said
-    assert said.endswith(f"; try `peers consume {design}`\n")
 
 
 def test_records_that_can_not_be_sent_are_said() -> None:

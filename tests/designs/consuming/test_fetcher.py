@@ -103,19 +103,6 @@ async def gather(fetcher: Fetcher, positions: dict[tuple[str, int], int]) -> dic
     return got
 
 
-async def test_all_leaders_are_asked_and_positions_follow(tmp_path: Path) -> None:
-    said: list[str] = []
-    async with two(tmp_path, said) as (brokers, fetcher):
-        bootstrap = addresses(brokers)
-        await asyncio.to_thread(produce, bootstrap, A, b"a", b"b")
-        await asyncio.to_thread(produce, bootstrap, B, b"c")
-        positions = {A: 1, B: 0}
-        assert await gather(fetcher, positions) == {"t-0": [b"b"], "t-1": [b"c"]}
-        assert positions == {A: 2, B: 1}
-        assert await fetcher.round(positions) == {}
-    assert said == []
-
-
 async def test_a_leader_that_is_gone_is_said_once_and_the_others_are_fetched(
     tmp_path: Path,
 ) -> None:

@@ -122,16 +122,6 @@ def test_what_the_old_coordinator_was_told_the_new_one_has_to_know() -> None:
     assert group.found() == [("warning", what)]
 
 
-def test_so_has_it_what_the_old_one_had_read() -> None:
-    group = Group()
-    group.begin(a={"0-0": 42})
-    group.register("a", NEW)
-    group.stop("a", {}, NEW)
-    group.start("a", {"0-0": -1}, NEW)
-    what = "group g: t 0-0 was started from offset -1, but the group had been at 42"
-    assert group.found() == [("warning", what)]
-
-
 def test_without_auto_commit_a_group_may_go_back() -> None:
     group = Group()
     group.register("a", auto_commit=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-
 import pytest
 
 from barnabas.designs.brokers.listener import Close, Send
@@ -76,17 +74,6 @@ def test_who_does_not_coordinate_says_so() -> None:
     assert close.why == "c is refused: Unknown: broker 1 does not coordinate"
 
 
-def test_an_error_is_no_answer_to_a_ping() -> None:
-    one = broker()
-    one.receive(1, ASKED, 0)
-    read(one, one.receive(1, response("StopFetcher"), 1), 2)
-    one.receive(1, response("StartFetcher"), 3)
-    one.tick(1_000)  # it is pinged, and registers once more: 6 in the place of an error code
-    (_, close) = one.receive(1, ASKED, 1_001)
-    assert isinstance(close, Close)
-    assert "Ping answered with" in close.why
-
-
 def test_an_offset_below_0_is_not_stored() -> None:
     one = broker()
     one.receive(1, ASKED, 0)
@@ -121,8 +108,3 @@ def test_the_log_says_why_a_registration_is_refused(
 def test_interests_that_can_not_be(text: str) -> None:
     with pytest.raises(ValueError):
         parse(text)
-
-
-def test_a_frame_that_is_too_large_is_not_waited_for() -> None:
-    (close,) = broker().receive(1, struct.pack(">i", (1 << 20) + 1), 0)
-    assert isinstance(close, Close)

@@ -31,23 +31,6 @@ def test_known_brokers_are_tried_in_turn_for_ever_and_each_failure_is_logged() -
     assert said(actions) == [a, b, "c: AllKnownBrokersNotAvailable"] * 2
 
 
-def test_a_broker_that_was_reached_begins_the_round_anew() -> None:
-    one = consumer()
-    one.start(0)
-    one.lost(0)
-    one.tick(10)
-    one.connected(10)
-    assert said(one.lost(11)) == ["c: b:2: the connection is closed"]
-    one.tick(21)
-    assert said(one.lost(21)) == ["c: a:1: no connection can be made"]
-
-
-def test_a_broker_that_does_not_accept_in_time_is_logged_too() -> None:
-    one = consumer()
-    one.start(0)
-    assert said(one.tick(3_000)) == ["c: a:1: no connection within the timeout"]
-
-
 def test_what_was_told_of_the_cluster_is_kept() -> None:
     one = consumer()
     one.start(0)
