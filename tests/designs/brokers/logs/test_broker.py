@@ -18,11 +18,8 @@ from barnabas.designs.dialogue import Dialogue
 from barnabas.designs.leaders import Place, metadata
 from barnabas.designs.protocol_guide.client_0_8 import EARLIEST, LATEST, Message, requests
 from barnabas.specs.keys import FETCH, LIST_OFFSETS, METADATA, PRODUCE
-from barnabas.specs.records import Record, build
 
 REGISTER = 6
-OTHER = bytes.fromhex("0063 0000")
-"""A frame of an API that is not answered here."""
 
 
 class Other:
@@ -118,12 +115,6 @@ def table(tmp_path: Path) -> Iterator[Table]:
     found.logs.close()
 
 
-def test_without_acks_nobody_answers(table: Table) -> None:
-    table.produce(b"a", acks=0)
-    table.fetch(1, 0)
-    assert table.fetched(1, 0) == [(0, b"a")]
-
-
 def test_errors_of_partitions_stand_in_their_places(table: Table) -> None:
     sets = {("t", 1): [Message(None, b"a")], ("t", 2): [Message(None, b"a")]}
     table.ask(1, PRODUCE, requests.produce(sets, 1, 100, "none"))
@@ -136,12 +127,6 @@ def test_errors_of_partitions_stand_in_their_places(table: Table) -> None:
         ("t", 0): 2,
         ("x", 0): 3,
     }
-
-
-def test_an_offset_out_of_range_does_not_wait(table: Table) -> None:
-    table.fetch(1, 1)
-    (body,) = table.answers(1)
-    assert body["responses"][0]["partitions"][0]["error_code"] == 1
 
 
 def test_offsets_are_told(table: Table) -> None:
@@ -194,27 +179,6 @@ def test_a_fetch_that_asks_twice_for_a_partition_does_not_wait(table: Table) -> 
     table.ask(1, FETCH, body)
     (answer,) = table.answers(1)
     assert [one["error_code"] for one in answer["responses"][0]["partitions"]] == [0, 0]
-
-
-def test_what_is_compressed_in_a_request_holds_a_bounded_number_of_bytes(table: Table) -> None:
-    bomb = build([Record(0, -1, None, bytes(9 << 20))], magic=0, compression="gzip")
-    body = requests.produce_bytes({("t", 0): bomb}, 1, 100)
-    body["topic_data"][0]["partition_data"] *= 2
-    table.ask(1, PRODUCE, body)
-    (answer,) = table.answers(1)
-    told = answer["responses"][0]["partition_responses"]
-    assert [(one["error_code"], one["base_offset"]) for one in told] == [(0, 0), (2, -1)]
-
-
-def test_behind_what_the_other_core_closes_nothing_is_taken(table: Table) -> None:
-    table.other.closes = True
-    table.broker.connected(1, "")
-    produce = Dialogue("c").ask(
-        PRODUCE, 0, requests.produce({("t", 0): [Message(None, b"a")]}, 1, 1, "none")
-    )
-    table.take(table.broker.receive(1, len(OTHER).to_bytes(4) + OTHER + produce, 0))
-    assert table.closed == {1: "no"}
-    assert table.log.end == 0
 
 
 def test_a_consumer_that_has_registered_only_answers(table: Table) -> None:

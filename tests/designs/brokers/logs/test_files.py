@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -111,23 +110,6 @@ def test_a_damaged_file_is_left_as_it_is_and_costs_no_other(
     path.unlink()
     assert logs.lead([PLACE]) == 0
     assert appended(logs) == 0
-
-
-def test_a_damaged_file_is_not_read_again_until_it_is_another(
-    tmp_path: Path, logs: Logs, said: Said
-) -> None:
-    path = path_of(tmp_path, PLACE)
-    path.write_bytes(b"?" * len(ONE))
-    os.utime(path, ns=(0, 0))
-    logs.lead([PLACE])
-    path.write_bytes(ONE)
-    os.utime(path, ns=(0, 0))  # nobody who does not read it can tell
-    logs.lead([PLACE])
-    assert logs.get(PLACE) is None
-    os.utime(path, ns=(1, 1))
-    logs.lead([PLACE])
-    assert read(logs, 0) == [(0, b"v")]
-    said.one()
 
 
 def test_what_can_not_be_opened_is_said_once_a_reason(logs: Logs, said: Said) -> None:

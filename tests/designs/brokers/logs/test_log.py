@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.designs.brokers.logs import log
-from barnabas.designs.brokers.logs.log import MESSAGE_LIMIT, Log, TooLarge, stamped
+from barnabas.designs.brokers.logs.log import Log, TooLarge, stamped
 from barnabas.designs.protocol_guide.client_0_8 import Message
 from barnabas.designs.protocol_guide.client_0_8.message_sets import read_from, write
 from barnabas.specs.malformed import Malformed
@@ -43,13 +43,6 @@ def test_a_fetch_from_any_offset_gets_what_was_appended_from_there_on(
     position, size = log.place(offset, len(file))
     found = read_from(file[position : position + size], offset).messages
     assert found == tuple((at, Message(b"k", values[at])) for at in range(offset, len(values)))
-
-
-def test_a_fetch_is_cut_off_at_its_limit() -> None:
-    log = Log()
-    log.add(stamped(write([Message(None, b"v")] * 3), 0)[0])
-    assert log.place(1, 30) == (27, 30)
-    assert log.place(1, 0) == log.place(1, -5) == (27, 0)
 
 
 @pytest.mark.parametrize("torn", [1, 11, 12, 26])
@@ -83,11 +76,6 @@ def test_a_file_with_another_offset_than_the_next_one_ends_before_that(offset: i
 def test_what_is_no_message_set_of_0_8_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(Malformed, match=said):
         stamped(data, 0)
-
-
-def test_a_message_has_a_largest_size() -> None:
-    with pytest.raises(TooLarge):
-        stamped(write([Message(None, bytes(MESSAGE_LIMIT))]), 0)
 
 
 def test_a_message_that_is_larger_when_it_is_compressed_anew_has_that_size(

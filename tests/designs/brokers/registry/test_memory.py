@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.designs.brokers.registry import Entry, Leader, MemoryElector, MemoryRegistry
+from barnabas.designs.brokers.registry import Leader, MemoryElector, MemoryRegistry
 from barnabas.designs.brokers.registry.interface import ABSENT, ENTRY_LIMIT
-
-
-def test_a_write_depends_on_the_version_that_was_read() -> None:
-    registry = MemoryRegistry()
-    assert registry.read("/a/b") is None
-    assert not registry.write("/a/b", b"1", 0)
-    assert registry.write("/a/b", b"1", ABSENT)
-    assert not registry.write("/a/b", b"2", ABSENT)
-    assert registry.write("/a/b", b"2", 0)
-    assert registry.read("/a/b") == Entry(b"2", 1)
 
 
 def test_an_entry_has_a_largest_size() -> None:

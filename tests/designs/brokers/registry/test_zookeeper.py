@@ -66,14 +66,6 @@ def test_a_write_depends_on_the_version_that_was_read(connect: Connect) -> None:
     assert registry.children("/a") == ["b", "c"]
 
 
-def test_watches_hear_of_changes(connect: Connect) -> None:
-    registry, heard = ZooKeeperRegistry(connect(), "/watches"), threading.Event()
-    registry.watch("/a", heard.set)
-    assert not heard.is_set()
-    ZooKeeperRegistry(connect(), "/watches").write("/a/b", b"", ABSENT)
-    assert heard.wait(SOON)
-
-
 def test_topics_and_partitions_that_others_add_are_heard_of(connect: Connect) -> None:
     heard: queue.Queue[None] = queue.Queue()
     listener = Topics(ZooKeeperRegistry(connect(), "/listens"), lambda: heard.put(None))
@@ -191,13 +183,6 @@ def test_a_session_behind_a_loss_of_all_data_tells_of_it(connect: Connect) -> No
     client.start(timeout=SOON)
     while not ids.forgotten:
         heard.get(timeout=SOON)
-
-
-def test_what_is_no_broker_in_zookeeper_is_left_out(connect: Connect) -> None:
-    client = connect()
-    for name, data in (("x", b"{}"), ("1", b"[]"), ("2", b'{"host": "h"}'), ("3", b"?")):
-        client.create(f"/odd/brokers/ids/{name}", data, makepath=True)
-    assert BrokerIds(client, "/odd", lambda: None).live == {}
 
 
 async def test_a_coordinator_whose_node_is_gone_resigns_and_its_consumers_find_the_next(

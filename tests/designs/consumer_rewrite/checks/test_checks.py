@@ -11,7 +11,6 @@ from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.consumer_rewrite.checks import CHECKS
 from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2
-from barnabas.specs.dialects.keys import own_key
 from tests.designs.messages import JOIN, committed_rows
 
 ILLEGAL_GENERATION = 22
@@ -86,15 +85,6 @@ def test_a_heartbeat_in_place_of_a_join() -> None:
     assert finding.severity == "error"
     assert "is not allowed in state STOPPED_CONSUMPTION" in finding.what
     assert [one.packets for one in finding.evidence] == [(20, 21), (30, 31)]
-
-
-def test_a_capture_that_is_read_as_of_the_draft() -> None:
-    """There its APIs have keys of their own."""
-    seen = [join(10), heartbeat(20, error=ILLEGAL_GENERATION), heartbeat(30)]
-    for one in seen:
-        one.key = own_key(REWRITE_0_8_2, REWRITE_0_8_2.api(one.key))
-    (finding,) = found(*seen)
-    assert "is not allowed in state STOPPED_CONSUMPTION" in finding.what
 
 
 def test_a_heartbeat_that_was_under_way() -> None:

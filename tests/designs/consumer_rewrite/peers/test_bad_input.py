@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-
 import pytest
 
 from barnabas.designs.brokers.listener import Close
@@ -23,12 +21,6 @@ def broker() -> Broker:
     one.loaded(0, {}, 0)
     one.connected(1)
     return one
-
-
-def test_a_frame_that_is_too_large_is_not_waited_for(broker: Broker) -> None:
-    (close,) = broker.receive(1, struct.pack(">i", (1 << 20) + 1), 0)
-    assert isinstance(close, Close)
-    assert broker.receive(1, METADATA, 0) == []
 
 
 def test_a_connection_that_sends_on_while_its_join_waits_is_closed_at_last(broker: Broker) -> None:

@@ -7,7 +7,6 @@ import pytest
 from barnabas.designs.brokers.listener import Send
 from barnabas.designs.brokers.registry import MemoryRegistry
 from barnabas.designs.brokers.registry.interface import ABSENT
-from barnabas.designs.brokers.registry.topics import Topics
 from barnabas.designs.brokers.registry.topics import path_of as topic_path
 from barnabas.designs.consumer_rewrite.peers.actions import Write
 from barnabas.designs.consumer_rewrite.peers.coordinator import slot_of
@@ -44,20 +43,6 @@ async def test_a_write_that_fails_leaves_no_other_slot_half_loaded() -> None:
         assert server.core.state(MINE) == READY
         said = f"INFO {MINE}: another broker coordinates it: closes all connections"
         assert server.said == [said]
-    finally:
-        await server.listener.stop()
-
-
-async def test_a_write_that_fails_loses_no_news_of_topics() -> None:
-    registry = MemoryRegistry()
-    server = BrokerServer(1, SETTINGS, registry)
-    await server.start()
-    try:
-        server.listener.do(server.core.elected(slot_of(MINE, 2)))
-        await eventually(lambda: server.core.state(MINE) == READY)
-        Topics(registry).grow("t", "0", "1")
-        server.listener.do([Write(MINE, b"", 7, 1)])  # before what the watch wants done
-        await eventually(lambda: partitions(server) == {"t": 2})
     finally:
         await server.listener.stop()
 

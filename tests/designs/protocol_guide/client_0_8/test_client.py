@@ -35,11 +35,6 @@ def test_messages_go_to_their_leaders_and_come_back(cluster: EmbeddedCluster) ->
     }
 
 
-def test_a_partition_that_is_not_there_is_unknown(cluster: EmbeddedCluster) -> None:
-    with Client(cluster.brokers.values(), patience=0) as client:
-        assert client.produce({("orders", 77): [Message(None, b"a")]})["orders", 77].error == 3
-
-
 def test_a_cluster_that_is_not_there_is_unreachable() -> None:
     with ScriptedBroker(lambda _: None) as broker:
         gone = broker.address

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from barnabas.designs.protocol_guide.client_0_8.message_sets import Message, read_from, write
 from barnabas.specs.malformed import Malformed
-from barnabas.specs.records import read
 
 messages = st.lists(
     st.builds(Message, st.none() | st.binary(max_size=8), st.none() | st.binary(max_size=30)),
@@ -34,17 +33,6 @@ def test_a_set_that_is_cut_off_loses_its_last_messages_only(
     found = read_from(whole[: data.draw(st.integers(1, len(whole)))], 0)
     assert found.messages == tuple(enumerate(sent))[: len(found.messages)]
     assert found.too_small == (not found.messages)
-
-
-def test_all_is_magic_0() -> None:
-    assert {batch.magic for batch in read(write([Message(b"k", b"v")] * 3))} == {0}
-    (wrapper,) = read(write([Message(b"k", b"v")] * 3, "gzip"))
-    assert (wrapper.magic, wrapper.compression) == (0, "gzip")
-
-
-def test_no_message_is_no_bytes() -> None:
-    assert write([]) == write([], "gzip") == b""
-    assert not read_from(b"", 0).too_small
 
 
 def test_what_is_before_a_wrong_checksum_is_read() -> None:
