@@ -19,6 +19,7 @@ from barnabas.designs.central_coordination.peers import wire
 from barnabas.designs.central_coordination.states import STARTING
 from barnabas.designs.consumer_rewrite.captured_groups import RewriteGroups
 from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2
+from barnabas.designs.protocol_guide.client_0_8 import requests
 from barnabas.specs.dialects.keys import own_key
 from barnabas.specs.keys import FETCH, JOIN_GROUP
 from barnabas.specs.registry import api
@@ -39,33 +40,26 @@ def bands(seen: list[Exchange]) -> list[dict[str, Any]]:
 
 def lag(seen: list[Exchange]) -> dict[tuple[str, Any], tuple[Any, ...]]:
     context = Context()
+    rows = shown(Lag(context), context, *seen).rows()
     return {
         (row["topic"], row["partition"]): (
-            row["committed"]["offset"],
-            row["committed"]["api"],
+            *(row["committed"][k] for k in ("offset", "api")),
             row["lag"],
         )
-        for row in shown(Lag(context), context, *seen).rows()
+        for row in rows
     }
 
 
-def fetched(number: int, end: int, *, client: str = "a") -> Exchange:
+def fetched(number: int, end: int, error: int = 0) -> Exchange:
     """A Fetch of 0.8, as stands beside a draft's messages; end: of the log, of which nothing is read."""
-    part = {"partition_index": number, "error_code": 0, "high_watermark": end, "records": b""}
-    asked = {"partition": number, "fetch_offset": 0, "partition_max_bytes": 1}
-    request = {
-        "replica_id": -1,
-        "max_wait_ms": 0,
-        "min_bytes": 0,
-        "topics": [{"topic": "t", "partitions": [asked]}],
-    }
+    part = {"partition_index": number, "error_code": error, "high_watermark": end, "records": b""}
+    request, response = (message.codec(0) for message in (api(FETCH).request, api(FETCH).response))
+    asked = requests.fetch({("t", number): 0}, max_wait_ms=0, min_bytes=0, max_bytes=1)
     return Exchange(
-        *(10_000 * MS, 99, "10.0.0.99:5000", client, 1, FETCH, 0, 1, 10),
+        *(10_000 * MS, 99, "10.0.0.99:5000", "a", 1, FETCH, 0, 1, 10),
         latency_ms=1,
-        request_body=api(FETCH).request.codec(0).encode(request),
-        response_body=api(FETCH)
-        .response.codec(0)
-        .encode({"responses": [{"topic": "t", "partitions": [part]}]}),
+        request_body=request.encode(asked),
+        response_body=response.encode({"responses": [{"topic": "t", "partitions": [part]}]}),
     )
 
 
@@ -251,24 +245,14 @@ def test_of_who_was_refused_only_its_lane_says_so() -> None:
     assert "DuplicateConsumerId" in {one["error"] for one in lane["events"]}
 
 
-def test_of_a_consumer_whose_registration_was_not_seen_nothing_is_said() -> None:
-    world = of_central("a")
-    world.run(300)
-    seen = [one for one in exchanges(CENTRAL, world.tapped) if one.api != "RegisterConsumer"]
-    assert (bands(seen), lag(seen), shown(Lanes(), Context(), *seen).rows()) == ([], {}, [])
-
-
 def test_who_reads_a_topic_is_of_the_group_that_it_has_registered_with() -> None:
     world = of_central("a")
     context = Context()
     seen = exchanges(CENTRAL, world.tapped)
-    reader = fetched(0, 50)
+    reader = fetched(0, -1, error=1)
     registered = next(one for one in seen if one.api == "RegisterConsumer")
     reader.client_address = registered.client_address
-    assert reader.response_body is not None
-    error = {"partition_index": 0, "error_code": 1, "high_watermark": -1, "records": b""}
-    told = {"responses": [{"topic": "t", "partitions": [error]}]}
-    reader.response_body = api(FETCH).response.codec(0).encode(told)
+
     (row,) = shown(Traffic(context), context, *seen, reader).rows()
     assert (row["topic"], row["group"], row["refused"]) == ("t", "g", 1)
 

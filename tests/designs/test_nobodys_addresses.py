@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from barnabas.captures.host_port import possible
-from barnabas.designs.consuming.dialer import Connect, Dialer
 from barnabas.designs.protocol_guide.client_0_8.client import Connection
 from barnabas.peers.replay.connection import LiveConnection
 
@@ -32,13 +31,3 @@ def test_it_is_no_other_error_than_that_of_a_broker_that_is_gone(
 ) -> None:
     with pytest.raises(OSError, match=r"not a valid host name|is not a port"):
         reach(address)
-
-
-@pytest.mark.parametrize("address", [("a..b", 1), ("127.0.0.1", 70000)])
-async def test_a_dialer_loses_it(address: Address) -> None:
-    dialer = Dialer()
-    dialer.do(Connect(address))
-    news = await dialer.news(10.0)
-    assert news is not None
-    assert news.what == "lost"
-    await dialer.end()

@@ -74,12 +74,6 @@ def test_any_values_come_back_and_construct_agrees(
     assert plain(reference.parse(body)) == values
 
 
-def test_the_names_are_the_contents() -> None:
-    names = ["central-coordination", "rewrite-a", "rewrite-b", "rewrite-c", "rewrite-0.8.2"]
-    assert [item.name for item in dialects()] == names
-    assert [dialect(name.upper()) for name in names] == list(dialects())
-
-
 @pytest.mark.parametrize(
     ("name", "meant"),
     [("rewrite-x", "rewrite-"), ("central", "central-coordination"), ("0.8.2", "rewrite-0.8.2")],

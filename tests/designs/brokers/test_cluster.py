@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 
 from barnabas.designs.brokers.registry import MemoryElector
 from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction
@@ -37,33 +36,3 @@ async def test_why_is_known_at_once_and_the_broker_leaves() -> None:
         assert not cluster.servers
         async with asyncio.timeout(SOON):
             await left.wait()
-
-
-class Slow(MemoryElector):
-    """Does not let a candidate leave until the test is over."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked, self.over = threading.Event(), threading.Event()
-
-    def leave(self, candidate: int) -> None:
-        self.asked.set()
-        self.over.wait(SOON)
-
-
-async def test_who_has_not_left_when_the_cluster_ends_is_not_waited_for() -> None:
-    elector = Slow()
-    try:
-        async with asyncio.timeout(SOON):
-            async with Cluster(
-                1,
-                topics={},
-                settings=BrokerSettings(slots=1),
-                electors={0: elector},
-                watch=fail,
-            ) as cluster:
-                await eventually(lambda: bool(cluster.failures))
-                await asyncio.to_thread(elector.asked.wait, SOON)
-            assert not elector.over.is_set()
-    finally:
-        elector.over.set()

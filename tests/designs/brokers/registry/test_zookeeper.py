@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import pytest
@@ -16,11 +15,8 @@ from barnabas.designs.brokers.registry.interface import ABSENT, ENTRY_LIMIT
 from barnabas.designs.brokers.registry.paths import below, name_of
 from barnabas.designs.brokers.registry.topics import Topics
 from barnabas.designs.brokers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
-from barnabas.designs.central_coordination.peers import client as central_client
-from barnabas.designs.central_coordination.peers.server import Cluster as CentralCluster
-from barnabas.designs.central_coordination.peers.settings import ConsumerSettings as CentralConsumer
 from barnabas.peers.apache.keeper import ZooKeeper
-from tests.waiting import SOON, eventually, until
+from tests.waiting import SOON
 
 kazoo_client = pytest.importorskip(
     "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"
@@ -127,33 +123,6 @@ def test_who_has_stood_longest_leads_until_its_session_ends(connect: Connect) ->
     assert two.leader() is None
 
 
-def test_who_is_suited_better_leads_from_when_it_comes(connect: Connect) -> None:
-    first, second = connect(), connect()
-
-    def rank(candidate: int) -> int:
-        return -candidate
-
-    one, two = ZooKeeperElector(first, "/ranks", rank), ZooKeeperElector(second, "/ranks", rank)
-    terms = []
-    for act, leads in (
-        (partial(one.enter, 1), 1),
-        (partial(two.enter, 2), 2),
-        (partial(two.leave, 2), 1),
-        (partial(two.enter, 2), 2),
-    ):
-        act()
-        for elector in (one, two):
-            wait_until_led(elector, leads)
-        found = two.leader()
-        assert found is not None
-        terms.append(found.term)
-    assert terms == sorted(set(terms))
-
-
-def wait_until_led(elector: ZooKeeperElector, candidate: int) -> None:
-    until(lambda: (leader := elector.leader()) is not None and leader.candidate == candidate)
-
-
 def test_brokers_are_known_while_their_sessions_last(connect: Connect) -> None:
     heard: queue.Queue[None] = queue.Queue()
     listener = BrokerIds(connect(), "/lives", lambda: heard.put(None))
@@ -171,41 +140,3 @@ def test_brokers_are_known_while_their_sessions_last(connect: Connect) -> None:
     first.start(timeout=SOON)  # another session
     while 1 not in listener.live:
         heard.get(timeout=SOON)
-
-
-def test_a_session_behind_a_loss_of_all_data_tells_of_it(connect: Connect) -> None:
-    heard: queue.Queue[None] = queue.Queue()
-    client = connect()
-    ids = BrokerIds(client, "/loses", lambda: heard.put(None))
-    ids.register(1, ("127.0.0.1", 9), SOON)
-    client.stop()
-    connect().delete("/loses", recursive=True)
-    client.start(timeout=SOON)
-    while not ids.forgotten:
-        heard.get(timeout=SOON)
-
-
-async def test_a_coordinator_whose_node_is_gone_resigns_and_its_consumers_find_the_next(
-    connect: Connect,
-) -> None:
-    keeper, other = connect(), connect()
-    cluster = CentralCluster(
-        2,
-        topics={"t": ("0-0", "0-1")},
-        registry=ZooKeeperRegistry(keeper, "/resigns"),
-        elector=ZooKeeperElector(keeper, "/resigns/coordinator"),
-    )
-    async with cluster:
-        one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
-        one.start()
-        await eventually(lambda: len(one.partitions) == 2)
-        first = cluster.coordinator
-        assert first is not None
-        node, *_ = sorted(other.get_children("/resigns/coordinator"))
-        other.delete(f"/resigns/coordinator/{node}")
-        await eventually(lambda: not first.core.coordinates)
-        await eventually(lambda: one.starts == 2)
-        following = cluster.coordinator
-        assert following is not None
-        assert following.node != first.node
-        await one.stop()

@@ -32,7 +32,6 @@ PARTITIONS = ("0-0", "0-1", "0-2", "0-3")
 A = "client_id: a"
 STOP = f"{A}, api: StopFetcher, direction: request"
 STOPPED = f"{A}, api: StopFetcher, direction: response"
-START = f"{A}, api: StartFetcher, direction: request"
 STARTED = f"{A}, api: StartFetcher, direction: response"
 PING = f"{A}, api: Ping, direction: request"
 PINGED = f"{A}, api: Ping, direction: response"
@@ -42,25 +41,13 @@ REGISTERED = f"{A}, api: RegisterConsumer, direction: response"
 CASES = {
     "stop-fetcher is late": Case(((STOP, "{delay: 100ms}"),), kept=True),
     "stop-fetcher is too late": Case(((STOP, "{delay: 700ms}"),)),
-    "its answer is too late": Case(((STOPPED, "{delay: 700ms}"),)),
-    "start-fetcher is too late": Case(((START, "{delay: 700ms}"),)),
     "start-fetcher's answer is too late": Case(((STARTED, "{delay: 700ms}"),)),
     "a slow line": Case(((A, "{throttle: {bytes: 2kB}}"),), times=30, kept=True),
     "a ping overtakes stop-fetcher": Case(((STOP, "{hold: {messages: 1}}"),)),
-    "a ping overtakes, and answers are not mended": Case(
-        ((STOP, "{hold: {messages: 1, restore: false}}"),)
-    ),
-    "pings and what is behind them change places": Case(((PING, "{reorder: {swap: 1}}"),), times=3),
     "stop-fetcher is lost, and all behind it": Case(((STOP, "drop"),)),
-    "stop-fetcher alone is lost": Case(((STOP, "{drop: {selective: true}}"),)),
-    "its answer alone is lost": Case(((STOPPED, "{drop: {selective: true}}"),)),
     "start-fetcher's answer alone is lost": Case(((STARTED, "{drop: {selective: true}}"),)),
-    "a ping alone is lost": Case(((PING, "{drop: {selective: true}}"),)),
     "answers to pings are lost": Case(((PINGED, "{drop: {selective: true}}"),), times=2),
-    "start-fetcher is cut off": Case(((START, "{truncate: {keep: 9B}}"),)),
     "an answer is cut off": Case(((STOPPED, "{truncate: {keep: 5B}}"),)),
-    "a request of no known type": Case(((START, "{corrupt: {at: 0}}"),)),
-    "an answer with no known error": Case(((STOPPED, "{corrupt: {at: 0}}"),)),
     "a session that is too short": Case(
         ((PING, "close"), (REGISTER, "{edit: {set: {session_timeout_ms: 1}}}")),
         said="SessionTimeoutTooLow",
@@ -71,14 +58,8 @@ CASES = {
     "a registration that is not answered": Case(
         ((PING, "close"), (REGISTERED, "{drop: {selective: true}}"))
     ),
-    "closed at a ping": Case(((PING, "close"),)),
-    "closed behind stop-fetcher": Case(((STOP, "{close: {forward: true}}"),)),
-    "reset at start-fetcher": Case(((START, "reset"),)),
-    "the coordinator's side is closed": Case(((PING, "half_close"),)),
     "the consumer's side is closed": Case(((PINGED, "half_close"),)),
     "a short stall": Case(((STOP, "{stall: {time: 80ms, side: both}}"),), kept=True),
-    "a long stall": Case(((STOP, "{stall: {time: 800ms, side: both}}"),)),
-    "gone without a word": Case(((PING, "blackhole"),)),
     "in pieces of a byte": Case(((A, "{slice: {size: 1B, every: 0.1ms}}"),), times=20, kept=True),
     "together with the next": Case(((STOPPED, "{coalesce: {count: 3}}"),), times=3, kept=True),
     "no new connection": Case(((PING, "close"), ("broker: [1]", "refuse")), times=2),

@@ -33,34 +33,19 @@ JOIN = f"{A}, api: JoinGroup, direction: request"
 JOINED = f"{A}, api: JoinGroup, direction: response"
 BEAT = f"{A}, api: Heartbeat, direction: request"
 BEATEN = f"{A}, api: Heartbeat, direction: response"
-FETCHED = f"{A}, api: OffsetFetch, direction: response"
 
 CASES = {
     "a join is late": Case(((JOIN, "{delay: 100ms}"),), kept=True),
     "a join is too late": Case(((JOIN, "{delay: 700ms}"),)),
     "a heartbeat is too late": Case(((BEAT, "{delay: 700ms}"),)),
-    "its answer is too late": Case(((BEATEN, "{delay: 700ms}"),)),
     "a slow line": Case(((A, "{throttle: {bytes: 4kB}}"),), times=30, kept=True),
-    "a heartbeat is held": Case(((BEAT, "{hold: {time: 700ms}}"),)),
-    "a heartbeat waits for the next": Case(((BEAT, "{reorder: {swap: 1, at_most: 900ms}}"),)),
-    "a join is lost, and all behind it": Case(((JOIN, "drop"),)),
     "a heartbeat alone is lost": Case(((BEAT, "{drop: {selective: true}}"),)),
     "its answer alone is lost": Case(((BEATEN, "{drop: {selective: true}}"),)),
-    "a join is cut off": Case(((JOIN, "{truncate: {keep: 9B}}"),)),
     "a join's answer is cut off": Case(((JOINED, "{truncate: {keep: 9B}}"),)),
-    "a request of no known API": Case(((BEAT, "{corrupt: {at: 0}}"),)),
     "an answer to nothing": Case(((BEATEN, "{corrupt: {at: 0}}"),)),
     "a generation that is over": Case(((BEATEN, "{edit: {set: {error_code: 22}}}"),), kept=True),
     "a consumer that is not known": Case(((BEATEN, "{edit: {set: {error_code: 25}}}"),), kept=True),
-    "closed at a join": Case(((JOIN, "close"),)),
-    "closed behind a join": Case(((JOIN, "{close: {forward: true}}"),)),
-    "closed at committed offsets": Case(((FETCHED, "close"),)),
-    "reset at a join's answer": Case(((JOINED, "reset"),)),
-    "the consumer's side is closed": Case(((BEAT, "half_close"),)),
-    "the coordinator's side is closed": Case(((BEATEN, "half_close"),)),
     "a short stall": Case(((JOIN, "{stall: {time: 80ms, side: both}}"),), kept=True),
-    "a long stall": Case(((BEAT, "{stall: {time: 800ms, side: both}}"),)),
-    "gone without a word": Case(((BEAT, "blackhole"),)),
     "in pieces of a byte": Case(((A, "{slice: {size: 1B, every: 0.1ms}}"),), times=20, kept=True),
     "together with the next": Case(((BEATEN, "{coalesce: {count: 3}}"),), times=3, kept=True),
     "no new connection": Case(((BEAT, "close"), ("broker: [1]", "refuse")), times=2),

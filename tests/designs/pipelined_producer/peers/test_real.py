@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import replace
 
@@ -84,25 +83,3 @@ def test_every_version_is_spoken_to_in_its_own(version: str) -> None:
     produced = [one for one in proxy.exchanges if one.api == "Produce"]
     assert {one.version for one in produced} == {VERSIONS[version]}
     assert {one.error for one in produced} <= {None, "NONE", ""}
-
-
-@pytest.mark.needs_apache("0.8.2.2")
-def test_acknowledged_by_all_outlives_the_leader() -> None:
-    told: list[Outcome] = []
-    with ApacheCluster("0.8.2.2", 2) as cluster:
-        settings = Settings(acks=-1, batch_messages=5, retries=100, in_flight=3)
-        addresses = list(cluster.brokers.values())
-        with PipelinedProducer(addresses, settings) as producer:
-            for number in range(600):
-                producer.send(TOPIC, b"%d" % number, told=told.append, wait=30)
-                if number == 200:
-                    assert producer.flush(SOON) == 0
-                    with Client(addresses) as client:
-                        cluster.kill(client.refresh([TOPIC]).leaders[TOPIC, 0])
-                if number > 200:
-                    time.sleep(0.002)  # over the time that the election takes
-            assert producer.flush(SOON) == 0
-        left = next(i for i, broker in cluster.nodes.items() if broker.pid is not None)
-        (log,) = stored(cluster.brokers[left], cluster.bootstrap, "0.8.2.2", 1)
-    assert Counter(one.problem for one in told) == {None: 600}
-    assert {int(value) for value in log} == set(range(600))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 import pytest
@@ -46,47 +45,6 @@ def test_compressed_sets_are_read_from_the_middle(
     with Client(kafka_0_8.brokers.values()) as client:
         assert client.produce({place: FEW}, acks=-1, compression=compression)[place].error == 0
         assert values(client, place, 3) == [b"3", b"4"]
-
-
-@pytest.mark.needs_apache("0.8.2.2")
-def test_a_long_poll_ends_with_enough_bytes_or_when_time_is_over(kafka_0_8: ApacheCluster) -> None:
-    place = "polled", 0
-    with Client(kafka_0_8.brokers.values()) as client, Client(kafka_0_8.brokers.values()) as other:
-        client.produce({place: FEW}, acks=-1)
-        begun = time.monotonic()
-        # more than there is: what there is comes when the time is over
-        found = client.fetch({place: 0}, max_wait_ms=400, min_bytes=1 << 20)[place]
-        assert time.monotonic() - begun >= 0.4
-        assert len(found.messages) == len(FEW)
-        begun = time.monotonic()
-        assert values(client, place) == [message.value for message in FEW]
-        assert client.fetch({place: 5}, max_wait_ms=60_000, min_bytes=0)[place].messages == ()
-        # a long poll that begins before there is anything ends as soon as there is
-        other.refresh([place[0]])
-        address = other.cluster.brokers[other.cluster.leaders[place]]
-        with Client([address]) as poller:
-            poller.refresh([place[0]])
-            got: list[bytes | None] = []
-            thread = threading.Thread(
-                target=lambda: got.extend(
-                    message.value
-                    for _, message in poller.fetch({place: 5}, max_wait_ms=60_000)[place].messages
-                )
-            )
-            thread.start()
-            other.produce({place: [Message(None, b"new")]}, acks=-1)
-            thread.join()
-            assert got == [b"new"]
-        assert time.monotonic() - begun < SOON
-
-
-@pytest.mark.needs_apache("0.8.2.2")
-def test_a_message_beyond_the_limit_is_said(kafka_0_8: ApacheCluster) -> None:
-    place = "long", 0
-    with Client(kafka_0_8.brokers.values()) as client:
-        client.produce({place: [Message(None, bytes(5000))]}, acks=-1)
-        assert client.fetch({place: 0}, max_bytes=1000)[place].too_small
-        assert len(client.fetch({place: 0}, max_bytes=6000)[place].messages) == 1
 
 
 @pytest.mark.needs_apache("0.8.2.2")
