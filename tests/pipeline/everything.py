@@ -1,4 +1,4 @@
-"""All analyses and all bodies of a table as one table of texts, made by one job: to compare two places by."""
+"""Analyses and all bodies of a table as one table of texts, made by one job: to compare two places by."""
 
 from __future__ import annotations
 
@@ -18,10 +18,18 @@ FEW = {**ONE_TASK, **INTERPRETED, "spark.sql.shuffle.partitions": "3"}
 anew behind each stage."""
 
 
+SOME = ("findings", "latency", "rebalances", "versions")
+"""Two of Python's workers, two of Spark's own functions."""
+
+
 def everything(exchanges: DataFrame) -> DataFrame:
     """Rows of (what, row as JSON). Durations are rounded: sums depend on their order in the last digit."""
     exchanges = exchanges.cache()
-    found = [_texts(analysis.name, analysis.run(exchanges)) for analysis in ANALYSES]
+    found = [
+        _texts(analysis.name, analysis.run(exchanges))
+        for analysis in ANALYSES
+        if analysis.name in SOME
+    ]
     found.append(
         _texts("body", exchanges.select("connection", "ordinal", "correlation_id", "body"))
     )
