@@ -24,7 +24,7 @@ from tests.places import ROOT
 from tests.waiting import until
 
 PATIENCE = 400.0
-ALL = 480
+ALL = 240
 
 CAMPAIGN = """\
 version: 1
@@ -34,8 +34,8 @@ apis: [Metadata]
 mutators: [limits, uuids, emptiness, tag_unknown]
 sessions: [none]
 captures: [mine.pcap]
-budget: {cases: 480}
-round: 480
+budget: {cases: 240}
+round: 240
 """
 """One round: what the next would be made of depends on what a busy machine makes of this one. The embedded
 cluster survives these mutators: each of its deaths would cost the test a restart."""

@@ -119,8 +119,23 @@ CENTRAL = (
 # fmt: on
 
 LONG = pytest.mark.slow("a long property")
+LONGER = {
+    "a stale commit is taken",
+    "a commit of a generation to come is taken",
+    "a stale heartbeat is taken",
+    "what changes during a rebalance is lost",
+    "who registers while offsets are read is not asked where it is",
+    "offsets that were read before a retry are taken",
+    "a consumer asks the same broker for ever",
+}
+"""Found after some thousand steps."""
+DEEP = pytest.mark.deep("4 to 9 s each")
 ROWS = [
-    pytest.param(one, machine, endings, id=f"{design}: {one.what}", marks=marks)
+    pytest.param(
+        *(one, machine, endings),
+        id=f"{design}: {one.what}",
+        marks=(marks, DEEP) if one.what in LONGER else marks,
+    )
     for design, mutants, machine, endings, marks in (
         ("rewrite", REWRITE, rewrite.Group, rewrite.ENDINGS, LONG),
         ("strategies", LYING, Lying, ("without_a_partition",), ()),

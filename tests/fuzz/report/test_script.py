@@ -36,9 +36,9 @@ def run(text: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
 
 
-def ran(text: str, address: str, folder: Path) -> list[str]:
-    """What it prints before it says that it can't tell."""
-    done = run(text, folder, address)
+def ran(text: str, address: str, folder: Path, wait: float = 3.0) -> list[str]:
+    """What it prints before it says that it can't tell, if it waits for so many seconds."""
+    done = run(text.replace("WAIT = 5.0", f"WAIT = {wait}"), folder, address)
     assert done.returncode == 3, done.stderr
     *lines, last = done.stdout.splitlines()
     assert last == "can't tell: at the top stands what shows it"
@@ -78,7 +78,7 @@ def answer(line: str) -> bytes:
 def test_a_request_is_answered(tmp_path: Path) -> None:
     with EmbeddedCluster(1) as cluster:
         text = script_of(asks(correlation_id=5))
-        received, end = ran(text, cluster.bootstrap, tmp_path)
+        received, end = ran(text, cluster.bootstrap, tmp_path, wait=5.0)
     assert answer(received)[:4] == (5).to_bytes(4, "big")
     assert end == "nothing more within 5 s; the connection is open"
 

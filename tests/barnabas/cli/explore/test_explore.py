@@ -146,12 +146,12 @@ def test_other_faults_a_time_limit_and_no_history(bootstrap: str, tmp_path: Path
         "  - {name: never, match: {direction: response}, do: drop}\n"
         "  - {name: no such field, do: {edit: {set: {group_id: a}}}}\n"
     )
-    limit = ("--time-limit", "6s", "--scenario", "faults.yaml")
+    limit = ("--time-limit", "4s", "--scenario", "faults.yaml")
     code, out, err = explore(bootstrap, *limit, "--api", "Produce", *program("silent"))
     assert code == 1
     late, never = (line for line in out.splitlines() if "Produce" in line)
     assert late.split()[4] == "fine"
-    assert "still running after 6 s" in never
+    assert "still running after 4 s" in never
     assert "3 without a history: only the exit code was checked" in err
     assert "1 with faults that do not apply to this API" in err
 
