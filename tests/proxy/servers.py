@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import trustme
+
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.faults import FAULTS, Fault
@@ -24,6 +26,7 @@ from tests.proxy.frames import request, response
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 SOON = 60.0
+CA = trustme.CA()
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes:
@@ -126,3 +129,20 @@ async def running(
             server.close()
             for _ in range(20):  # its handlers notice that their clients are gone
                 await asyncio.sleep(0)
+
+
+def server_context() -> ssl.SSLContext:
+    """A broker's, with a certificate of CA."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    CA.issue_cert("127.0.0.1", "localhost").configure_cert(context)
+    return context
+
+
+def client_context(ca: trustme.CA) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    ca.configure_trust(context)
+    return context
+
+
+def to_broker() -> ssl.SSLContext:
+    return client_context(CA)

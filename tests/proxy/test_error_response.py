@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
@@ -13,7 +10,6 @@ from typing import Any, Final
 import pytest
 
 from barnabas.peers.apache.artifacts import class_path
-from barnabas.peers.apache.java import java
 from barnabas.peers.apache.versions import LOGGER
 from barnabas.proxy.error_response import error_response
 from barnabas.specs import NAMES, api
@@ -74,24 +70,12 @@ def requests() -> list[dict[str, Any]]:
 
 def java_refuses(version: str, frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What kafka-clients of a version answers to each request."""
+    from tests.proxy.java_process import ask_java
+
     jars = class_path((f"org.apache.kafka:kafka-clients:{version}", LOGGER, JACKSON))
     keys = {"key": "key", "version": "version", "body": "hex"}
     asked = [{name: frame[key] for name, key in keys.items()} | {"code": CODE} for frame in frames]
-    said = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.proxy.java_refusals",
-            str(java()),
-            os.pathsep.join(map(str, jars)),
-        ],
-        input="".join(json.dumps(one) + "\n" for one in asked),
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=True,
-    )
-    return [json.loads(line) for line in said.stdout.splitlines()]
+    return ask_java("refusal", map(json.dumps, asked), jars)
 
 
 def answers(frames: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.writing.masking import Masking
 from barnabas.specs.records import Record, build
+from tests.proxy.connection.test_header_walk import in_slices
 from tests.proxy.frames import (
     Chunks,
     bytewise,
@@ -30,16 +31,10 @@ PASSWORD = b"hunter2-is-secret"
 VALUE = b"shown-to-nobody"
 
 
-def pieces(size: int) -> Chunks:
-    def cut(data: bytes) -> Iterator[bytes]:
-        for at in range(0, len(data), size):
-            yield data[at : at + size]
-
-    return cut
-
-
 CHUNKS = pytest.mark.parametrize(
-    "chunks", [whole, bytewise, pieces(5), pieces(23)], ids=["whole", "bytewise", "5", "23"]
+    "chunks",
+    [whole, bytewise, in_slices([5]), in_slices([23])],
+    ids=["whole", "bytewise", "5", "23"],
 )
 OBSERVED = pytest.mark.parametrize("observed", [True, False], ids=["log", "no log"])
 

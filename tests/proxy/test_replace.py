@@ -20,8 +20,6 @@ def rule(name: str, do: str, match: str = "{api: Heartbeat, direction: request}"
 
 UNTIL_JOIN = "{hold: {until: {api: JoinGroup}, at_most: 5s}}"
 HOLD = rule("hold", UNTIL_JOIN)
-DELAY = rule("delay", "{delay: 50ms}")
-SHUFFLE = rule("shuffle", "{reorder: {swap: 3, at_most: 5s}}")
 OTHER = rule("other", "{delay: 1ms}", "{api: Fetch}")
 EMPTY = scenario().replace("rules:", "rules: []")
 
@@ -72,18 +70,6 @@ def test_rules_that_stay_go_on_counting_and_those_that_go_begin_anew() -> None:
     actor.stage.replace(scenario(once))
     actor.ask(heartbeat_request(4))
     assert actor.stage.rules.rule("once").fired == 1, "on this connection too"
-
-
-def test_a_rule_that_is_told_to_fire_does_so_once_whatever_its_when_says() -> None:
-    never = "{name: n, match: {api: Heartbeat}, when: {skip: 100, probability: 0}, do: {delay: 1s}}"
-    actor = playing(never)
-    actor.stage.rules.rule("n").forced += 1
-    actor.ask(heartbeat_request(1))
-    actor.stage.wait(1000)
-    actor.ask(heartbeat_request(2))
-    assert actor.ids("request") == [1, 2]
-    assert actor.stage.rules.rule("n").fired == 1
-    assert actor.stage.rules.rule("n").forced == 0
 
 
 # lines and attempts

@@ -23,7 +23,6 @@ from tests.proxy.playbook import Stage, ruled
 
 UNREADABLE = raw(struct.pack(">hhih", 12, 1, 9, 7))
 CUT_OFF = raw(b"\0\x0c\0")
-NEWER_API_VERSIONS = raw(struct.pack(">hhih", 18, 77, 5, 2) + b"me\0newer fields")
 UNKNOWN = raw(struct.pack(">hhih", 999, 7, 5, -1))
 
 
@@ -33,10 +32,7 @@ def rules(*lines: str) -> str:
     return "version: 1\nseed: 7\nrules:\n" + "".join(named)
 
 
-DELAYED = "match: {api: Heartbeat, direction: request}, do: {delay: 100ms}"
-LATE_ANSWER = "match: {api: Heartbeat, direction: response}, do: {delay: 100ms}"
 REPLIED = "match: {api: LeaveGroup}, do: {respond: {error: UNKNOWN_MEMBER_ID}}"
-DROPPED = "match: {api: ListGroups, direction: request}, do: drop"
 
 
 # nothing overtakes a delayed frame

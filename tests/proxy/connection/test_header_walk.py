@@ -25,8 +25,6 @@ from tests.proxy.frames import (
 )
 from tests.proxy.playbook import Actor, Stage
 
-HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
-
 NEIGHBOUR = {"node_id": 4, "host": "reals", "port": 9092}
 """Its address is as long as that which takes its place: long responses are changed as short ones."""
 

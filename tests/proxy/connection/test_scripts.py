@@ -18,7 +18,6 @@ UNTIL_JOIN: Final = "do: {hold: {until: {api: JoinGroup, direction: request}, at
 UNTIL_BEAT: Final = (
     "do: {hold: {until: {api: Heartbeat, direction: request, same: any}, at_most: 9s}}"
 )
-DROP_ONE: Final = "when: {times: 1}, do: {drop: {selective: true}}"
 RULES: Final = {
     "delay_50ms": f"{HEARTBEATS}, do: {{delay: 50ms}}",
     "delay_500ms": f"{HEARTBEATS}, do: {{delay: 500ms}}",

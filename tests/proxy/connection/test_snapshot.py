@@ -18,10 +18,11 @@ from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.connection.snapshot import snapshot
 from barnabas.specs.frames import Direction
+from tests.proxy.connection.test_header_walk import in_slices
 from tests.proxy.frames import Chunks, heartbeat_request, request, response, trailing, whole
 from tests.proxy.playbook import Stage
 from tests.proxy.recorded import Recorded
-from tests.proxy.test_masked_capture import PLAIN, SLOW, pieces
+from tests.proxy.test_masked_capture import PLAIN, SLOW
 
 
 def segments(path: Path) -> CaptureWriter:
@@ -78,7 +79,7 @@ def mark(one: Exchange) -> tuple[int, int, str | None, bytes | None, bytes | Non
 
 
 WAYS = pytest.mark.parametrize(
-    "chunks", [whole, trailing, pieces(23)], ids=["whole", "trailing", "23"]
+    "chunks", [whole, trailing, in_slices([23])], ids=["whole", "trailing", "23"]
 )
 SCENARIOS = pytest.mark.parametrize("scenario", ["", SLOW], ids=["", "late"])
 OBSERVED = pytest.mark.parametrize("observed", [True, False], ids=["log", "no log"])

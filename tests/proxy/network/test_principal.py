@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,7 +12,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from barnabas.peers.apache.java import java
 from barnabas.proxy.network.principal import principal
 
 KEY: Final = ec.generate_private_key(ec.SECP256R1())
@@ -117,13 +113,8 @@ def test_what_is_no_certificate_names_nobody() -> None:
 
 @pytest.mark.needs_apache
 def test_java_makes_the_same_names() -> None:
+    from tests.proxy.java_process import ask_java
+
     asked = [*map(certificate, NAMES.values()), *map(of_kind, KINDS)]
-    said = subprocess.run(
-        [sys.executable, "-m", "tests.proxy.network.java_principals", str(java())],
-        input="\n".join(each.hex() for each in asked),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert [json.loads(line) for line in said.stdout.splitlines()] == [*NAMES, *KINDS.values()]
+    said = ask_java("principal", (each.hex() for each in asked))
+    assert said == [*NAMES, *KINDS.values()]

@@ -17,13 +17,12 @@ from barnabas.proxy.network.read_buffers import OneFrame, ReadBuffers
 from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.tls import Tls
 from barnabas.specs.frames import Direction
-from tests.proxy.frames import raw, request, response
+from tests.proxy.frames import heartbeat_request, raw, request
 from tests.proxy.playbook import Actor, Stage
 from tests.proxy.servers import SOON, Running, echo_metadata, read_frame, running
 
 CLIENT_AUTH: Final = ssl.Purpose.CLIENT_AUTH
-HEARTBEAT: Final = request("Heartbeat", 1, group_id="g", generation_id=1, member_id="m")
-BEAT: Final = response("Heartbeat", 1, error_code=0)
+HEARTBEAT: Final = heartbeat_request(1)
 COLLECTED: Final = "version: 1\nrules: [{name: a, match: {api: Heartbeat}, do: {delay: 0ms}}]\n"
 
 

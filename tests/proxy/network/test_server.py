@@ -25,7 +25,7 @@ from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.tls import Tls
 from barnabas.proxy.scenario.file import loads
 from tests.ports import free_port, free_ports
-from tests.proxy.frames import raw, request
+from tests.proxy.frames import heartbeat_request, raw, request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 HOSTS = ["x" * 255, "x" * 32767, "a..b", "real-\ufffd", "xn--zz\u0378", "a\0b", ".a"]
@@ -234,8 +234,7 @@ def test_a_body_that_nobody_can_read_is_flagged_in_the_capture(tmp_path: Path) -
     async def main() -> None:
         async with running(broker, capture=tmp_path / "c.pcapng") as it:
             reader, writer = await it.connect()
-            beat: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
-            writer.write(request("Heartbeat", 1, **beat))
+            writer.write(heartbeat_request(1))
             assert len(await asyncio.wait_for(read_frame(reader), SOON)) == 7
             await it.until(lambda: it.done)
             assert "response: " in it.done[0].undecodable

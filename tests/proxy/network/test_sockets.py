@@ -1,17 +1,20 @@
-"""Sockets: names that nobody has, ports that are none, IPv4 on IPv6, scopes."""
+"""Sockets: names that nobody has, ports that are none, IPv4 on IPv6, scopes, this machine's addresses."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from barnabas.loop import run
-from barnabas.proxy.network import sockets
+from barnabas.proxy.network import sockets, this_machine
 from barnabas.proxy.network.sockets import address_of, dial, listen
+from barnabas.proxy.network.tcp_info import received
+from barnabas.proxy.network.this_machine import is_local, stands_at
 from tests.ports import free_ports
 
 LOOPS = pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
@@ -93,3 +96,61 @@ def test_what_a_socket_says_of_itself_is_an_address_to_connect_to(
     name: tuple[Any, ...], address: tuple[str, int]
 ) -> None:
     assert address_of(name) == address
+
+
+# which addresses lead to this machine, whatever can be bound on it
+
+
+def outward() -> str:
+    """An address of this machine by which it reaches others, if it has one. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("198.51.100.1", 9))
+        except OSError:
+            pytest.skip("this machine has no network")
+        return str(probe.getsockname()[0])
+
+
+def test_an_address_of_another_interface_is_one_of_this_machine() -> None:
+    assert is_local(outward())
+    assert is_local(socket.gethostname())
+    assert stands_at(("0.0.0.0", 9), (outward(), 9))
+    assert not stands_at(("127.0.0.1", 9), (outward(), 9))
+    assert not stands_at(("0.0.0.0", 9), (outward(), 8))
+
+
+@pytest.mark.parametrize(
+    "host", ["240.0.0.2", "100::2", "b1.invalid", "fe80::1%nowhere", "", "a\0b"]
+)
+def test_an_address_of_nobody_is_not(host: str) -> None:
+    assert not is_local(host)
+    assert not stands_at(("::", 9), (host, 9))
+
+
+def test_where_everything_can_be_bound_routes_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(this_machine, "_binds", lambda *_: True)
+    assert is_local(outward())
+    assert not is_local("240.0.0.2")
+
+
+# bytes as the kernel counts them
+
+
+def test_bytes_received_are_counted_read_or_not() -> None:
+    if sys.platform != "linux":
+        pytest.skip("only Linux counts them")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        one = socket.create_connection(listener.getsockname())
+        other, _ = listener.accept()
+        with one, other:
+            assert (received(one), received(other)) == (0, 0)
+            one.sendall(bytes(1000))
+            other.recv(1000, socket.MSG_WAITALL)
+            one.sendall(bytes(500))
+            other.recv(500, socket.MSG_WAITALL | socket.MSG_PEEK)
+            assert (received(one), received(other)) == (0, 1500)
+            one.shutdown(socket.SHUT_WR)
+            assert len(other.recv(500, socket.MSG_WAITALL)) == 500
+            assert other.recv(1) == b""
+            assert (received(one), received(other)) == (0, 1501), "the end is one"
+        assert received(other) == received(None) == 0, "closed"

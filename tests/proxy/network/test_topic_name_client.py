@@ -26,8 +26,7 @@ from barnabas.specs import decode_frame
 from barnabas.specs.frames import request_head
 from barnabas.specs.keys import FETCH, METADATA, SASL_HANDSHAKE
 from tests.proxy.frames import raw, request, response
-from tests.proxy.network.test_tls import server_context, to_broker
-from tests.proxy.servers import SOON, Running, read_frame, running
+from tests.proxy.servers import SOON, Running, read_frame, running, server_context, to_broker
 
 ORDERS = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")
 CLICKS = uuid.UUID("00000000-0000-4000-8000-000000000001")
