@@ -3,28 +3,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import struct
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.stream_framing import Framing, facts_of
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
-from barnabas.loop import run
 from barnabas.specs import api
 from barnabas.specs.frames import Direction, request_head
 from tests.proxy.faults.given import produce
 from tests.proxy.faults.test_all import records
 from tests.proxy.frames import heartbeat_request, raw, request, response
-from tests.proxy.servers import SOON, read_frame, running
+from tests.proxy.playbook import Stage
+from tests.proxy.recorded import Recorded
 
 NODES: Final = [{"node_id": n, "host": "127.0.0.1", "port": 1 + n} for n in range(3)]
 PARTITIONS: Final = [{"partition_index": 0, "leader_id": 1}]
@@ -49,70 +44,48 @@ TALK: Final[list[tuple[bytes, dict[str, Any]]]] = [
 """What a client asks, one after the other, and what the broker answers."""
 
 
-@dataclass
-class Seen:
-    """The bytes at both ends of one connection, and the exchanges that the log had."""
-
-    asked: bytearray = field(default_factory=bytearray)
-    reached: bytearray = field(default_factory=bytearray)
-    answered: bytearray = field(default_factory=bytearray)
-    got: bytearray = field(default_factory=bytearray)
-    done: list[Exchange] = field(default_factory=list)
+def answers(frame: bytes) -> bytes:
+    """What a broker answers to a request."""
+    head = request_head(frame, 4, len(frame))
+    if head.acks == 0:
+        return b""
+    body = {asked[8:12]: body for asked, body in TALK}.get(frame[8:12], {})
+    return response(api(head.key).name, head.correlation_id, version=head.version, **body)
 
 
-async def talk(scenario: str, capture: Path) -> Seen:
-    """A client and a broker through a proxy, until the talk is over or cut off."""
-    seen = Seen()
-    bodies = {frame[8:12]: body for frame, body in TALK}
-
-    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        buffer = bytearray()
-        while chunk := await reader.read(1 << 16):
-            seen.reached += chunk
-            buffer += chunk
-            while len(buffer) >= 4 and len(buffer) >= 4 + struct.unpack_from(">i", buffer)[0]:
-                frame = bytes(buffer[: 4 + struct.unpack_from(">i", buffer)[0]])
-                del buffer[: len(frame)]
-                head = request_head(frame, 4, len(frame))
-                if head.acks == 0:
-                    continue
-                body = bodies.get(frame[8:12], {}) if head.correlation_id < 100 else {}
-                name = api(head.key).name
-                answer = response(name, head.correlation_id, version=head.version, **body)
-                seen.answered += answer
-                writer.write(answer)
-        writer.close()
-
-    async with running(broker, scenario, capture, drain=0.05, observed=True) as it:
-        reader, writer = await it.connect()
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-            async with asyncio.timeout(SOON):
-                for frame, _ in TALK:
-                    seen.asked += frame
-                    writer.write(frame)
-                    if frame is not TALK[6][0]:  # nobody answers that
-                        seen.got += raw(await read_frame(reader))
-                writer.write_eof()  # the broker answers by its own, behind all that it has sent
-                seen.got += await reader.read()
-        writer.close()
-    seen.done = it.done
-    return seen
+def talk(scenario: str, capture: Path) -> tuple[Recorded, bytes]:
+    """A client and a broker, until all is said or the connection over; what the broker has sent."""
+    actor = Recorded(Stage(scenario), capture)
+    reached, answered = 0, b""
+    for frame, _ in TALK:
+        actor.ask(frame)
+        actor.stage.wait(10)
+        for message in split(bytes(actor.sent["request"]))[reached:]:
+            if not actor.aborted:
+                reached += 1
+                answered += (answer := answers(message))
+                actor.answer(answer)
+        actor.stage.wait(10)
+        if actor.aborted:
+            break
+    actor.finish()
+    return actor, answered
 
 
 def split(data: bytes) -> list[bytes]:
     """The frames in a stream; the last may be cut off."""
     found = []
     while data:
-        size = struct.unpack_from(">i", data)[0] if len(data) >= 4 else 0
+        size = int.from_bytes(data[:4])
         found.append(data[: 4 + size])
         data = data[4 + size :]
     return found
 
 
-def sides(capture: Path, direction: Direction) -> tuple[bytes, list[bytes], list[dict[str, Any]]]:
-    """What a capture says that arrived, that left (in any order), and of each frame that arrived."""
+def left(capture: Path, direction: Direction) -> tuple[list[bytes], list[dict[str, Any]]]:
+    """The frames that a capture says have left, in any order; what it says of each that arrived."""
     framing = Framing()
-    arrived, other = bytearray(), bytearray()
+    other = b""
     as_it_came: list[bytes] = []
     facts: list[dict[str, Any]] = []
     for event in CaptureReader(capture):
@@ -121,12 +94,17 @@ def sides(capture: Path, direction: Direction) -> tuple[bytes, list[bytes], list
         if event.flow == "left":
             other += event.data
             continue
-        arrived += event.data
         for frame in framing.feed(event.data, event.ts_ns, event.comments):
             facts.append(facts_of(frame))
             if "left" not in facts[-1]:
                 as_it_came.append(raw(frame.data))
-    return bytes(arrived), [*as_it_came, *split(bytes(other))], facts
+    return [*as_it_came, *split(other)], facts
+
+
+def bodies(exchanges: list[Exchange]) -> list[tuple[Any, ...]]:
+    return sorted(
+        (x.correlation_id, x.api, x.rules, x.request_body, x.response_body) for x in exchanges
+    )
 
 
 ALTERS: Final = [
@@ -159,31 +137,19 @@ def test_what_arrived_and_what_left_can_both_be_read_back(
 ) -> None:
     capture = tmp_path / "c.pcapng"
     rule = f"{{name: alter, match: {{api: {name}, direction: {direction}}}, do: {do}}}"
-    seen = run(talk(f"version: 1\nrules: [{rule}]", capture))
-    requests, to_broker, asked = sides(capture, "request")
-    responses, to_client, answered = sides(capture, "response")
-    assert requests == bytes(seen.asked)
-    assert responses == bytes(seen.answered)
-    assert Counter(to_broker) == Counter(split(bytes(seen.reached)))
-    missing = Counter(to_client) - Counter(split(bytes(seen.got)))
-    if "truncate" in do and direction == "response":  # the client reads whole frames only
-        ((cut, _),) = missing.items()
-        assert any(frame.startswith(cut) for frame in split(responses))
-    else:
-        assert not missing
-    assert not Counter(split(bytes(seen.got))) - Counter(to_client)
-    # both sides differ, and every decision is there
-    assert Counter(to_broker + to_client) != Counter(split(requests) + split(responses))
-    decided = [
-        facts for facts in (asked if direction == "request" else answered) if "rules" in facts
-    ]
-    assert decided
-    assert all(facts["rules"] == ["alter"] and facts["what"] for facts in decided)
-
-    def bodies(exchanges: list[Exchange]) -> list[tuple[Any, ...]]:
-        return sorted(
-            (x.correlation_id, x.api, x.rules, x.request_body, x.response_body) for x in exchanges
-        )
-
-    read = list(Conversations().exchanges(CaptureReader(capture)))
-    assert bodies(read) == bodies(seen.done)
+    actor, answered = talk(f"version: 1\nrules: [{rule}]", capture)
+    asked = b"".join(frame for frame, _ in TALK)
+    assert asked.startswith(actor.arrived("request"))
+    assert len(actor.arrived("request")) == len(asked) or actor.aborted
+    assert actor.arrived("response") == answered
+    altered = False
+    for way, came in (("request", actor.arrived("request")), ("response", answered)):
+        frames, facts = left(capture, way)
+        assert Counter(frames) == Counter(split(bytes(actor.sent[way])))
+        altered |= Counter(frames) != Counter(split(came))
+        if way == direction:
+            decided = [fact for fact in facts if "rules" in fact]
+            assert decided
+            assert all(fact["rules"] == ["alter"] and fact["what"] for fact in decided)
+    assert altered
+    assert bodies(actor.decoded()) == bodies(actor.done)
