@@ -24,7 +24,7 @@ from tests.proxy.frames import (
     response,
     whole,
 )
-from tests.proxy.playbook import Stage
+from tests.proxy.playbook import Stage, one_rule
 from tests.proxy.recorded import Recorded as Recorded
 
 PASSWORD = b"hunter2-is-secret"
@@ -53,13 +53,7 @@ def shown(exchanges: list[Exchange]) -> list[dict[str, Any]]:
     return [one.row() | {"client_address": ""} for one in exchanges]
 
 
-SLOW = """
-version: 1
-rules:
-  - name: slow
-    match: {api: [SaslAuthenticate, Produce, Fetch]}
-    do: {delay: {by: 5ms}}
-"""
+SLOW = one_rule("{delay: 5ms}", "{api: [SaslAuthenticate, Produce, Fetch]}")
 
 PLAIN = b"\0alice\0" + PASSWORD
 
@@ -200,8 +194,7 @@ def test_payload_on_request(
 def test_what_comes_behind_the_end_is_not_shown(
     recorded: Callable[..., Recorded], do: str, together: bool, observed: bool
 ) -> None:
-    rule = f"{{name: r, match: {{api: LeaveGroup, direction: request}}, do: {do}}}"
-    actor = recorded(f"version: 1\nrules: [{rule}]", observed=observed)
+    actor = recorded(one_rule(do, "{api: LeaveGroup, direction: request}"), observed=observed)
     leave = request("LeaveGroup", 1, group_id="g", member_id="m")
     secret = request("SaslAuthenticate", 2, auth_bytes=PLAIN)
     for data in (leave + secret,) if together else (leave, secret):
@@ -222,10 +215,6 @@ QUOTED = b"N" * 200
 """No record set; what reads it as one finds 78, or 1313754702, where it expects something else."""
 
 
-def rule(match: str, do: str) -> str:
-    return f"version: 1\nrules: [{{name: r, match: {match}, do: {do}}}]\n"
-
-
 RECORDS_AT = "topic_data[0].partition_data[0].records"
 
 
@@ -233,12 +222,12 @@ RECORDS_AT = "topic_data[0].partition_data[0].records"
 @pytest.mark.parametrize(
     "scenario",
     [
-        rule(
-            "{api: Produce, direction: request}",
+        one_rule(
             f"{{corrupt: {{path: '{RECORDS_AT}', what: byte}}}}",
+            "{api: Produce, direction: request}",
         ),
-        rule("{api: Produce, direction: request}", "{skew: {by: 1h}}"),
-        rule("{api: Fetch, direction: response}", "{edit: {set: {throttle_time_ms: 1}}}"),
+        one_rule("{skew: {by: 1h}}", "{api: Produce, direction: request}"),
+        one_rule("{edit: {set: {throttle_time_ms: 1}}}", "{api: Fetch, direction: response}"),
         "",
     ],
     ids=["corrupt", "skew", "edit", "addresses"],

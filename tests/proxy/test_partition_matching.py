@@ -20,7 +20,7 @@ from barnabas.specs.layout import Layout
 from barnabas.specs.partitions import Indexes, partition_places
 from tests.proxy.faults.given import message
 from tests.proxy.frames import request, response
-from tests.proxy.playbook import Stage
+from tests.proxy.playbook import ruled
 
 ORDERS, CLICKS = uuid.UUID(int=1), uuid.UUID(int=2)
 TOPICS = {ORDERS: "orders", CLICKS: "clicks"}
@@ -136,17 +136,13 @@ def test_a_response_is_matched_by_the_partitions_that_its_request_named() -> Non
 
 @pytest.mark.parametrize("observed", [True, False])
 def test_a_rule_meets_a_response_by_its_request(observed: bool) -> None:
-    stage = Stage(
-        "version: 1\nrules: [{name: r, match: {api: OffsetCommit, direction: response, "
-        "topic: orders, partition: 3}, do: close}]\n",
-        observed=observed,
-    )
-    actor = stage.actor()
+    commits = "{api: OffsetCommit, direction: response, topic: orders, partition: 3}"
+    actor = ruled("close", commits, observed=observed)
     for number, partition in ((1, 2), (2, 3)):
         topics = [{"name": "orders", "partitions": [{"partition_index": partition}]}]
         actor.ask(request("OffsetCommit", number, version=2, group_id="g", topics=topics))
         actor.answer(response("OffsetCommit", number, version=2))
-    (rule,) = stage.rules.rules
+    (rule,) = actor.stage.rules.rules
     assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 0)
 
 

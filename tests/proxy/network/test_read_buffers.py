@@ -18,12 +18,12 @@ from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.tls import Tls
 from barnabas.specs.frames import Direction
 from tests.proxy.frames import heartbeat_request, raw, request
-from tests.proxy.playbook import Actor, Stage
+from tests.proxy.playbook import Actor, Stage, one_rule
 from tests.proxy.servers import SOON, Running, echo_metadata, read_frame, running
 
 CLIENT_AUTH: Final = ssl.Purpose.CLIENT_AUTH
 HEARTBEAT: Final = heartbeat_request(1)
-COLLECTED: Final = "version: 1\nrules: [{name: a, match: {api: Heartbeat}, do: {delay: 0ms}}]\n"
+COLLECTED: Final = one_rule("{delay: 0ms}", "{api: Heartbeat}")
 
 
 def read(actor: Actor, direction: Direction, step: OneFrame, stream: bytes) -> bytes:

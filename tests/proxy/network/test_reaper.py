@@ -15,19 +15,12 @@ from barnabas.loop import run
 from barnabas.proxy.network.reaper import Reaper
 from barnabas.proxy.network.tcp_info import acknowledged
 from tests.proxy.frames import raw, request
+from tests.proxy.playbook import one_rule
 from tests.proxy.servers import SOON, Running, read_frame, reset_on_close, running
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel is asked (tcp_info)")
 
 LINGER = 0.2
-
-SCENARIO = """\
-version: 1
-rules:
-  - name: for a while
-    match: {direction: request}
-    do: {delay: 600ms}
-"""
 
 
 class Stopped:
@@ -117,7 +110,8 @@ async def test_what_a_rule_holds_back_still_leaves() -> None:
         came.append(await reader.read())
         writer.close()
 
-    async with running(broker, SCENARIO, linger=LINGER) as it:
+    late = one_rule("{delay: 600ms}", "{direction: request}")
+    async with running(broker, late, linger=LINGER) as it:
         _, writer = await it.connect()
         writer.write(request("Metadata", 1))
         writer.close()

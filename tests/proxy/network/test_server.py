@@ -13,6 +13,7 @@ import struct
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -26,6 +27,7 @@ from barnabas.proxy.network.tls import Tls
 from barnabas.proxy.scenario.file import loads
 from tests.ports import free_port, free_ports
 from tests.proxy.frames import heartbeat_request, raw, request
+from tests.proxy.playbook import one_rule
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 HOSTS = ["x" * 255, "x" * 32767, "a..b", "real-\ufffd", "xn--zz\u0378", "a\0b", ".a"]
@@ -57,31 +59,19 @@ async def test_a_broker_that_can_not_be_reached_costs_only_the_connection(
 async def test_that_nothing_can_be_accepted_is_said_now_and_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class Full:
-        """A listener of a process that has no descriptors left."""
-
-        tries = 0
-
-        def accept(self) -> tuple[socket.socket, Any]:
-            self.tries += 1
-            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-
+    full = Mock(**{"accept.side_effect": OSError(errno.EMFILE, os.strerror(errno.EMFILE))})
     async with running(None) as it:
-        now = it.proxy._loop.time()
-        acceptor = it.proxy.listeners._acceptor
-        monkeypatch.setattr(acceptor, "_loop", clock := FakeClock(now))
-        full, node = Full(), Node(None, None, ("b", 1), it.proxy.address)
-        before = len(it.said)
-        for step in range(300):  # a quarter of a second each
-            clock.now = now + step * 0.25
-            acceptor._accept(full, node)  # type: ignore[arg-type]
-        monkeypatch.undo()
-        said = it.said[before:]
-        assert full.tries == 300
-        assert [line.partition(": ")[2] for line in said] == [
-            "can't accept connections: Too many open files; they wait",
-            "can't accept connections: Too many open files; they wait (120 times since it was last said)",
-            "can't accept connections: Too many open files; they wait (120 times since it was last said)",
+        acceptor, before = it.proxy.listeners._acceptor, len(it.said)
+        with monkeypatch.context() as patched:
+            patched.setattr(acceptor, "_loop", loop := Mock())
+            for step in range(300):  # a quarter of a second each
+                loop.time.return_value = 1000 + step * 0.25
+                acceptor._accept(full, Node(None, None, ("b", 1), it.proxy.address))
+        assert full.accept.call_count == 300
+        line = "can't accept connections: Too many open files; they wait"
+        assert [said.partition(": ")[2] for said in it.said[before:]] == [
+            line,
+            *[f"{line} (120 times since it was last said)"] * 2,
         ]
 
 
@@ -125,22 +115,6 @@ async def test_a_connection_that_can_not_go_on_under_other_rules_costs_no_other(
             writer.close()
 
 
-class FakeClock:
-    """A loop of which only the time matters."""
-
-    def __init__(self, now: float) -> None:
-        self.now = now
-
-    def time(self) -> float:
-        return self.now
-
-    def remove_reader(self, listener: object) -> None:
-        """It reads from none."""
-
-    def call_later(self, *what: object) -> None:
-        """It calls nobody."""
-
-
 async def test_bootstrap_connections_begin_with_another_address_each() -> None:
     """One that accepts and never answers must not be what all clients get."""
 
@@ -179,12 +153,8 @@ async def test_a_range_that_is_too_small_is_said_and_no_address_leaks() -> None:
 
 
 async def test_stopping_lets_what_is_under_way_finish(tmp_path: Path) -> None:
-    scenario = (
-        "version: 1\nrules:\n  - name: slow\n    match: {direction: response}\n"
-        "    do: {delay: 300ms}\n"
-    )
-
-    async with running(echo_metadata, scenario, tmp_path / "c.pcapng") as it:
+    slow = one_rule("{delay: 300ms}", "{direction: response}")
+    async with running(echo_metadata, slow, tmp_path / "c.pcapng") as it:
         reader, writer = await it.connect()
         writer.write(request("Metadata", 1))
         await it.until(lambda: it.proxy.rules.rules[0].fired)
