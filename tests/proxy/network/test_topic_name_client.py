@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -76,28 +76,19 @@ class Broker:
         return response("Metadata", correlation_id, version=VERSION, **body)
 
 
-class Client:
-    """A client that fetches by topic id and never asks for Metadata."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    async def fetch(self, *topics: uuid.UUID) -> None:
-        asked = [{"topic_id": topic, "partitions": [{"partition": 0}]} for topic in topics]
-        await self.ask(request("Fetch", 1, version=13, topics=asked))
-
-    async def ask(self, frame: bytes) -> None:
-        self.writer.write(frame)
-        await asyncio.wait_for(read_frame(self.reader), SOON)
-
-
-@contextlib.asynccontextmanager
-async def client(it: Running) -> AsyncIterator[Client]:
+async def ask(it: Running, *frames: bytes) -> None:
+    """Send requests on a connection of their own, and wait for the answer to each."""
     reader, writer = await it.connect()
-    try:
-        yield Client(reader, writer)
-    finally:
-        writer.close()
+    for frame in frames:
+        writer.write(frame)
+        await asyncio.wait_for(read_frame(reader), SOON)
+    writer.close()
+
+
+def fetch(*topics: uuid.UUID) -> bytes:
+    """A Fetch by topic id, of a client that never asks for Metadata."""
+    asked = [{"topic_id": topic, "partitions": [{"partition": 0}]} for topic in topics]
+    return request("Fetch", 1, version=13, topics=asked)
 
 
 def undecided(it: Running) -> dict[str, Any]:
@@ -113,17 +104,19 @@ def test_a_rule_that_is_loaded_later_fires_though_nobody_ever_asks_for_metadata(
     capture, broker = tmp_path / "c.pcapng", Broker()
 
     async def main() -> None:
-        async with running(broker, capture=capture, observed=observed) as it, client(it) as one:
-            await one.fetch(ORDERS, CLICKS)
+        async with running(broker, capture=capture, observed=observed) as it:
+            await ask(it, fetch(ORDERS, CLICKS))
             it.proxy.replace(loads(RULE), "a test")
             (rule,) = it.proxy.rules.rules
-            await one.fetch(ORDERS, CLICKS)
+            await ask(it, fetch(ORDERS, CLICKS))
             assert (rule.matched, rule.unclear) == (0, 1)
             await it.until(lambda: not it.proxy.shared.questions)
-            await one.fetch(ORDERS, CLICKS)
+            await ask(it, fetch(ORDERS, CLICKS))
             assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 1)
             assert [set(ids) for ids in broker.asked] == [{ORDERS, CLICKS}]
-            await one.fetch(CLICKS)  # of which the broker knows nothing: not asked for again soon
+            await ask(
+                it, fetch(CLICKS)
+            )  # of which the broker knows nothing: not asked for again soon
             assert rule.unclear == 2
             assert not it.proxy.shared.questions
             found = undecided(it)
@@ -149,11 +142,11 @@ async def test_a_broker_that_does_not_tell_is_said_once_and_costs_no_traffic() -
     broker = Broker()
     broker.silent = True
 
-    async with running(broker, RULE) as it, client(it) as one:
+    async with running(broker, RULE) as it:
         for _ in range(5):
-            await one.fetch(ORDERS)
+            await ask(it, fetch(ORDERS))
         await it.until(lambda: it.proxy.shared.questions.trouble)
-        await one.fetch(ORDERS)
+        await ask(it, fetch(ORDERS))
         (rule,) = it.proxy.rules.rules
         assert (rule.matched, rule.unclear) == (0, 6)
         trouble = undecided(it)["topic_names"]["trouble"]
@@ -168,9 +161,8 @@ async def test_a_broker_that_does_not_tell_is_said_once_and_costs_no_traffic() -
 async def test_brokers_that_want_sasl_are_not_asked_and_that_is_said() -> None:
     broker = Broker()
 
-    async with running(broker, RULE) as it, client(it) as one:
-        await one.ask(request("SaslHandshake", 1, mechanism="PLAIN"))
-        await one.fetch(ORDERS)
+    async with running(broker, RULE) as it:
+        await ask(it, request("SaslHandshake", 1, mechanism="PLAIN"), fetch(ORDERS))
         await it.until(lambda: it.proxy.shared.questions.trouble)
         assert broker.asked == []
         assert undecided(it)["topic_names"]["trouble"] == (
@@ -182,11 +174,8 @@ async def test_brokers_are_asked_by_tls_if_that_is_how_they_are_reached() -> Non
     broker = Broker()
 
     tls = Tls(broker=to_broker())
-    async with (
-        running(broker, RULE, broker_tls=server_context(), tls=tls) as it,
-        client(it) as one,
-    ):
-        await one.fetch(ORDERS)
+    async with running(broker, RULE, broker_tls=server_context(), tls=tls) as it:
+        await ask(it, fetch(ORDERS))
         await it.until(lambda: it.proxy.shared.topics.get(ORDERS))
         assert it.proxy.shared.topics[ORDERS] == "orders"
 
