@@ -21,8 +21,10 @@ from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
+from barnabas.specs import api
 from tests.proxy.frames import request, response
 
+Brokers = dict[int, tuple[str, int]]
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 SOON = 60.0
@@ -35,19 +37,41 @@ async def read_frame(reader: asyncio.StreamReader) -> bytes:
 
 
 async def echo_metadata(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int = 1
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    port: int = 1,
+    brokers: Brokers | None = None,
 ) -> None:
-    """A broker that answers every request as Metadata v1, and knows three brokers at a port."""
-    brokers = [{"node_id": n, "host": "127.0.0.1", "port": port} for n in range(3)]
+    """A broker that answers every request as Metadata v1: with these brokers, or three at a port."""
+    known = brokers or dict.fromkeys(range(3), ("127.0.0.1", port))
+    nodes = [{"node_id": n, "host": host, "port": at} for n, (host, at) in known.items()]
     try:
         while True:
             frame = await read_frame(reader)
             (correlation_id,) = struct.unpack_from(">i", frame, 4)
-            writer.write(response("Metadata", correlation_id, brokers=brokers))
+            writer.write(response("Metadata", correlation_id, brokers=nodes))
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
     finally:
         writer.close()
+
+
+async def ask(port: int, *frames: bytes) -> bytes:
+    """Send requests on a connection of their own; the answer to the last, without its size."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    answer = b""
+    for frame in frames:
+        writer.write(frame)
+        answer = await asyncio.wait_for(read_frame(reader), SOON)
+    writer.close()
+    return answer
+
+
+async def ends(port: int) -> None:
+    """A client that comes there is turned away."""
+    reader, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), SOON)
+    assert await asyncio.wait_for(reader.read(), SOON) == b""
+    writer.close()
 
 
 def reset_on_close(writer: asyncio.StreamWriter) -> None:
@@ -63,6 +87,11 @@ class Running:
         self.done = done
         self.said = said
 
+    @property
+    def port(self) -> int:
+        """Where the proxy listens for clients that know no broker yet."""
+        return self.proxy.address[1]
+
     async def connect(
         self, tls: ssl.SSLContext | None = None
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -76,13 +105,8 @@ class Running:
 
     async def metadata(self) -> dict[int, int]:
         """Node id -> port, as a client of its own learns it."""
-        reader, writer = await self.connect()
-        writer.write(request("Metadata", 1))
-        frame = await asyncio.wait_for(read_frame(reader), SOON)
-        writer.close()
-        from barnabas.specs import api
-
-        found = api("Metadata").response.codec(1).decode(frame[4:])
+        answer = await ask(self.port, request("Metadata", 1))
+        found = api("Metadata").response.codec(1).decode(answer[4:])
         return {broker["node_id"]: broker["port"] for broker in found["brokers"]}
 
 

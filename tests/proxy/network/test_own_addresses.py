@@ -4,40 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from functools import partial
 
 import pytest
 
 from barnabas.proxy.network import acceptor
 from barnabas.proxy.network.sockets import listen
 from tests.ports import free_ports
-from tests.proxy.frames import request, response
-from tests.proxy.servers import SOON, Handler, Running, read_frame, running
+from tests.proxy.frames import request
+from tests.proxy.servers import (
+    Brokers,
+    Running,
+    ask,
+    echo_metadata,
+    ends,
+    running,
+)
 from tests.proxy.toxiproxy.desk import body, new_store
-
-Brokers = dict[int, tuple[str, int]]
-
-
-def telling(brokers: Brokers) -> Handler:
-    """A broker that says this of the cluster, whatever it is asked."""
-
-    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nodes = [{"node_id": n, "host": host, "port": p} for n, (host, p) in brokers.items()]
-        try:
-            while True:
-                frame = await read_frame(reader)
-                number = int.from_bytes(frame[4:8])
-                writer.write(response("Metadata", number, brokers=nodes))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
-
-    return broker
-
-
-async def ends(port: int, host: str = "127.0.0.1") -> None:
-    """A client that comes there is turned away."""
-    reader, writer = await asyncio.wait_for(asyncio.open_connection(host, port), SOON)
-    assert await asyncio.wait_for(reader.read(), SOON) == b""
-    writer.close()
 
 
 def lines(it: Running, text: str) -> list[str]:
@@ -65,7 +48,9 @@ async def test_a_listener_of_the_proxy_is_no_brokers_address(
 ) -> None:
     ports = free_ports(8)
     brokers = {1: (host, ports[2]), 2: (host, ports[1])}  # that of 1 is listened at for 1
-    async with running(telling(brokers), broker_ports=ports, advertise=advertise) as it:
+    async with running(
+        partial(echo_metadata, brokers=brokers), broker_ports=ports, advertise=advertise
+    ) as it:
         told = await it.metadata()
         if host != "127.1":
             assert told == {1: ports[1], 2: ports[7]}, "of what is expected nothing is taken"
@@ -83,7 +68,7 @@ async def test_a_broker_that_moves_to_a_listener_of_the_proxy_is_turned_from_unt
     None
 ):
     brokers: Brokers = {1: ("127.0.0.1", 1)}
-    async with running(telling(brokers)) as it:
+    async with running(partial(echo_metadata, brokers=brokers)) as it:
         told = await it.metadata()
         brokers[1] = ("localhost", told[1])
         assert await it.metadata() == told
@@ -92,10 +77,7 @@ async def test_a_broker_that_moves_to_a_listener_of_the_proxy_is_turned_from_unt
         assert len(lines(it, HERE)) == 1
         brokers[1] = it.proxy.options.bootstrap[0][0], it.proxy.options.bootstrap[0][1]
         assert await it.metadata() == told
-        reader, writer = await asyncio.open_connection("127.0.0.1", told[1])
-        writer.write(request("Metadata", 7))
-        assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x07"
-        writer.close()
+        assert (await ask(told[1], request("Metadata", 7)))[:4] == b"\0\0\0\x07"
 
 
 async def test_the_system_does_not_choose_the_port_of_a_broker_either(
@@ -107,7 +89,7 @@ async def test_the_system_does_not_choose_the_port_of_a_broker_either(
     def chosen_there(address: tuple[str, int]) -> socket.socket:
         return listen((address[0], address[1] or next(chosen)))
 
-    async with running(telling({1: ("127.0.0.1", expected)})) as it:
+    async with running(partial(echo_metadata, brokers={1: ("127.0.0.1", expected)})) as it:
         monkeypatch.setattr(acceptor, "listen", chosen_there)
         assert await it.metadata() == {1: free}
 
@@ -125,12 +107,9 @@ async def test_an_upstream_that_leads_back_to_its_proxy_is_not_reached() -> None
     for port in (one, two, one):
         await ends(port)
     assert sum("leads back to this proxy" in line for line in said) == 2
-    server = await asyncio.start_server(telling({}), "127.0.0.1", 0)
+    server = await asyncio.start_server(partial(echo_metadata, brokers={}), "127.0.0.1", 0)
     real = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     await store.update("two", body(upstream=real))
-    reader, writer = await asyncio.open_connection("127.0.0.1", one)
-    writer.write(request("Metadata", 7))
-    assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x07"
-    writer.close()
+    assert (await ask(one, request("Metadata", 7)))[:4] == b"\0\0\0\x07"
     await store.end()
     server.close()

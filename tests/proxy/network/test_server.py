@@ -28,7 +28,7 @@ from barnabas.proxy.scenario.file import loads
 from tests.ports import free_port, free_ports
 from tests.proxy.frames import heartbeat_request, raw, request
 from tests.proxy.playbook import one_rule
-from tests.proxy.servers import SOON, echo_metadata, read_frame, running
+from tests.proxy.servers import SOON, echo_metadata, ends, read_frame, running
 
 HOSTS = ["x" * 255, "x" * 32767, "a..b", "real-\ufffd", "xn--zz\u0378", "a\0b", ".a"]
 
@@ -45,9 +45,7 @@ async def test_a_broker_that_can_not_be_reached_costs_only_the_connection(
     async with running(None) as it:
         it.proxy.options.bootstrap[0] = (host, port)  # type: ignore[index]
         for _ in range(2):
-            reader, writer = await it.connect()
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            writer.close()
+            await ends(it.port)
         (line,) = (line for line in it.said if "can't be reached" in line)  # the next in a while
         assert len(line) < 250
         assert line.endswith("; closed")
@@ -84,9 +82,7 @@ async def test_whatever_goes_wrong_while_a_connection_begins_costs_no_other(
 
     async with running(echo_metadata, tls=Tls(client=mint)) as it:
         for _ in range(2):
-            reader, writer = await it.connect()
-            assert await asyncio.wait_for(reader.read(), SOON) == b""
-            writer.close()
+            await ends(it.port)
         assert sum(repr(problem) in line for line in it.said) == 2
         assert not it.proxy.relays
 

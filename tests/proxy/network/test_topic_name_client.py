@@ -26,7 +26,7 @@ from barnabas.specs import decode_frame
 from barnabas.specs.frames import request_head
 from barnabas.specs.keys import FETCH, METADATA, SASL_HANDSHAKE
 from tests.proxy.frames import raw, request, response
-from tests.proxy.servers import SOON, Running, read_frame, running, server_context, to_broker
+from tests.proxy.servers import SOON, Running, ask, read_frame, running, server_context, to_broker
 
 ORDERS = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")
 CLICKS = uuid.UUID("00000000-0000-4000-8000-000000000001")
@@ -76,15 +76,6 @@ class Broker:
         return response("Metadata", correlation_id, version=VERSION, **body)
 
 
-async def ask(it: Running, *frames: bytes) -> None:
-    """Send requests on a connection of their own, and wait for the answer to each."""
-    reader, writer = await it.connect()
-    for frame in frames:
-        writer.write(frame)
-        await asyncio.wait_for(read_frame(reader), SOON)
-    writer.close()
-
-
 def fetch(*topics: uuid.UUID) -> bytes:
     """A Fetch by topic id, of a client that never asks for Metadata."""
     asked = [{"topic_id": topic, "partitions": [{"partition": 0}]} for topic in topics]
@@ -105,18 +96,16 @@ def test_a_rule_that_is_loaded_later_fires_though_nobody_ever_asks_for_metadata(
 
     async def main() -> None:
         async with running(broker, capture=capture, observed=observed) as it:
-            await ask(it, fetch(ORDERS, CLICKS))
+            await ask(it.port, fetch(ORDERS, CLICKS))
             it.proxy.replace(loads(RULE), "a test")
             (rule,) = it.proxy.rules.rules
-            await ask(it, fetch(ORDERS, CLICKS))
+            await ask(it.port, fetch(ORDERS, CLICKS))
             assert (rule.matched, rule.unclear) == (0, 1)
             await it.until(lambda: not it.proxy.shared.questions)
-            await ask(it, fetch(ORDERS, CLICKS))
+            await ask(it.port, fetch(ORDERS, CLICKS))
             assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 1)
             assert [set(ids) for ids in broker.asked] == [{ORDERS, CLICKS}]
-            await ask(
-                it, fetch(CLICKS)
-            )  # of which the broker knows nothing: not asked for again soon
+            await ask(it.port, fetch(CLICKS))  # not known there, and not asked for again soon
             assert rule.unclear == 2
             assert not it.proxy.shared.questions
             found = undecided(it)
@@ -144,9 +133,9 @@ async def test_a_broker_that_does_not_tell_is_said_once_and_costs_no_traffic() -
 
     async with running(broker, RULE) as it:
         for _ in range(5):
-            await ask(it, fetch(ORDERS))
+            await ask(it.port, fetch(ORDERS))
         await it.until(lambda: it.proxy.shared.questions.trouble)
-        await ask(it, fetch(ORDERS))
+        await ask(it.port, fetch(ORDERS))
         (rule,) = it.proxy.rules.rules
         assert (rule.matched, rule.unclear) == (0, 6)
         trouble = undecided(it)["topic_names"]["trouble"]
@@ -162,7 +151,7 @@ async def test_brokers_that_want_sasl_are_not_asked_and_that_is_said() -> None:
     broker = Broker()
 
     async with running(broker, RULE) as it:
-        await ask(it, request("SaslHandshake", 1, mechanism="PLAIN"), fetch(ORDERS))
+        await ask(it.port, request("SaslHandshake", 1, mechanism="PLAIN"), fetch(ORDERS))
         await it.until(lambda: it.proxy.shared.questions.trouble)
         assert broker.asked == []
         assert undecided(it)["topic_names"]["trouble"] == (
@@ -175,7 +164,7 @@ async def test_brokers_are_asked_by_tls_if_that_is_how_they_are_reached() -> Non
 
     tls = Tls(broker=to_broker())
     async with running(broker, RULE, broker_tls=server_context(), tls=tls) as it:
-        await ask(it, fetch(ORDERS))
+        await ask(it.port, fetch(ORDERS))
         await it.until(lambda: it.proxy.shared.topics.get(ORDERS))
         assert it.proxy.shared.topics[ORDERS] == "orders"
 
