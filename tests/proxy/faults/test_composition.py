@@ -49,17 +49,6 @@ def test_edit_then_corrupt_then_delay(chunks: Chunks) -> None:
 
 
 @slicings
-@pytest.mark.parametrize(("first", "edits"), [(CORRUPT, [CORRUPTED, EDITED]), (BAD, [EDITED])])
-def test_the_last_edit_that_can_be_done_counts(
-    chunks: Chunks, first: str, edits: list[str]
-) -> None:
-    actor = stage(f"[{first}, {EDIT}]")
-    actor.ask(requests(1), chunks)
-    assert member(actor) == "abc"
-    assert comment(actor)["edits"] == edits
-
-
-@slicings
 @pytest.mark.parametrize(("do", "sent"), [
     ("duplicate", heartbeat("abc") * 2),
     ("{truncate: {keep: 27B}}", heartbeat("abc")[:27]),

@@ -7,7 +7,7 @@ import pytest
 
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import ScenarioError, loads
-from tests.proxy.faults.given import Examples, requests, stage
+from tests.proxy.faults.given import Examples
 from tests.proxy.frames import request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
@@ -48,9 +48,3 @@ def test_attempts_are_counted_for_each_broker() -> None:
 def test_a_rule_about_messages_is_another(rule: str) -> None:
     with pytest.raises(ScenarioError, match="refuse applies to connections"):
         loads(f"version: 1\nrules: [{{name: r, {rule}}}]")
-
-
-def test_messages_are_none_of_its_business() -> None:
-    actor = stage("refuse", "{broker: 1}")
-    actor.ask(requests(1))
-    assert actor.sent["request"] == requests(1)

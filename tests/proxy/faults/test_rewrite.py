@@ -107,13 +107,6 @@ def test_without_a_path_all_records_of_the_message_are_meant() -> None:
     assert effect.what == "rewrite key and value of 3 in records"
 
 
-def test_and_so_it_is_in_a_response_of_many_fields() -> None:
-    responses = [{"topic": "t", "partitions": [{"partition_index": 0, "records": TWO}]}]
-    subject = message("Fetch", "response", 12, responses=responses)
-    (topic,) = fields_after("rewrite", {"key": "k"}, subject)["responses"]
-    assert [key for key, _ in pairs(topic["partitions"][0]["records"])] == [b"k"] * 2
-
-
 def test_the_checksum_may_be_wrong_on_purpose() -> None:
     for data in (TWO, OLD, OLDER):
         (found,) = done({"path": FIRST, "record": 0, "value": "z", "crc": "wrong"}, data)

@@ -21,7 +21,7 @@ from barnabas.proxy.rehearsal import Rehearsal
 from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.lint.notes import remarks
 from tests.proxy.faults.given import requests
-from tests.proxy.playbook import MS, Actor, Stage
+from tests.proxy.playbook import MS, Stage
 from tests.proxy.test_rehearsal import live
 
 
@@ -76,26 +76,6 @@ OWN: tuple[Fault, ...] = (
 )
 WALKS = "version: 1\nseed: 7\nrules: [{name: r, do: {wander: {step: 9ms}}}]"
 TAKES = "version: 1\nrules: [{name: r, do: {bucket: {burst: 2, every: 100ms}}}]"
-
-
-def waited(actor: Actor) -> list[float]:
-    """How long each of some requests took, in ms, that came 1 s apart."""
-    found: list[float] = []
-    for number in range(5):
-        actor.ask(requests(number))
-        actor.stage.wait(1000)
-        found.append(round(actor.times["request"][-1][0] % 1000, 6))
-    return found
-
-
-def test_a_random_walk_says_the_delay_that_it_came_to() -> None:
-    actor = Stage(WALKS, faults=OWN).actor()
-    found = waited(actor)
-    assert len(set(found)) == 5
-    assert all(abs(one - other) <= 9 for one, other in zip([50, *found], found, strict=False))
-    said = [word for cut in actor.cuts for word in cut["what"]]
-    for word, ms in zip(said, found, strict=True):
-        assert float(word.removeprefix("delay ").removesuffix(" ms")) == pytest.approx(ms, abs=0.05)
 
 
 def test_each_connection_walks_by_itself_and_takes_its_walk_along() -> None:

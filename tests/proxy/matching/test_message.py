@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 import pytest
 
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.specs import api
-from barnabas.specs.codec import Codec
 from barnabas.specs.frames import Direction
 from tests.bodies import reassignments
 from tests.proxy.faults.given import message as encoded
@@ -33,22 +31,6 @@ def test_fields_are_the_json_form() -> None:
 )
 def test_what_cannot_be_read_has_no_fields(key: int, version: int, body: bytes | None) -> None:
     assert message("request", key, version, body).fields() is None
-
-
-def test_bodies_are_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    decoded: list[bytes] = []
-    decode = Codec.decode
-
-    def counting(self: Codec, body: bytes) -> dict[str, Any]:
-        decoded.append(body)
-        return decode(self, body)
-
-    monkeypatch.setattr(Codec, "decode", counting)
-    for body in (b"\x00\x01g\x00\x00\x00\x01\x00\x00", b"\xff"):
-        one = message("request", 12, 0, body)
-        assert one.fields() == one.fields()
-        assert decoded == [body]
-        decoded.clear()
 
 
 def test_what_is_named_is_looked_for_once() -> None:

@@ -13,7 +13,7 @@ from barnabas.proxy.matching.record import any_holds, check
 from barnabas.proxy.scenario.file import ScenarioError, loads
 from barnabas.specs.records import Record, build
 from tests.captures.values import golden_values as golden
-from tests.proxy.faults.given import message, produce
+from tests.proxy.faults.given import produce
 from tests.proxy.faults.given import produced as produced_with
 from tests.proxy.playbook import Stage
 
@@ -46,14 +46,6 @@ def produced(*sets: bytes | None, reading: Values | None = None) -> Message:
 ])  # fmt: skip
 def test_one_of_the_records_has_to_meet_it(condition: str, holds: bool) -> None:
     assert any_holds(expression(condition), produced(None, ORDERS)) is holds
-
-
-def test_a_response_has_records_too() -> None:
-    partitions = [{"partition_index": 0, "records": ORDERS}]
-    found = message(
-        "Fetch", "response", version=11, responses=[{"topic": "t", "partitions": partitions}]
-    )
-    assert any_holds(expression("value.order_id == 17"), found)
 
 
 def test_a_value_by_a_schema_is_read_where_that_is_known() -> None:

@@ -57,24 +57,6 @@ def heartbeat_message(group: str) -> Message:
 # candidates, conditions
 
 
-@pytest.mark.parametrize("made", [Rules(None), rules()])
-def test_no_rules(made: Rules) -> None:
-    assert made.candidates("request", 1, 11) == ()
-    assert [*made.rules, *made.waits_for, *made.needs_request] == []
-    assert made.needs_group is False
-
-
-def test_candidates_are_told_from_the_kind_alone() -> None:
-    made = rules(
-        "match: {api: Fetch, direction: response}, do: close",
-        "match: {api: Heartbeat, client_id: nobody}, do: close",
-        "do: {delay: 1s}",
-    )
-    assert [rule.name for rule in made.candidates("request", 12, 0)] == ["r1", "r2"]
-    assert [rule.name for rule in made.candidates("response", 1, 0)] == ["r0", "r2"]
-    assert made.candidates("response", 1, 0) is made.candidates("response", 1, 0)
-
-
 def test_peers_are_checked() -> None:
     made = rules("match: {client_id: app, broker: 1}, do: close")
     assert decide(made, HEARTBEAT, Counts())
