@@ -95,6 +95,7 @@ def test_a_topic_without_a_name_is_one_no_longer_when_another_message_stands_the
 def test_what_was_decoded_is_let_go() -> None:
     one = message("request", 45, 0, reassignments(10))
     first = one.fields()
+    assert one.fields() is first, "it is decoded once"
     one.forget()
     assert one.fields() == first
     assert one.fields() is not first
