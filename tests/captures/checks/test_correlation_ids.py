@@ -28,6 +28,7 @@ CASES = {
         0, [metadata(1, 9, correlation_id=5), metadata(2, 9, correlation_id=5, connection=2)],
     ),
     "waits for ever": (1, [metadata(1, answer=False, correlation_id=5), AGAIN]),
+    "a Produce waits for ever": (1, [unanswered(-1), AGAIN]),
     "acks=0 waits for nothing": (0, [unanswered(0), AGAIN]),
     "raw tokens have no ids": (0, [token(1), token(2)]),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.checks.epochs import Epochs
-from barnabas.captures.checks.rebalance import Generation
+from barnabas.captures.checks.rebalance import Generation, Member, Members
 from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks.given import S, unread
 from tests.captures.checks.groups import GROUP_HEARTBEATS, group_heartbeat
@@ -71,3 +71,23 @@ def test_what_began_before_the_capture_has_no_cause() -> None:
 def test_behind_a_gap_all_is_new() -> None:
     rows = [one.row() for one in learnt(beats(0, "a", 0, 1), beats(5 * S, "a", 1, 4, losses=1))]
     assert [(row["generation"], row["why"]) for row in rows] == [(1, "a joined"), (4, "")]
+
+
+def member(id: str, client: str = "app", instance: str | None = None) -> Member:
+    return Member(id, client, f"host/{client}", instance, 1, 0)
+
+
+def test_members_with_something_in_common_are_counted() -> None:
+    members = Members()
+    for one in (member("a"), member("b"), member("c", "other", "static")):
+        members[one.id] = one
+    assert [members.others(member("a"), name) for name in ("app", "host/app", "other")] == [1, 1, 1]
+    assert (members.static("static"), members.static("no"), members.static(None)) == ("c", "", "")
+    members["b"] = member("b", "other")
+    assert (members.others(members["a"], "app"), members["a"].named(members)) == (0, "app")
+    members.discard("c")
+    members.discard("never")
+    assert (members.static("static"), members.others(members["b"], "other")) == ("", 0)
+    for member_id in "ab":
+        members.discard(member_id)
+    assert vars(members) == vars(Members()), "nothing is left of those who have gone"

@@ -7,10 +7,12 @@ from uuid import UUID
 
 import pytest
 
+from barnabas.captures.checks.facts import PLACES, Place
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.records import Record, build
 from tests.captures.checks.given import evidence_packets, exchange, found, whats
+from tests.captures.checks.groups import commit
 
 OUT_OF_RANGE = 1
 NOT_LEADER = 6
@@ -187,3 +189,9 @@ def test_a_share_group_that_acquires_a_record_again_and_again() -> None:
     place = f"{uuid_text(UUID(int=7))}[0]"
     assert finding.what == f"ShareFetch of {place} acquired offset 10 for the 5th time"
     assert "group.share.delivery.count.limit" in finding.advice
+
+
+def test_what_came_though_nobody_asked_for_it_and_what_is_committed() -> None:
+    *_, came = PLACES.of(asks(1, None)) or ()
+    assert (came.text, came.asked) == ("orders[0]", False)
+    assert PLACES.of(commit(1, error=22)) == (Place("orders", 0, True, 22, 7),)

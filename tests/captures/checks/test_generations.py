@@ -262,3 +262,25 @@ WAITED = {
 def test_for_whom_a_generation_waits(exchanges: list[Exchange], names: list[str]) -> None:
     found = ["" if one.waited is None else str(one.waited) for one in learnt(*exchanges)]
     assert found == names
+
+
+def test_what_nobody_answered_with_another_generation_is_the_last_row() -> None:
+    *_, last = learnt(*PAIR, leaves(1 * S, "a", "b"))
+    assert (last.number, [*map(str, last.causes)]) == (2, ["a left", "b left"])
+    assert (last.row()["members"], last.row()["join_ms"]) == (0, 0)
+
+
+def test_a_member_that_rejoins_has_not_come_back_for_another_of_its_client() -> None:
+    app: dict[str, Any] = {"client": "app", "connection": 1}
+    names = ("a", "b")
+    both = [join(n, one, 1, members=names, new=True, took=10, **app) for n, one in enumerate(names)]
+    alone = [join(n * S, "a", n, members=("a",), **app) for n in (2, 3)]
+    *_, last = learnt(*both, leaves(1 * S, "b"), *alone)
+    assert [*map(str, last.causes)] == ["app rejoined"]
+
+
+def test_a_generation_begins_with_the_first_request_however_late_its_answer_is() -> None:
+    newcomer = join(1 * S, "c", 2, new=True, took=5 * S)
+    others = (join(3 * S, one, 2, members=("a", "b", "c"), took=2 * S) for one in "ab")
+    _, one = learnt(*PAIR, newcomer, *others)
+    assert one.began == 1 * S * 1e6

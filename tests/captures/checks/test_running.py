@@ -135,6 +135,12 @@ def test_a_hundred_members_are_within_the_bound(begin: Any) -> None:
     assert len(last.joins) == 100
 
 
+def test_a_long_list_of_members_is_not_kept() -> None:
+    known = Generations(bytes_=1 << 20)
+    list(known.learn(join(0, members=tuple(f"{LONG}{number}" for number in range(100)))))
+    assert texts(vars(known)) < 1 << 20
+
+
 class Counts:
     """A check of one's own that says at the end what it has seen."""
 

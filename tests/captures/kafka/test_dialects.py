@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.dialect_conversations import DialectConversations, error_of
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
-from barnabas.captures.kafka.pairing.dialect_pairing import CorrelationPairing
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.dialect_frames import DialectFrame, encode_frame
 from barnabas.specs.dialects import dialect
@@ -76,12 +74,6 @@ def test_a_request_that_can_not_be_read_waits_for_nothing() -> None:
     broken = message("rewrite-a", "request", "FindCoordinator", 1, group_id="g", client_id="c")
     cut = (len(broken) - 5).to_bytes(4) + broken[4:-1]
     assert exchanges("rewrite-a", ("request", cut)) == ([], 1)
-
-
-def test_without_a_version_in_the_header_it_is_the_one_that_there_is() -> None:
-    frame = message("rewrite-a", "request", "FindCoordinator", 7, group_id="g", client_id="c")
-    found = CorrelationPairing(replace(dialect("rewrite-a"), version_field=None))
-    assert found.frame("request", frame[4:]).version == 0  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.kafka.columns import COLUMNS
-from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
-from barnabas.specs.registry import api
 from tests.bodies import reassignments
 from tests.captures.kafka.context.exchanges import exchange
 
@@ -92,14 +91,6 @@ def test_a_raw_token_has_no_fields() -> None:
     assert "p!" not in json.dumps(one.row())
 
 
-@pytest.mark.parametrize("version", [3, 9, 12])
-def test_the_first_error_is_found_wherever_it_stands(version: int) -> None:
-    partitions = [{"index": 0}, {"index": 1, "error_code": 6}, {"index": 2, "error_code": 3}]
-    responses = [{"name": "a"}, {"name": "b", "partition_responses": partitions}]
-    found = exchange("Produce", version, None, {"responses": responses})
-    assert found.error == "NOT_LEADER_OR_FOLLOWER"
-
-
 def test_a_refused_api_versions_is_read_as_v0() -> None:
     said: dict[str, Any] = {"api_key": 18, "min_version": 0, "max_version": 3}
     one = exchange("ApiVersions", 0, None, {"error_code": 35, "api_keys": [said]})
@@ -109,13 +100,6 @@ def test_a_refused_api_versions_is_read_as_v0() -> None:
     one.version = 4
     assert one.response is not None
     assert one.response["api_keys"] == [said]
-
-
-def test_a_refusal_in_the_version_asked_for_is_read_as_that() -> None:
-    for version in (1, 3):
-        refused = api("ApiVersions").response.codec(version).encode({"error_code": 35})
-        assert body_version(18, version, "response", refused) == version
-    assert body_version(18, 3, "request", b"") == 3
 
 
 def test_secrets_are_not_in_rows() -> None:

@@ -14,7 +14,6 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.captures.kafka.log_line import DETAILS, details
 from barnabas.captures.kafka.wording import WIDTH, listed, pairs, ranges
-from barnabas.specs.codec import has_path
 from barnabas.specs.records import Record, build
 from barnabas.specs.registry import NAMES, api
 from tests.bodies import reassignments
@@ -187,16 +186,6 @@ def test_lines(name: str, version: int, request_: Body, response: Body, expected
 def test_every_api_of_the_table_has_a_line_here() -> None:
     tried = {api(name).key for name, *_ in LINES}
     assert set(DETAILS) - tried <= {76}  # ShareGroupHeartbeat has ConsumerGroupHeartbeat's phrase
-
-
-def test_the_table_names_only_fields_that_some_version_has() -> None:
-    for key, (wanted, answered, _) in DETAILS.items():
-        declared = api(key)
-        low, high = declared.versions
-        for message, paths in ((declared.request, wanted), (declared.response, answered)):
-            layouts = [message.layout(version) for version in range(low, high + 1)]
-            for path in paths:
-                assert any(has_path(layout, path) for layout in layouts), f"{message.name} {path}"
 
 
 def test_all_that_apache_kafka_writes_has_words() -> None:

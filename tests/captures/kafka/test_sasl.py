@@ -83,20 +83,6 @@ def test_the_outcome(mechanism: str, answer: dict[str, object], said: str) -> No
     assert sasl.times == said.startswith("authenticated")
 
 
-def test_another_user_is_not_taken_for_the_one_before() -> None:
-    sasl = Sasl("PLAIN", "alice")
-    sasl.handshake("GSSAPI")
-    sasl.agreed(0)
-    assert sasl.asks(b"\x60") == "GSSAPI"
-
-
-def test_a_mechanism_that_is_refused_is_not_in_use() -> None:
-    sasl = Sasl()
-    sasl.handshake("PLAIN")
-    sasl.agreed(33)
-    assert sasl.who == ""
-
-
 def test_a_token_of_any_size_is_looked_at_in_bounded_memory() -> None:
     token = bytes(1 << 22)  # each byte would be an empty part
     tracemalloc.start()

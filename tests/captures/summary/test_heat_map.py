@@ -20,15 +20,6 @@ def test_it_is_bounded_and_counts_all(found: list[tuple[int, float]]) -> None:
     assert not columns or max(columns) - min(columns) < COLUMNS
 
 
-@given(TIMES)
-def test_the_order_does_not_matter(found: list[tuple[int, float]]) -> None:
-    maps = HeatMap(), HeatMap()
-    for heat, order in zip(maps, (found, reversed(found)), strict=True):
-        for ts, ms in order:
-            heat.note(ts, ms)
-    assert maps[0].document() == maps[1].document()
-
-
 @given(st.floats(0, 6e7))
 def test_a_latency_is_within_its_bucket(ms: float) -> None:
     number = bucket(ms)

@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-from collections import Counter
-
-import pytest
-
-from barnabas.captures.checks.facts import GROUP_APIS
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.summary.lanes import Lanes
 from tests.captures.checks.groups import commit, heartbeat, join, leave, sync
 from tests.captures.checks.test_epochs import beats
-from tests.captures.summary.views import sample, shown
+from tests.captures.summary.views import shown
 
 
 def test_heartbeats_are_runs_until_something_else_happens() -> None:
@@ -53,14 +48,3 @@ def test_the_last_events_are_kept_and_what_fell_out_is_counted() -> None:
 def test_the_last_lanes_are_kept() -> None:
     lanes = shown(Lanes(most=2), Context(), *(heartbeat(at, f"m{at}") for at in range(5)))
     assert ([one["member"] for one in lanes.rows()], lanes.forgotten) == (["m3", "m4"], 3)
-
-
-@pytest.mark.parametrize("name", ["flapping.pcapng", "kip-848.pcapng", "rebalance.pcap.gz"])
-def test_each_request_of_a_group_is_in_a_lane(name: str) -> None:
-    exchanges = sample(name)
-    expected = Counter(one.api for one in exchanges if one.api in GROUP_APIS)
-    found: Counter[str] = Counter()
-    for lane in shown(Lanes(), Context(), *exchanges).rows():
-        for event in lane["events"]:
-            found[event["api"]] += event["count"]
-    assert found == expected

@@ -165,15 +165,6 @@ def test_the_first_are_shown_and_the_others_counted() -> None:
     assert whole["left_out"] == 0
 
 
-def test_of_one_connection_and_of_the_last_exchanges_unless_told_otherwise() -> None:
-    exchanges = sample("faults.pcapng")
-    assert {one["connection"] for one in shown(exchanges, connection=2)} == {2}
-    found = sequence(enumerate(exchanges * 3))
-    assert found["from"] == str(min(one.ts for one in exchanges))
-    last = sequence(enumerate((*exchanges, *[exchanges[-1]] * 100)))
-    assert (last["first"], last["from"]) == (found["first"], str(exchanges[-1].ts))
-
-
 def test_what_is_not_over_is_there_as_it_stands() -> None:
     def exchange(number: int, ts: int, sent: int, note: str = "", **came: Any) -> Exchange:
         return Exchange(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,16 +9,10 @@ import pytest
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
-from barnabas.captures.kafka.context.id_names import (
-    PRODUCER,
-    TOPIC,
-    ids_without_names,
-    places_without_names,
-)
 from barnabas.captures.kafka.exchange import with_bodies
 from barnabas.captures.kafka.phrases.learnt import learnt
 from barnabas.specs.jsonform import uuid_text
-from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, golden, metadata
+from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, metadata
 from tests.captures.kafka.context.test_members import heartbeat
 from tests.captures.kafka.context.test_sessions import fetch
 from tests.places import SAMPLES
@@ -48,20 +41,6 @@ def test_what_was_not_seen_is_null_or_incomplete() -> None:
     assert facts(fetch(5, 3), context)["session"] == {"id": 5, "partitions": {}, "complete": False}
     member = facts(heartbeat(4), context)["member"]
     assert (member["subscribed"], member["assigned"]) == (None, None)
-
-
-def test_ids_without_names_are_the_same_of_a_body_that_is_decoded() -> None:
-    some = set()
-    for direction, one in golden():
-        for kind in (TOPIC, PRODUCER):
-            found = list(ids_without_names(one, kind))
-            if found:
-                assert places_without_names(one.key, one.version, direction, kind)
-                some.add(kind)
-            decoded = replace(one)
-            assert decoded.undecodable == "" or not found
-            assert list(ids_without_names(decoded, kind)) == found
-    assert some == {TOPIC, PRODUCER}
 
 
 def said(name: str, *, whole: bool) -> list[tuple[dict[str, Any], str]]:

@@ -14,6 +14,7 @@ from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.records import Record
 from barnabas.specs.registry import NAMES, api
 from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, exchange, line, metadata
+from tests.captures.kafka.context.test_sessions import fetch
 
 NAMED = {"name": "orders", "topic_id": ORDERS}
 
@@ -118,3 +119,16 @@ def test_bodies_that_can_not_be_read_teach_nothing() -> None:
             assert facts(broken, context).get("topics") is None
     assert not context.topics
     assert not context.producers
+
+
+def test_all_that_is_forgotten_is_counted() -> None:
+    context = Context()
+    assert context.forgotten == 0
+    for memory in (context.topics, context.groups, context.producers, context.sessions):
+        memory._most = 1
+    context.learn(metadata(orders=ORDERS, clicks=CLICKS))
+    for group in ("a", "b"):
+        context.learn(exchange("JoinGroup", 5, {"group_id": group, "protocol_type": "consumer"}))
+    for session in (5, 6):
+        context.learn(fetch(0, 0, answer=session))
+    assert (context.forgotten, dict(context.topics)) == (3, {CLICKS: "clicks"})

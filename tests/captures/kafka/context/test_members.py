@@ -103,14 +103,6 @@ def test_other_errors_change_nothing(error: int) -> None:
     assert known(context)["subscribed"] == ("orders",)
 
 
-def test_a_member_that_is_given_its_id_is_known_by_it() -> None:
-    context = Context()
-    asked = {"group_id": "g", "member_id": "", "member_epoch": 0, "subscribed_topic_names": ["a"]}
-    given = {"member_id": "m", "member_epoch": 1}
-    context.learn(exchange("ConsumerGroupHeartbeat", 0, asked, given))
-    assert known(context).items() >= {"id": "m", "subscribed": ("a",)}.items()
-
-
 def test_streams_members_have_tasks() -> None:
     def streams(epoch: int, tasks: list[dict[str, Any]] | None) -> Exchange:
         asked = {"group_id": "g", "member_id": "m", "member_epoch": epoch}

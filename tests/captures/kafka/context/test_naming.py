@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.completing import complete, gaps
+from barnabas.captures.kafka.context.completing import complete
 from barnabas.captures.kafka.context.naming import PATHS, group_of
 from barnabas.captures.kafka.filters import exchange_filter
 from barnabas.specs.codec import has_path
@@ -95,11 +95,6 @@ def test_names_are_what_earlier_versions_call_them(
     assert form[where][0][field] == "orders"
     form[where][0]["topic_id"] = "?"
     assert complete(form, key, version, direction, {}) == {field: {uuid.UUID(int=0)}}
-
-
-def test_versions_that_say_it_themselves_have_no_gaps() -> None:
-    assert gaps(1, 12, "request") == gaps(3, 13, "response") == gaps(12, 4, "request") == ()
-    assert gaps(78, 1, "request") == ()  # it never had names
 
 
 def test_a_filter_asks_for_a_topic_by_name_in_every_version() -> None:

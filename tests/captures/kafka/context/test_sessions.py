@@ -120,12 +120,6 @@ def test_what_does_not_change_a_session(nothing: Exchange) -> None:
     assert (found.partitions, found.complete) == ({"orders": {0, 1}}, True)
 
 
-def test_a_client_without_sessions_has_none() -> None:
-    context = Context()
-    assert line(context, fetch(0, -1, {"orders": [0]})) == "orders[0=0] empty"
-    assert context.sessions.of(fetch(0, -1)) is None
-
-
 def test_sessions_are_bounded_and_counted() -> None:
     sessions = Sessions(most=3)
     for number in range(1, 6):

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.framing import inference
 from barnabas.captures.kafka.framing.frame_resync import FrameResync
 from barnabas.captures.kafka.framing.inference import Inferred, inferred
 from barnabas.captures.kafka.framing.stream_framing import Framing
@@ -32,13 +31,6 @@ def gist(found: list[Inferred]) -> list[tuple[int, int, int]]:
     return [(one.key, one.version, one.correlation_id) for one in found]
 
 
-def test_what_the_connection_uses_is_what_it_is() -> None:
-    (found,) = inferred(b"the end of another" + FETCHED, 42, [(FETCH, 12), (METADATA, 9)])
-    assert (found.key, found.version, found.correlation_id) == (FETCH, 12, 41)
-    assert found.end == 18 + len(FETCHED)
-    assert FETCHED.endswith(found.body)
-
-
 def test_what_nothing_else_fits_needs_no_request_like_it() -> None:
     (found,) = inferred(JOINED, 43, [(METADATA, 9)])
     assert (found.key, found.correlation_id) == (JOIN_GROUP, 42)
@@ -53,13 +45,6 @@ def test_what_fits_several_apis_is_not_guessed() -> None:
 @pytest.mark.parametrize("known", [41, 7, 41 + 20_000])
 def test_correlation_ids_are_shortly_before_the_next_one(known: int) -> None:
     assert inferred(FETCHED, known, [(FETCH, 12)]) == []
-
-
-def test_no_more_are_looked_for_than_some() -> None:
-    count = inference.MOST + 3
-    data = b"".join(response(n, HEARTBEAT, 1) for n in range(count))
-    found = inferred(data, count, [(HEARTBEAT, 1)])
-    assert [one.correlation_id for one in found] == list(range(3, count))
 
 
 @given(

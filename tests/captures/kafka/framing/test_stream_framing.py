@@ -67,16 +67,6 @@ def test_many_comments_cost_as_much_as_they_are(
     assert Compared.looked < 4 * count
 
 
-def test_comments_find_the_frame_that_they_name() -> None:
-    framing = Framing()
-    whole = stream(b"one", b"two")
-    (first,) = framing.feed(whole[:9], 1, ({"frame": 1, "early": True},))
-    (second,) = framing.feed(whole[9:], 2, ({"frame": 1, "left": "later"},))
-    assert first.comments == ()
-    assert second.comments == ({"frame": 1, "early": True}, {"frame": 1, "left": "later"})
-    assert second.ts == 2
-
-
 def test_nonsense_and_gaps_are_counted_and_nothing_is_made_up() -> None:
     framing = Framing()
     assert [f.data for f in framing.feed(stream(b"good") + b"\xff\xff\xff\xfe1234", 0)] == [b"good"]

@@ -63,18 +63,6 @@ def test_a_request_and_its_response() -> None:
     assert found.response["controller_id"] == 5
 
 
-def test_the_packets_that_ended_a_request_and_its_response() -> None:
-    ask, answer = request(7), response(7)
-    (found,) = exchanges(
-        Chunk(4, "arrived", "request", 0, ask[:9], (), 11),
-        Chunk(4, "arrived", "request", 0, ask[9:], (), 12),
-        Chunk(4, "arrived", "response", 0, answer[:3], (), 14),
-        Chunk(4, "arrived", "response", 0, answer[3:], ({"frame": 0, "left": "later"},), 15),
-        Chunk(4, "left", "response", 0, answer, ({"frame": 0},), 17),
-    )
-    assert (found.request_packet, found.response_packet) == (12, 17)
-
-
 def test_no_response_is_expected_or_none_came() -> None:
     found = exchanges(
         arrived("request", 1, request(6, key=0, version=0, acks=0)),
@@ -159,17 +147,6 @@ def test_the_first_frame_of_a_connection_may_be_a_token_of_gssapi() -> None:
         assert found[-1].api == api
 
 
-def test_the_shortest_response_there_is_passes_over_what_has_no_header() -> None:
-    found = exchanges(
-        arrived("request", 1, b"\0\0\0\1?" + struct.pack(">ihhih", 10, 999, 0, 7, -1)),
-        arrived("response", 3, struct.pack(">ii", 4, 7)),
-    )
-    assert [(one.api, one.note) for one in found] == [
-        ("unreadable", "no response"),
-        ("key 999", ""),
-    ]
-
-
 def test_without_a_header_it_is_a_token_only_where_one_may_come() -> None:
     short = b"\0\0\0\1?"
     handshake, token = request(1, 17, 0, mechanism="GSSAPI"), b"\0\0\0\2\5\4"
@@ -208,21 +185,6 @@ def test_of_many_requests_the_latest_are_known(monkeypatch: pytest.MonkeyPatch) 
     answers = b"".join(response(number) for number in (1, 2, 3))
     found = frames([arrived("request", 1, asked), arrived("response", 2, answers), closed()])
     assert [one.key for one in found if one.direction == "response"] == [3, None, 3]
-
-
-def test_exchanges_say_when_they_were_over() -> None:
-    """In the order in which they come: what has waited long, or was never answered, too."""
-    found = exchanges(
-        arrived("request", 1, request(1, topics=[])),
-        arrived("request", 2, request(2, topics=[])),
-        arrived("response", 7, response(1, brokers=[], controller_id=1, topics=[])),
-        arrived("request", 8, request(3, topics=[])),
-    )
-    assert [(x.correlation_id, x.end // MS) for x in found] == [(1, 7), (2, 99), (3, 99)]
-    (unfinished,) = Conversations().exchanges(
-        (opened(), arrived("request", 1, request(1, topics=[])), arrived("request", 4, b"\0"))
-    )
-    assert unfinished.end == 4 * MS
 
 
 NO_RESPONSE = "no response: connection closed"

@@ -16,7 +16,6 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange, Uncut
 from barnabas.captures.kafka.pairing import fast_pairing
 from barnabas.captures.kafka.pairing.conversation import Conversation
-from barnabas.captures.tcp.bytes_needed import BytesNeeded, Needs
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import Direction
 from tests.captures.traffic import produce, request, response
@@ -135,23 +134,6 @@ def test_what_is_usual_needs_no_care(monkeypatch: pytest.MonkeyPatch) -> None:
     assert exchanges == found(events, careful=True)[0]
 
 
-def test_what_a_frame_needs_is_demanded() -> None:
-    needs: Needs = {"request": BytesNeeded(), "response": BytesNeeded()}
-    conversations = Conversations()
-    ask = produce(2, bytes(300))
-    pieces = [request(1, 3, 1), produce(1, b"first"), ask[:50], ask[50:] + ask[:3], ask[3:]]
-    needed = []
-
-    def events() -> Any:
-        yield Opened(1, 0, "c:1", "s:2", {}, needs=needs)
-        for at, data in enumerate(pieces):
-            yield Chunk(1, "arrived", "request", at, data, (), at)
-            needed.append(needs["request"].bytes)
-
-    list(conversations.exchanges(events()))
-    assert needed == [0, 0, len(ask) - 50, 0, 0]
-
-
 def test_a_body_is_cut_out_when_it_is_asked_for() -> None:
     exchange, same = (Exchange(0, 1, "", "a", 1, 3, 1, 0, 0) for _ in range(2))
     exchange.leave("request_body", Uncut(bytearray(b"..as"), b"ked..", 2, 3))
@@ -162,29 +144,3 @@ def test_a_body_is_cut_out_when_it_is_asked_for() -> None:
     assert type(exchange.request_body) is bytes
     with pytest.raises(AttributeError, match="request_bodies"):
         _ = exchange.request_bodies  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_small_body_keeps_no_large_chunk_alive(whole: bool) -> None:
-    """Bodies are kept by who reads; what came with them is not, if that is more."""
-    small, large = request(1, 3, 1, topics=[{"name": "orders"}]), produce(2, bytes(5000))
-    first = [small, large] if whole else [small, large + small[:20], small[20:] + large]
-    events: list[Event] = [Opened(1, 0, "c:1", "s:2", {})]
-    events += [Chunk(1, "arrived", "request", 0, data, ()) for data in first]
-    events += [Chunk(1, "arrived", "request", 1, small + large, ())]
-    conversations = Conversations()
-    waiting: list[Any] = []
-
-    def tapped() -> Any:
-        for event in events:
-            yield event
-            waiting[:] = conversations._open[1].pairing.waiting
-
-    list(conversations.exchanges(tapped()))
-    assert len(waiting) > 3
-    for pending in waiting:
-        if pending.uncut is not None:
-            begun, data, _, _ = pending.uncut
-            assert len(begun) + len(data) <= 3 * pending.size
-    assert any(pending.uncut is not None for pending in waiting)
-    assert any(pending.uncut is None for pending in waiting)

@@ -82,20 +82,6 @@ def test_a_withheld_response_of_an_earlier_version_whose_correlation_id_is_hidde
     assert exchanges(arrived("response", 1, starred, never | {"frame": 0})) == []
 
 
-def test_responses_that_waited_when_the_connection_was_closed_are_all_told() -> None:
-    """A capture that is made of exchanges says so of each, with its correlation id."""
-    never = {"left": "never", "note": WITHHELD_UNNAMED}
-    found = exchanges(
-        arrived("request", 1, request(7) + request(8)),
-        arrived("response", 3, response(7), {"frame": 0, **never}),
-        arrived("response", 4, response(8), {"frame": 1, **never}),
-    )
-    assert [(one.correlation_id, one.note) for one in found] == [
-        (7, WITHHELD_UNNAMED),
-        (8, WITHHELD_UNNAMED),
-    ]
-
-
 def test_a_broker_begins_when_it_has_sent_what_came_before() -> None:
     (found,) = exchanges(
         arrived("request", 1, request(7)),

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
 import struct
 from pathlib import Path
 
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.checks.running import run as run_checks
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.notes import how_closed, partial, partial_of
-from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.loop import run
+from barnabas.captures.kafka.notes import partial, partial_of
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
 from barnabas.specs.frames import Direction
-from tests.captures.checks.given import checks_named
 from tests.captures.conversion.given import converted, rows
 from tests.captures.traffic import produce, request, response
 from tests.places import ROOT
-from tests.proxy.servers import SOON, read_frame, running
 
 CASE = ROOT / "tests/captures/foreign/frames_cut_off.pcap"
 MS = 1_000_000
@@ -53,12 +46,6 @@ def test_a_capture_of_others() -> None:
     assert dict(capture.reader.left_out) == {(1080, "unknown"): 1, (3000, "unknown"): 1}
 
 
-def test_nobody_is_blamed() -> None:
-    found = open_capture(CASE).exchanges(strays=True)
-    checks = checks_named("responses", "correlation_ids", "sequences", "order", "corrupt_records")
-    assert list(run_checks(found, checks)) == []
-
-
 def test_a_copy_says_the_same_and_shows_no_more_than_headers(tmp_path: Path) -> None:
     copy = converted(CASE, tmp_path / "copy.pcapng")
     assert rows(copy) == rows(CASE)
@@ -84,15 +71,6 @@ def test_when_and_where_its_last_byte_was_seen(step: int, careful: bool) -> None
     assert last.request_packet == len(chunks)
     assert partial_of(last.note) == "request"
     assert conversations.skipped == 0
-
-
-def test_of_too_little_only_the_bytes_are_counted() -> None:
-    for count in (1, 3, 4, 12):
-        found, conversations = read(
-            arrived("request", 1, request(1)), arrived("request", 2, request(2)[:count])
-        )
-        assert [one.note for one in found] == ["no response: the capture ends"]
-        assert conversations.skipped == count
 
 
 @pytest.mark.parametrize(
@@ -130,55 +108,3 @@ def test_a_response_belongs_to_the_request_that_it_answers() -> None:
     note = partial("response", 9, size, "the broker closed (reset)")
     assert [(one.correlation_id, one.note) for one in found] == [(1, ""), (2, note)]
     assert conversations.skipped == 0
-
-
-def test_a_response_that_nobody_asked_for_is_counted() -> None:
-    found, conversations = read(
-        arrived("request", 1, request(1)), arrived("response", 2, response(77)[:9])
-    )
-    assert [one.note for one in found] == ["no response: the capture ends"]
-    assert conversations.skipped == 9
-
-
-def test_what_stands_before_a_gap_and_behind_is_counted() -> None:
-    _, conversations = read(
-        arrived("request", 1, request(1) + request(2)[:15]),
-        Lost(1, "arrived", "request", MS, 10),
-        arrived("request", 2, b"\xff" * 20),
-    )
-    assert conversations.skipped == 35
-
-
-@pytest.mark.parametrize("reset", [True, False])
-def test_the_live_log_and_the_capture_of_the_proxy(tmp_path: Path, reset: bool) -> None:
-    path = tmp_path / "c.pcapng"
-    asked = produce(2, b"x" * 500)
-    counted: dict[str, int] = {}
-
-    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await read_frame(reader)
-        writer.write(response(1, 0, 7))
-        await reader.read()
-        writer.close()
-
-    async def main() -> None:
-        async with running(broker, capture=path) as it:
-            reader, writer = await it.connect()
-            writer.write(produce(1, b"whole"))
-            await asyncio.wait_for(read_frame(reader), SOON)
-            writer.write(asked[:300])
-            state = next(iter(it.proxy.relays.values())).connection.state
-            await it.until(lambda: state.ingress["request"].missing)
-            if reset:
-                sock = writer.get_extra_info("socket")
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            writer.close()
-            await it.until(lambda: not it.proxy.relays)
-            counted.update({row.api: row.count for row in it.proxy.tally.rows()})
-
-    run(main())
-    found = [(one.api, one.note) for one in Conversations().exchanges(CaptureReader(path))]
-    then = how_closed("request", reset=reset)
-    note = partial("request", 300, len(asked), then)
-    assert found == [("Produce", ""), ("Produce", note)]
-    assert counted == {"Produce": 2}

@@ -97,15 +97,6 @@ def test_who_is_authenticated_in_the_words_of_the_proxy(
     assert said == [one.sasl for one in actor.done if one.sasl] == words
 
 
-def test_who_comes_again_is_the_one_that_he_was_until_then() -> None:
-    talk = Talk()
-    talk.authenticate("PLAIN", PLAIN)
-    talk.authenticate("PLAIN", [(b"\0bob\0hunter3", b"")])
-    talk.work(2)
-    assert talk.users("SaslAuthenticate") == [None, "alice"]
-    assert talk.users() == ["bob", "bob"]
-
-
 def test_who_is_refused_is_nobody_or_who_he_was() -> None:
     talk = Talk()
     talk.authenticate("PLAIN", [(b"\0bob\0wrong", b"")], **REFUSED)
@@ -165,11 +156,3 @@ def test_words_of_sessions_and_refusals() -> None:
         "PLAIN bob → refused: no",
     ]
     assert "hunter2" not in str([one.row() for one in found])
-
-
-def test_words_of_the_capture_itself_stand_alone() -> None:
-    talk = Talk()
-    asked, said = request(50, 36, 2, auth_bytes=b"*****"), "PLAIN alice → authenticated"
-    talk.add("request", asked, {"frame": 0, "sasl": said})
-    talk.add("response", response(50, 36, 2))
-    assert [one.sasl for one in talk.exchanges()] == [said]

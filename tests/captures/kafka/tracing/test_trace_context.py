@@ -43,10 +43,6 @@ def test_a_header_names_a_span(header: str, known: bool) -> None:
     assert trace_context(header.encode()) == (KNOWN if known else None)
 
 
-def test_what_is_null_names_none() -> None:
-    assert trace_context(None) is None
-
-
 def header(number: int) -> bytes:
     return f"00-{TRACE}-{number:016x}-01".encode()
 
@@ -85,11 +81,6 @@ def test_each_is_found_once_in_the_order_of_the_records(codec: str) -> None:
     assert spans(fetched(78, 1, data)) == [3, 1, 2]
 
 
-def test_of_two_headers_the_first_counts() -> None:
-    both = (("traceparent", header(1)), ("traceparent", header(2)))
-    assert spans(produced(build([Record(0, 1, None, b"v", both)]))) == [1]
-
-
 def test_sets_follow_each_other_and_what_is_broken_has_none() -> None:
     good = build([record(0, traceparent=header(7))])
     broken = build([record(0, traceparent=header(8))], compression="gzip")[:-4] + b"\0\0\0\0"
@@ -107,7 +98,3 @@ def test_a_batch_that_grows_without_end_is_not_looked_into() -> None:
     value = b"traceparent" + bytes(under_test.OUTPUT)
     given = [Record(0, 1, None, value, (("traceparent", header(1)),))]
     assert spans(produced(build(given, compression="zstd"))) == []
-
-
-def test_other_messages_have_none() -> None:
-    assert spans(Exchange(0, 1, "", None, None, 3, 1, 1, 10, request_body=b"")) == []
