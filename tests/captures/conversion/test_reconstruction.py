@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.conversion.reconstruction import PORT, UNKNOWN, reconstruct
+from barnabas.captures.conversion.reconstruction import PORT, reconstruct
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange
 from barnabas.captures.kafka.json_line import json_line
 from barnabas.captures.reader import CaptureReader
@@ -78,18 +78,6 @@ def test_it_says_what_it_is_and_what_it_lacks(tmp_path: Path) -> None:
     assert f"{out} is a reconstruction: frames are written anew" in result.stderr
     assert "2 exchanges are left out: response body not kept 1, request body" in result.stderr
     assert CaptureReader(out).meta["masked"] == ["secrets"]
-
-
-def test_rules_and_times_stay_and_unknown_addresses_are_stood_for(tmp_path: Path) -> None:
-    given = exchanges(FOLDER / "faults.pcapng")
-    out = tmp_path / "out.pcapng"
-    written([replace(each, client_address="", server_address="") for each in given], out)
-    found = exchanges(out)
-    key = lambda each: (each.ts, each.connection)  # noqa: E731
-    assert [(each.rules, each.latency_ms) for each in sorted(found, key=key)] == [
-        (each.rules, each.latency_ms) for each in sorted(given, key=key)
-    ]
-    assert {each.server_address for each in found} == {f"{UNKNOWN[0]}:9092"}
 
 
 def test_payload_that_was_left_out_stays_so(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange, Uncut
 from barnabas.captures.kafka.pairing import fast_pairing
 from barnabas.captures.kafka.pairing.conversation import Conversation
+from barnabas.captures.tcp.bytes_needed import BytesNeeded, Needs
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import Direction
 from tests.captures.traffic import produce, request, response
@@ -144,3 +145,20 @@ def test_a_body_is_cut_out_when_it_is_asked_for() -> None:
     assert type(exchange.request_body) is bytes
     with pytest.raises(AttributeError, match="request_bodies"):
         _ = exchange.request_bodies  # type: ignore[attr-defined]
+
+
+def test_what_a_frame_needs_is_demanded() -> None:
+    needs: Needs = {"request": BytesNeeded(), "response": BytesNeeded()}
+    conversations = Conversations()
+    ask = produce(2, bytes(300))
+    pieces = [request(1, 3, 1), produce(1, b"first"), ask[:50], ask[50:] + ask[:3], ask[3:]]
+    needed = []
+
+    def events() -> Any:
+        yield Opened(1, 0, "c:1", "s:2", {}, needs=needs)
+        for at, data in enumerate(pieces):
+            yield Chunk(1, "arrived", "request", at, data, (), at)
+            needed.append(needs["request"].bytes)
+
+    list(conversations.exchanges(events()))
+    assert needed == [0, 0, len(ask) - 50, 0, 0]
