@@ -94,16 +94,16 @@ def test_what_is_there_is_given_before_more_comes(
     assert paused_at[0] > 0
 
 
-def test_another_file_in_its_place_ends_it_with_a_word(tmp_path: Path) -> None:
+REPLACED: dict[str, Callable[[Path, Path], object]] = {
+    "another file has its name now": lambda path, other: other.rename(path),
+    "the file has become shorter": lambda path, _: path.write_bytes(DATA[:9_000]),
+}
+
+
+@pytest.mark.parametrize("reason", REPLACED)
+def test_another_file_or_a_shorter_one_in_its_place_ends_it(tmp_path: Path, reason: str) -> None:
     path, other = tmp_path / "run.pcapng", tmp_path / "other"
     path.write_bytes(DATA[:20_000])
     other.write_bytes(DATA)
-    with pytest.raises(CaptureError, match="another file has its name now"):
-        read(path, [lambda: other.rename(path)])
-
-
-def test_one_that_gets_shorter_ends_it_with_a_word(tmp_path: Path) -> None:
-    path = tmp_path / "run.pcapng"
-    path.write_bytes(DATA[:20_000])
-    with pytest.raises(CaptureError, match="the file has become shorter"):
-        read(path, [lambda: path.write_bytes(DATA[:9_000])])
+    with pytest.raises(CaptureError, match=reason):
+        read(path, [lambda: REPLACED[reason](path, other)])

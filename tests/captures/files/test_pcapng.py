@@ -120,12 +120,6 @@ def test_sections_and_interfaces_of_any_byte_order() -> None:
     assert [(found.linktype, found.data) for found in packets] == [(113, b"x"), (101, b"ab")]
 
 
-def test_interfaces_end_with_their_section() -> None:
-    shb = foreign("<")[:28]
-    with pytest.raises(CaptureError, match="interface 0 is not described"):
-        blocks(foreign("<") + shb + enhanced("<", 0, b""))
-
-
 @given(st.data())
 def test_a_file_that_was_cut_off_keeps_what_came_before(data: st.DataObject) -> None:
     whole = HEAD + b"".join(packet(1, b"head", b"payload", comment_option("c")) * 3)
@@ -156,6 +150,12 @@ def test_a_pipe_that_was_cut_off() -> None:
         (HEAD + struct.pack("<III", 6, BLOCK_LIMIT + 4, 0), len(HEAD) + 4, "block length 6"),
         (HEAD[:-4] + b"\1\0\0\0", len(HEAD) - 4, "block length 32, repeated as 1"),
         (HEAD + enhanced("<", 0, b"", 1), len(HEAD) + 8, "interface 1 is not described"),
+        # interfaces end with their section
+        (
+            foreign("<") + foreign("<")[:28] + enhanced("<", 0, b""),
+            84,
+            "interface 0 is not described",
+        ),
         (HEAD + block("<", 6, b"abcd"), len(HEAD) + 8, "a block body of 4 bytes is too short"),
         (block("<", 0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 2, 0, -1)), 12, "version 2"),
         (foreign("<", options=struct.pack("<HH", 9, 2) + b"abcd"), 36, "an option of 2 bytes"),

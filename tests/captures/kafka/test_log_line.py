@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.captures.kafka.log_line import DETAILS, details
 from barnabas.captures.kafka.wording import WIDTH, listed, pairs, ranges
@@ -225,13 +224,6 @@ def test_bytes_of_any_kind_have_words(key: int, data: st.DataObject) -> None:
     assert text.isprintable()
     if not one.undecodable:  # which decodes it
         assert details(one) == text
-
-
-def test_topics_are_called_by_name_where_it_is_known() -> None:
-    one = exchange("Fetch", 13, {}, fetched((3, MESSAGE), topic_id=ID))
-    context = Context()
-    context.topics[ID] = "orders"
-    assert details(one, context) == "orders[3→7] 1 record 27 B"
 
 
 def test_long_lists_are_cut_and_counted() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.live.lock import RecordLock
-from barnabas.captures.live.ring import TURNS, Ring
+from barnabas.captures.live.ring import Ring
 from tests.captures.live.forked import ended, fork
 
 
@@ -69,25 +69,6 @@ def test_what_is_seen_before_it_is_read() -> None:
     assert [bytes(piece) for piece in ring.peek()] == [b"efgh", b"ij"]
     assert [bytes(piece) for piece in ring.peek(7)] == [b"efg"]
     assert (ring.waiting, ring.written, ring.read) == (6, 10, 4)
-
-
-def test_segments_end_where_they_are_full_and_the_reader_is_near() -> None:
-    ring = Ring(1 << 16)
-    ring.divide(4)
-    for number in range(TURNS + 5):
-        ring.append([b"abcd"], 4)
-        assert ring.full
-        ring.turn()
-        assert ring.segment == 2 + min(number, TURNS - 1)
-    assert ring.full, "it is larger than it is to be, since the reader is far behind"
-    assert [ring.turned(number) for number in (0, 1, TURNS - 1, TURNS)] == [4, 8, 4 * TURNS, None]
-    ring.drop(4)
-    ring.turn()
-    assert ring.segment == 1 + TURNS, "it has not gone beyond the first yet"
-    ring.drop(1)
-    ring.turn()
-    assert ring.segment == 2 + TURNS
-    assert ring.turned(TURNS) == ring.written
 
 
 def test_others_wait_until_its_holder_lets_it_go_or_is_killed() -> None:

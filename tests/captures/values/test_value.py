@@ -59,13 +59,6 @@ def test_json_behind_an_id_needs_no_schema() -> None:
     assert Values().read(data) == Value({"order_id": 17}, "json schema", 3)
 
 
-def test_bytes_that_do_not_fit_their_schema_stay_and_say_why() -> None:
-    data = golden.VALUES["avro"].data[:-3]
-    found = Values(golden.lookup).read(data)
-    assert found.value == data
-    assert found.why == "schema 2: 8 bytes announced, 6 remain"
-
-
 def test_a_long_value_is_not_read() -> None:
     found = Values().read(b"[" + b"1," * MAX_BYTES + b"1]")
     assert found.kind == "bytes"

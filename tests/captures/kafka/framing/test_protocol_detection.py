@@ -58,14 +58,6 @@ def test_who_is_the_client_is_found_from_what_is_said(tmp_path: Path) -> None:
     assert sum(x.response_body is not None for x in found) >= 8
 
 
-def test_tls_is_known_in_the_middle_too(tmp_path: Path) -> None:
-    record = bytes.fromhex("1703030100") + bytes(range(256))
-    said: list[Said] = [("request", record * 4), ("response", record * 4)] * 3
-    reader = CaptureReader(capture(tmp_path / "f", segments(said, every(100))[5:]))
-    assert list(reader) == []
-    assert dict(reader.left_out) == {(19092, "TLS"): 1}
-
-
 @pytest.mark.parametrize(
     ("first", "speaks"),
     [
