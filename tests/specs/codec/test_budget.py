@@ -12,7 +12,7 @@ from barnabas.specs import NAMES, api
 from barnabas.specs.codec import Codec, Malformed, TooLarge
 from barnabas.specs.codec.budget import BUDGET, FREE, TAG, WALK, WIDE, cost, element_cost
 from barnabas.specs.codec.codegen import CHARS, size_of
-from barnabas.specs.declaration import Array, Bytes, Field, Int32, String, Uuid
+from barnabas.specs.declaration import Array, Field, Int32, String, Uuid
 from barnabas.specs.dialects import dialects
 from barnabas.specs.dialects.keys import own_key
 from barnabas.specs.embedded import REGISTRY, message
@@ -74,18 +74,13 @@ def repeated(codec: Codec, array: str, element: Any, count: int) -> bytes:
 @pytest.mark.parametrize(
     ("fields", "element", "each"),
     [
-        (("x" / Array(String),), "", 16 + 64),
         (("x" / Array(String),), "abc", 16 + 64 + 3 * WIDE),
-        (("x" / Array(Bytes),), b"a" * 90, 16 + 56 + 90),
-        (("x" / Array(Uuid),), ZEROS["uuid"], 16 + 160),
         (("x" / Array("a" / Uuid, "b" / Int32),), {"a": ZEROS["uuid"], "b": 1}, 16 + 16 + 184 + 160 + 32),
-        (("x" / Array("a" / Int32, "y" / Array(Int32)),), {"a": 1, "y": [1] * 3},
-         16 + 16 + 184 + 32 + 72 + 3 * (16 + 32)),
         (("x" / Array("a" / Int32, "y" / Array(Int32)),), {"a": 1, "y": [1] * 60},
          16 + 16 + 184 + 32 + 72 + 60 * (16 + 32)),
         *((("x" / Array(*(f"f{number}" / Int32 for number in range(fields))),),
            {f"f{number}": 1 for number in range(fields)}, 16 + 16 + table + 32 * fields)
-          for fields, table in ((4, 184), (5, 272), (9, 272), (10, 800))),
+          for fields, table in ((4, 184), (9, 272), (10, 800))),
     ],
 )  # fmt: skip
 def test_the_budget_is_a_limit_for_what_is_charged(
@@ -97,26 +92,6 @@ def test_the_budget_is_a_limit_for_what_is_charged(
     assert len(codec.decode(repeated(codec, "x", element, most))["x"]) == most
     body = repeated(codec, "x", element, most + 1)
     for read in (codec.decode, codec.inspect, codec.project("x")):
-        with pytest.raises(TooLarge):
-            read(body)
-
-
-@pytest.mark.slow("bytes by the million")
-@pytest.mark.parametrize(
-    ("name", "version", "array", "element", "count"),
-    [
-        ("DescribeGroups", 0, "groups", "é" * 16_000, BUDGET // 120_000),
-        ("DescribeLogDirs", 0, "topics", {"topic": "a", "partitions": [1] * 20}, BUDGET // 1200),
-        ("Fetch", 4, "topics", {"topic": "a", "partitions": [{}] * 1000}, BUDGET // 300_000),
-        ("Fetch", 4, "topics", {"topic": "a"}, BUDGET // 300),
-    ],
-)
-def test_text_and_numbers_and_what_is_nested_are_charged(
-    name: str, version: int, array: str, element: Any, count: int
-) -> None:
-    codec = api(name).request.codec(version)
-    body = repeated(codec, array, element, count)
-    for read in (codec.decode, codec.inspect):
         with pytest.raises(TooLarge):
             read(body)
 

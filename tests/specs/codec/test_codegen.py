@@ -89,3 +89,10 @@ def test_functions_of_one_version_have_sources_of_their_own() -> None:
     files = [decoder(layout, "it", wanted).__code__.co_filename for wanted in some]
     fields = ("a", "a.b, a.c", "d")
     assert files == [f"generated: decode it: {paths}" for paths in fields]
+
+
+def test_variables_have_the_names_of_fields_and_comments_their_paths() -> None:
+    text = specs.api("Fetch").request.codec(12).source()
+    assert "session_epoch, topics_count, = unpack_iiiibiiB(b, p)" in text
+    assert "# topics[].partitions[].{partition, current_leader_epoch, fetch_offset, " in text
+    assert "for topics_item in topics:" in text

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from barnabas.specs.codec import Codec, Malformed, TooLarge
-from barnabas.specs.codec.budget import BUDGET
 from barnabas.specs.codec.careful_encoder import encode_carefully
 from barnabas.specs.codec.decoder import IRREGULAR
 from barnabas.specs.codec.spans import spans
@@ -73,22 +72,6 @@ def test_some_of_a_structure_is_without_its_unknown_tags() -> None:
     codec = codec_of(1, ("one" / Struct("id" / Int8, "name" / String), "after" / Int8))
     body = codec.encode({"one": {"id": 1, "name": "n", "_tags": {7: b"x"}}, "after": 2})
     assert codec.project("one.id", "after")(body) == {"one": {"id": 1}, "after": 2}
-
-
-@each_version
-@pytest.mark.parametrize(
-    ("kind", "value"),
-    [
-        (Bytes, bytes(BUDGET + 1)),
-        (Array("y" / Array(Int32)), [{"y": [1] * 31}] * (BUDGET // (31 * 48 + 16 + 16 + 184 + 72) + 1)),
-        (Array(String), [""] * (BUDGET // 80 + 1)),
-    ],
-    ids=["bytes", "few numbers", "texts"],
-)  # fmt: skip
-def test_what_is_charged_too_much_is_refused(version: int, kind: Type, value: Any) -> None:
-    codec = codec_of(version, ("x" / kind,))
-    with pytest.raises(TooLarge):
-        codec._charged(codec._encode({"x": value}))
 
 
 def test_defaults_are_made_afresh_for_each_body() -> None:

@@ -118,11 +118,3 @@ def test_a_field_that_another_version_has_is_refused_or_walked_over() -> None:
     assert length_in_front(OLD, data) == len(data) - 1
     with pytest.raises(Irregular):
         length_in_front(NEW, data)
-
-
-def test_a_count_that_can_not_be_is_refused_as_it_is_read() -> None:
-    data = body(items=[]).replace(b"\1\0", b"\x7f\0")
-    walk = tail_walker(NEW.plain, "a test")(0, len(data))
-    next(walk)
-    with pytest.raises(Irregular):
-        walk.send((data[:-1], 0, len(data) - 1, 0))

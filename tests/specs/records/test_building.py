@@ -11,14 +11,6 @@ from barnabas.specs.codec import Malformed, Unfit
 from barnabas.specs.records import Record, build, rebuild, with_crc
 
 
-def test_an_idempotent_producers_batch() -> None:
-    found = [Record(i, 1000 + i, None, b"x", sequence=2**31 - 2 + i & 2**31 - 1) for i in range(4)]
-    data = build(found, producer_id=7, producer_epoch=3, base_sequence=2**31 - 2)
-    (batch,) = records.read(data)
-    assert batch.records() == tuple(found)
-    assert (batch.producer_id, batch.producer_epoch, batch.last_sequence) == (7, 3, 1)
-
-
 def test_a_transaction_and_its_marker() -> None:
     data = build([Record(5, 1, b"k", b"v")], is_transactional=True, producer_id=1)
     marker = Record(6, 2, records.control_key("COMMIT"), records.marker_value(9))
@@ -30,28 +22,6 @@ def test_a_transaction_and_its_marker() -> None:
     (read,) = end.records()
     assert records.control_type(read) == "COMMIT"
     assert records.coordinator_epoch(read) == 9
-
-
-def test_what_compaction_leaves() -> None:
-    empty = build([], base_offset=100, last_offset=109, base_timestamp=5, max_timestamp=8)
-    (batch,) = records.read(empty)
-    assert (batch.base_offset, batch.last_offset, batch.count, batch.records()) == (100, 109, 0, ())
-    gaps = [Record(3, 50, b"a", None), Record(17, 60, b"b", None)]
-    data = build(gaps, base_offset=0, last_offset=20, delete_horizon=10)
-    (batch,) = records.read(data)
-    assert batch.delete_horizon == 10
-    assert (batch.base_offset, batch.last_offset, batch.records()) == (0, 20, tuple(gaps))
-
-
-def test_wrappers_have_absolute_offsets_in_magic_0_and_relative_ones_in_magic_1() -> None:
-    found = [Record(70, -1, None, b"a"), Record(72, -1, None, b"b")]
-    for magic, inside in ((0, 70), (1, 0)):
-        (batch,) = records.read(build(found, magic=magic, compression="gzip"))
-        assert batch.last_offset == 72
-        assert [record.offset for record in batch] == [70, 72]
-        value = bytes(batch.data)[-(batch.size - 26 - 8 * magic) :]
-        inner = records.decompress("gzip", value)
-        assert int.from_bytes(inner[:8]) == inside
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -154,14 +124,6 @@ def test_other_kinds_of_bytes_are_written_too(magic: int) -> None:
     value: Any = memoryview(b"value")
     found = [Record(0, -1, key, value)]
     assert build(found, magic=magic) == build([Record(0, -1, b"key", b"value")], magic=magic)
-
-
-def test_another_compressor_stands_in_for_the_usual_one() -> None:
-    found = [Record(0, 5, None, b"abc" * 100)]
-    data = build(found, compression="snappy", compressor=records.raw_snappy)
-    (batch,) = records.read(data)
-    assert bytes(batch.data[61:]) == records.raw_snappy(build(found)[61:])
-    assert (batch.compression, batch.crc_ok, batch.records()) == ("snappy", True, tuple(found))
 
 
 @pytest.mark.parametrize(("magic", "codec"), [(1, "none"), (1, "gzip"), (2, "gzip")])

@@ -48,19 +48,6 @@ def test_headers_are_read_without_looking_at_the_records() -> None:
         batch.records()
 
 
-def test_positions_and_indexes_name_the_batch_at_fault() -> None:
-    one = SETS["magic2-none-CreateTime-one"]
-    bad = bytearray(one)
-    bad[61] = 0x7F
-    first, second = records.read(one + bad)
-    assert (second.index, second.position) == (1, len(one))
-    assert len(first.records()) == 1
-    with pytest.raises(Malformed) as raised:
-        second.records()
-    assert raised.value.path == "batches[1].records[0].length"
-    assert raised.value.offset == len(one) + 61
-
-
 def test_iterating_is_lazy() -> None:
     data = bytearray(SETS["magic2-none-CreateTime-many"])
     data[-1] ^= 0xFF
