@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from starlette.types import ASGIApp
@@ -133,13 +133,6 @@ async def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> 
         await page.locator(".rows .api").first.wait_for()
 
 
-FRAMES = """count => new Promise(done => {
-    const next = () => count-- ? requestAnimationFrame(next) : done();
-    next();
-})"""
-"""Waits for so many that are drawn."""
-
-
 @pytest.mark.parametrize("says_so", [True, False])
 async def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) -> None:
     history, _ = live(1)
@@ -158,24 +151,6 @@ async def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) ->
             await page.get_by_role("button", name="Exchanges").click()
             await page.wait_for_selector(".list")
             assert await stopped.count() == 1
-
-
-async def test_who_has_stopped_is_not_asked_for_rows_again_and_again() -> None:
-    app = shown()[1]
-    async with served(app) as address, opened_at(address) as (page, _):
-        asked: list[str] = []
-
-        async def stopped(route: Any) -> None:
-            asked.append(route.request.url)
-            await route.abort()
-
-        await page.route("**/exchanges/rows**", stopped)
-        await page.reload()
-        await page.get_by_text("barnabas has stopped").wait_for()
-        await page.evaluate(FRAMES, 10)  # what was asked before is over
-        before = [*asked]
-        await page.evaluate(FRAMES, 60)
-        assert asked == before
 
 
 async def test_what_is_copied_is_said_and_the_detail_is_closed_by_the_mouse() -> None:

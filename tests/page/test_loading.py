@@ -59,19 +59,3 @@ def test_each_view_says_that_it_loads_until_it_has_something_to_show() -> None:
             held.release()
             expect(page.get_by_text(empty)).to_be_visible()
             expect(page.get_by_text(LOADING)).to_have_count(0)
-
-
-def test_rules_can_not_be_applied_before_it_is_known_which_ones_hold() -> None:
-    with proxied() as ready, page_at(ready["page"]) as page:
-        page.wait_for_selector("nav button")
-        held = Held(page, "/scenario/schema")
-        page.get_by_role("button", name="Rules", exact=True).click()
-        expect(page.get_by_text("There are no rules.")).to_be_visible()  # the table has come
-        for label in ("Apply", "Try again", "Undo all", "Copy"):
-            expect(page.get_by_role("button", name=label, exact=True)).to_be_disabled()
-        expect(page.get_by_text("have been changed meanwhile")).to_have_count(0)
-        expect(page.get_by_text(LOADING)).to_be_visible()
-        held.release()
-        expect(page.locator(".editor textarea")).to_be_visible()
-        expect(page.get_by_role("button", name="Try again")).to_be_enabled()
-        expect(page.get_by_role("button", name="Apply")).to_be_disabled()  # nothing is changed

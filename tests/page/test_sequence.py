@@ -1,10 +1,8 @@
-"""The sequence in a real browser: what rules did is seen, and reached by keys and mouse."""
+"""The sequence in a real browser: what rules did is seen, and reached by keys."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,11 +12,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 MOVED = "old => document.querySelector('.mark text').textContent != old"
-ON_A_SLOPE = """() => {
-  const line = document.querySelector(".message.response.late .inside"), on = line.getScreenCTM();
-  const {x, y} = line.getPointAtLength(line.getTotalLength() * .75);
-  return [x * on.a + on.e, y * on.d + on.f];
-}"""
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.timeout(180)]
 
@@ -35,18 +28,12 @@ def mark(page: Page) -> str | None:
     return page.locator(".mark text").first.text_content()
 
 
-@contextlib.contextmanager
-def sequence_of(sample: str, *looks: Any) -> Iterator[Page]:
-    with (
-        barnabas("open", f"captures/samples/{sample}") as ready,
-        page_at(ready["page"] + "&view=sequence", *looks) as page,
-    ):
-        yield page
-
-
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_what_rules_did_is_seen_and_reached_by_keys(scheme: str, width: int) -> None:
-    with sequence_of("faults.pcapng", scheme, width) as page:
+    with (
+        barnabas("open", "captures/samples/faults.pcapng") as ready,
+        page_at(ready["page"] + "&view=sequence", scheme, width) as page,
+    ):
         page.get_by_text("104 messages").wait_for()
         assert height(page, ".message.response.late") > 5  # Produce: a delay
         assert height(page, ".message.request.late") > 5  # OffsetCommit: a hold
@@ -78,25 +65,3 @@ def test_what_rules_did_is_seen_and_reached_by_keys(scheme: str, width: int) -> 
         rows.nth(103).wait_for()
         rows.get_by_text("made by the proxy").wait_for()
         assert axe(page) == []
-
-
-def test_a_drag_moves_and_a_click_opens() -> None:
-    with sequence_of("faults.pcapng") as page:
-        page.get_by_text("104 messages").wait_for()
-        before = mark(page)
-        page.mouse.move(800, 400)
-        page.mouse.down()
-        page.mouse.move(800, 300, steps=4)
-        page.mouse.up()
-        page.wait_for_function(MOVED, arg=before)
-        assert page.locator("aside").count() == 0
-        page.mouse.click(*page.evaluate(ON_A_SLOPE))
-        page.get_by_role("heading", name="Produce").wait_for()
-        assert page.locator(".message.response.late.picked").count() == 1
-
-
-def test_in_a_capture_of_one_side_the_other_one_is_dashes() -> None:
-    with sequence_of("wrong.pcap") as page:
-        page.get_by_text("captured here").wait_for()
-        messages = page.locator(".message").count()
-        assert messages == page.locator(".message.unknown").count() > 0

@@ -11,7 +11,6 @@ from tests.experiments.scenarios.expectations import Check
 from tests.experiments.scenarios.kafka import (
     FEW,
     JAVA,
-    JAVA_FEW,
     SINGLY,
     at_once,
     made_topic,
@@ -41,9 +40,9 @@ class Row(NamedTuple):
 
     work: `write` (with the client, through the proxy), `read` (what somebody else writes meanwhile, past the
     proxy), `read stored` (what somebody else has written), `write, read`, `write and read` (at the same
-    time), `pace` (Java writes so many records a second). own: settings of the client. few: one record a
-    response is read. seconds: over which is written. moved: the leader was broker 2, is 3. again: what was
-    read may come again. errors: of which the reader is told. sasl: clients log in as alice.
+    time). own: settings of the client. few: one record a response is read, with librdkafka. seconds: over
+    which is written. moved: the leader was broker 2, is 3. again: what was read may come again. errors: of
+    which the reader is told. sasl: clients log in as alice.
     """
 
     scenario: str
@@ -86,23 +85,14 @@ class Trial:
         with through(row.scenario, with_sasl(self.cluster) if row.sasl else direct) as proxy:
             self._work(proxy.bootstrap)
         row.check(proxy)
-        expected = spread(self.values, row.partitions)
-        if row.work == "pace":
-            expected = {0: [b"x"] * (row.records + 1)}
-        if row.work.startswith(("write", "pace")):
-            assert read_log(direct, row.topic) == expected
+        if row.work.startswith("write"):
+            assert read_log(direct, row.topic) == spread(self.values, row.partitions)
         if "read" in row.work:
             self._check_reading()
 
     def _work(self, bootstrap: str) -> None:
         row = self.row
-        if row.work == "pace":
-            assert self.java is not None
-            settings = {**JAVA, **row.own, "bootstrap.servers": bootstrap}
-            rate = round(row.records / row.seconds)
-            took = self.java.pace(row.topic, row.records, size=1, rate=rate, settings=settings)
-            assert len(took) == row.records
-        elif row.work == "write and read":
+        if row.work == "write and read":
             at_once(lambda: self._write(bootstrap), lambda: self._read(bootstrap))
         elif row.work == "read":
             at_once(self._write_past, lambda: self._read(bootstrap))
@@ -141,8 +131,7 @@ class Trial:
     def _read(self, bootstrap: str) -> None:
         row = self.row
         if self.java is not None:
-            few = JAVA_FEW if row.few else {}
-            settings = {**JAVA, **few, **row.own, "bootstrap.servers": bootstrap}
+            settings = {**JAVA, **row.own, "bootstrap.servers": bootstrap}
             found = self.java.consume(row.topic, row.records, group=row.topic, settings=settings)
             self.got = [one.value for one in found]
             return

@@ -15,20 +15,12 @@ pytestmark = pytest.mark.needs_apache("4.3.1")
 
 RDKAFKA, JAVA = "librdkafka", "java"
 OFTEN: Final = {"topic.metadata.refresh.interval.ms": 100}
-JAVA_OFTEN: Final = {"metadata.max.age.ms": "100"}
 ALICE: Final[dict[str, Any]] = {
     "security.protocol": "SASL_PLAINTEXT",
     "sasl.mechanism": "PLAIN",
     "sasl.username": "alice",
     "sasl.password": "secret",
 }
-JAVA_ALICE: Final = {
-    "security.protocol": "SASL_PLAINTEXT",
-    "sasl.mechanism": "PLAIN",
-    "sasl.jaas.config": "org.apache.kafka.common.security.plain"
-    '.PlainLoginModule required username="alice" password="secret";',
-}
-
 
 # fmt: off
 ROWS = [
@@ -36,10 +28,8 @@ ROWS = [
     Row("api-versions-refused", JAVA, "write, read", expect.asks_versions_again(2)),
     Row("brokers-disagree", RDKAFKA, "write", expect.refused_by_broker_1, 200, 3, OFTEN, seconds=2),
     Row("fenced-leader-epoch", RDKAFKA, "read", expect.fetches_again, few=True, seconds=1),
-    Row("fenced-leader-epoch", JAVA, "read", expect.fetches_again, few=True, seconds=1),
     Row("flapping-network", RDKAFKA, "write and read", expect.connects_again, 300, 3, seconds=3.5,
         again=True),
-    Row("flapping-network", JAVA, "pace", expect.connects_again, 300, seconds=3),
     Row("leader-epoch-goes-back", RDKAFKA, "write and read", expect.keeps_the_newest_epoch, own=OFTEN,
         seconds=1, moved=True),
     # storms are from 2.0 to 2.5 s and from 4.5 to 5 s: a client that slept through the first sees the second
@@ -53,39 +43,26 @@ ROWS = [
     Row("out-of-order-sequences", JAVA, "write", expect.overtaken, 100),
     Row("preferred-replica-fails", RDKAFKA, "read", expect.reads_from_both, few=True, seconds=1,
         replicas=2),
-    Row("preferred-replica-fails", JAVA, "read stored", expect.reads_from_both, few=True, replicas=2),
     Row("produce-timed-out", RDKAFKA, "write", expect.timed_out_and_out_of_order, 30),
-    Row("produce-timed-out", JAVA, "write", expect.timed_out_and_out_of_order, 30),
     Row("producer-id-late", RDKAFKA, "write", expect.asks_for_its_id_again, 3),
-    Row("producer-id-late", JAVA, "write", expect.asks_for_its_id_again, 3),
     Row("rebootstrap-required", RDKAFKA, "write and read", expect.begins_with_bootstrap_servers_again, 80,
         own={"topic.metadata.refresh.interval.ms": 200}, seconds=2),
-    Row("rebootstrap-required", JAVA, "pace", expect.begins_with_bootstrap_servers_again, 80,
-        own={"metadata.max.age.ms": "200"}, seconds=1.6),
     Row("sasl-session-ends", RDKAFKA, "write and read", expect.logs_in_again, 80, own=ALICE, seconds=2.5,
         sasl=True),
-    Row("sasl-session-ends", JAVA, "pace", expect.logs_in_again, 75, own=JAVA_ALICE, seconds=2.5, sasl=True),
     Row("slow-acknowledgements", RDKAFKA, "write", expect.acknowledged_late, 8),
-    Row("slow-acknowledgements", JAVA, "write", expect.acknowledged_late, 8),
     Row("slow-broker", RDKAFKA, "write, read", expect.only_broker_1_is_late, 30, 3),
     Row("stale-leader-hint", RDKAFKA, "write and read", expect.keeps_to_the_newest_leader, few=True,
         seconds=1, moved=True),
-    Row("stale-leader-hint", JAVA, "write, read", expect.keeps_to_the_newest_leader, few=True, moved=True),
     Row("storage-error", RDKAFKA, "write", expect.asks_for_metadata_again, 60, 3),
-    Row("storage-error", JAVA, "write", expect.asks_for_metadata_again, 200),  # it sends several a request
     Row("throttled-by-quota", RDKAFKA, "write and read", expect.waits_for_its_quota, 30, few=True),
-    Row("throttled-by-quota", JAVA, "write, read", expect.waits_for_its_quota, 30, few=True),
     Row("topic-not-known-yet", RDKAFKA, "write", expect.waits_for_the_topic, 20, own=OFTEN),
     Row("topic-not-known-yet", RDKAFKA, "read stored", expect.waits_for_the_topic, 20, own=OFTEN,
         errors=("UNKNOWN_TOPIC_OR_PART",)),
-    Row("topic-not-known-yet", JAVA, "write", expect.waits_for_the_topic, 20),
-    Row("topic-not-known-yet", JAVA, "read stored", expect.waits_for_the_topic, 20),
     Row("topic-recreated", RDKAFKA, "read", partial(expect.refused_its_topic_id, api="Fetch"), few=True,
         seconds=1.5),
     # broker 1 is the old one from 2.2 s to 3.7 s, and the new one again from 4.4 s on
     Row("version-downgrade", RDKAFKA, "write and read", expect.keeps_to_what_is_offered("Produce", "Fetch"),
         300, 3, seconds=5, again=True),
-    Row("version-downgrade", JAVA, "pace", expect.keeps_to_what_is_offered("Produce"), 400, seconds=5),
 ]
 # fmt: on
 
