@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 from barnabas.captures.capture import open_capture
@@ -11,7 +10,7 @@ from barnabas.captures.summary.summary import Summary
 from barnabas.cli.console.show import segments, shown
 from barnabas.loop import run
 from tests.proxy.frames import request
-from tests.proxy.servers import SOON, echo_metadata, read_frame, running
+from tests.proxy.servers import ask, echo_metadata, running
 
 
 def about(exchange: Exchange) -> tuple[int | None, int | None, str]:
@@ -27,10 +26,7 @@ def test_its_exchanges_are_not_those_of_the_broker(tmp_path: Path) -> None:
             upstream = it.proxy.options.bootstrap[0]
             for kind in ("broker", "controller"):
                 node = it.proxy.topology.node(kind, 1, upstream)
-                reader, writer = await asyncio.open_connection(*node.listen)
-                writer.write(request("Metadata", 1))
-                await asyncio.wait_for(read_frame(reader), SOON)
-                writer.close()
+                await ask(node.listen[1], request("Metadata", 1))
             await it.until(lambda: len(it.done) == 2)
             live.extend(it.done)
 
