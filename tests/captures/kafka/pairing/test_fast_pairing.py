@@ -162,3 +162,19 @@ def test_what_a_frame_needs_is_demanded() -> None:
 
     list(conversations.exchanges(events()))
     assert needed == [0, 0, len(ask) - 50, 0, 0]
+
+
+def test_a_small_body_keeps_no_large_chunk_alive() -> None:
+    """Bodies are kept by who reads; what came with them is not, if that is more."""
+    small, large = request(1, 3, 1, topics=[{"name": "orders"}]), produce(2, bytes(5000))
+    chunks = [small, large + small[:20], small[20:] + large, small + large]
+    events: list[Event] = [Opened(1, 0, "c:1", "s:2", {})]
+    events += [Chunk(1, "arrived", "request", 0, data, ()) for data in chunks]
+    conversations = Conversations()
+    for event in events:
+        list(conversations.event(event))
+    waiting = conversations._open[1].pairing.waiting
+    kept = [len(one.uncut[0]) + len(one.uncut[1]) <= 3 * one.size for one in waiting if one.uncut]
+    assert kept
+    assert all(kept)
+    assert len(kept) < len(waiting)
