@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import timeit
+import functools
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from statistics import median
 from typing import Any, Final
 
 from rich.table import Table
 
 from barnabas.specs import records
 from barnabas.specs.records import Record
-from bench.table import beside, microseconds, plain_table
+from bench import codecs
+from bench.codecs import Task
 
 COUNT: Final = 1000
 SIZE: Final = 100
 """Bytes of a record's value."""
 
 
-@dataclass(slots=True)
-class Task:
-    """One codec doing one thing; `seconds` for one batch, a figure a round."""
-
-    codec: str
-    what: str
-    work: Callable[[], Any]
-    seconds: list[float] = field(default_factory=list)
+_task: Final = functools.partial(Task, "a batch")
 
 
 def content() -> list[Record]:
@@ -40,8 +32,8 @@ def tasks() -> tuple[list[Task], str]:
     found = content()
     data = records.build(found)
     all_tasks = [
-        Task("barnabas", "read", lambda: [batch.records() for batch in records.read(data)]),
-        Task("barnabas", "build", lambda: records.build(found)),
+        _task("barnabas", "read", lambda: [batch.records() for batch in records.read(data)]),
+        _task("barnabas", "build", lambda: records.build(found)),
     ]
     missing = []
     for name, make in (("kafka-python", _kafka_python), ("aiokafka", _aiokafka)):
@@ -74,8 +66,8 @@ def _kafka_python(found: list[Record], data: bytes) -> list[Task]:
         return builder.buffer()
 
     return [
-        Task("kafka-python", "read", lambda: list(MemoryRecords(data).next_batch())),
-        Task("kafka-python", "build", build),
+        _task("kafka-python", "read", lambda: list(MemoryRecords(data).next_batch())),
+        _task("kafka-python", "build", build),
     ]
 
 
@@ -105,7 +97,7 @@ def _aiokafka(found: list[Record], data: bytes) -> list[Task]:
                 batch.append(record.offset, record.timestamp, record.key, record.value, [])
             return batch.build()
 
-        made += [Task(name, "read", read), Task(name, "build", build)]
+        made += [_task(name, "read", read), _task(name, "build", build)]
     return made
 
 
@@ -114,24 +106,11 @@ def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tup
     found, remark = tasks()
     for number in range(rounds):
         progress(f"batches: round {number + 1} of {rounds}")
-        for task in found:
-            once = timeit.timeit(task.work, number=1)
-            times = max(round(seconds / once), 1)
-            task.seconds.append(timeit.timeit(task.work, number=times) / times)
+        codecs.time(found, seconds)
     return found, remark
 
 
 def table(found: list[Task], remark: str) -> Table:
     """A line for reading, one for building; in brackets how many times ours it takes."""
-    caption = f"a batch of {COUNT:,} records of {SIZE} bytes, all of them made. {remark}".strip()
-    shown = plain_table("record batches: µs (times barnabas)", caption)
-    shown.add_column("")
-    figures = {(task.codec, task.what): median(task.seconds) for task in found}
-    codecs = list(dict.fromkeys(task.codec for task in found))
-    for codec in codecs:
-        shown.add_column(codec, justify="right")
-    for what in ("read", "build"):
-        mine = figures["barnabas", what]
-        cells = (figures[codec, what] for codec in codecs)
-        shown.add_row(what, *(beside(microseconds(took), took, mine) for took in cells))
-    return shown
+    content = f"a batch of {COUNT:,} records of {SIZE} bytes, all of them made"
+    return codecs.table(found, remark, "record batches: µs", content)

@@ -51,7 +51,8 @@ class Task:
     work: Callable[[], Any]
     seconds: list[float] = field(default_factory=list)
     """For one call, a figure a round."""
-    number: int = 1
+    number: int = 0
+    """How often it is done in a round; 0: not known yet."""
 
 
 def cases() -> list[Case]:
@@ -112,19 +113,26 @@ def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tup
     """All tasks, each for this long in every round; and a remark on who is missing."""
     progress("codecs: do they agree?")
     tasks, remarks = prepare()
-    for task in tasks:
-        once = timeit.timeit(task.work, number=1)
-        task.number = max(round(seconds / min(once, timeit.timeit(task.work, number=1))), 1)
     for number in range(rounds):
         progress(f"codecs: round {number + 1} of {rounds}")
-        for task in tasks:
-            task.seconds.append(timeit.timeit(task.work, number=task.number) / task.number)
+        time(tasks, seconds)
     return tasks, "; ".join(remarks)
 
 
-def table(tasks: list[Task], remark: str) -> Table:
+def time(tasks: list[Task], seconds: float) -> None:
+    """A round: each task for this long."""
+    for task in tasks:
+        if not task.number:
+            once = timeit.timeit(task.work, number=1)
+            task.number = max(round(seconds / min(once, timeit.timeit(task.work, number=1))), 1)
+        task.seconds.append(timeit.timeit(task.work, number=task.number) / task.number)
+
+
+def table(
+    tasks: list[Task], remark: str, title: str = "codecs: µs a message", content: str = CONTENT
+) -> Table:
     """The results; in brackets how many times ours a codec takes."""
-    shown = plain_table("codecs: µs a message (times barnabas)", f"{CONTENT}. {remark}".strip())
+    shown = plain_table(f"{title} (times barnabas)", f"{content}. {remark}".strip())
     shown.add_column("")
     found = {(task.case, task.codec, task.what): median(task.seconds) for task in tasks}
     codecs = list(dict.fromkeys(task.codec for task in tasks))
