@@ -33,12 +33,6 @@ def test_names_are_escaped() -> None:
     assert ElementTree.fromstring(text) is not None
 
 
-@pytest.mark.parametrize("figure", [0.0, 1e-9, 7.3, 1e12])
-def test_any_size_of_figures(figure: float) -> None:
-    (at,) = heights(plots.dots("t", "y", {"a": [figure]}))
-    assert plots.TOP <= at <= plots.HEIGHT - plots.BOTTOM
-
-
 def test_nothing_to_plot() -> None:
     with pytest.raises(ValueError, match="no figures"):
         plots.dots("t", "y", {"a": []})

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from barnabas.testing.batches import Unreadable, batches
+from barnabas.testing.batches import batches
 from tests.barnabas.testing.made import exchange, produce
 
 LIBRDKAFKA = (
@@ -33,8 +31,3 @@ def test_a_topic_that_stands_as_an_id_has_the_name_that_is_known() -> None:
     assert (found.topic, found.error_code) == ("AAA", 3)
     (found,) = batches(exchange("Produce", **bodies, context={"topics": {"AAA": "orders"}}))
     assert (found.topic, found.error_code) == ("orders", 3)
-
-
-def test_a_request_that_is_not_in_the_log_is_not_guessed_at() -> None:
-    with pytest.raises(Unreadable, match="nothing can be said of its batches: 00:00:04"):
-        list(batches(exchange("Produce", 4, request=None)))

@@ -12,10 +12,10 @@ from typing import Final
 
 from rich.console import Console
 
-from barnabas.peers.apache import ApacheCluster, BootError, UnavailableError, versions
+from barnabas.peers.apache import ApacheCluster, BootError, UnavailableError
 from barnabas.peers.clients.errors import UnavailableClientError
 from tests.compat.kgo import suite
-from tests.compat.kgo.comparison import Through, compared, lines, table
+from tests.compat.kgo.comparison import Through, compared, lines
 from tests.compat.kgo.suite import Ended
 from tests.compat.processes import proxy
 
@@ -27,6 +27,8 @@ examples:
 """
 
 CANNOT: Final = 3
+
+KAFKA: Final = "4.3.1"
 
 NODES: Final = 3
 
@@ -42,22 +44,7 @@ def main() -> int:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--kafka",
-        default="4.3.1",
-        choices=[known.version for known in versions.RELEASES],
-        metavar="VERSION",
-        help="the brokers' version (4.3.1)",
-    )
-    parser.add_argument(
-        "--franz-go",
-        default=suite.VERSION,
-        metavar="VERSION",
-        help=f"its release ({suite.VERSION})",
-    )
     parser.add_argument("--only", default=".", metavar="REGEXP", help="as go test -run takes it")
-    parser.add_argument("--records", type=int, default=30_000, help="of each pipeline (30000)")
-    parser.add_argument("--minutes", type=int, default=30, help="that a run may take (30)")
     parser.add_argument(
         "--keep", type=Path, metavar="FOLDER", help="keep events and captures there"
     )
@@ -72,18 +59,15 @@ def main() -> int:
         kept = asked.keep or Path(temporary)
         kept.mkdir(parents=True, exist_ok=True)
         try:
-            say(f"building the tests of {suite.MODULE} {asked.franz_go}")
-            with suite.module(asked.franz_go) as folder:
-                sides = Sides(folder, kept, asked.kafka, asked.records, asked.minutes)
+            say(f"building the tests of {suite.MODULE} {suite.VERSION}")
+            with suite.module() as folder:
+                sides = Sides(folder, kept)
                 found = compared(sides.direct, sides.through, asked.only, say)
         except (UnavailableClientError, BootError, UnavailableError) as problem:
             say(str(problem))
             return CANNOT
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    if found.differ:
-        console.print(table(found))
     for line in lines(found):
-        console.print(line, markup=False, soft_wrap=True)
+        print(line)
     return 0 if found.fine else 1
 
 
@@ -93,9 +77,6 @@ class Sides:
 
     folder: Path
     kept: Path
-    kafka: str
-    records: int
-    minutes: int
     runs: Counter[str] = field(default_factory=Counter)
 
     def direct(self, only: str) -> Ended:
@@ -113,7 +94,7 @@ class Sides:
         return Through(ended, running, ended.addresses & brokers)
 
     def _cluster(self) -> ApacheCluster:
-        return ApacheCluster(self.kafka, NODES, flags=HEAP, timeout=120)
+        return ApacheCluster(KAFKA, NODES, flags=HEAP, timeout=120)
 
     def _place(self, side: str) -> Path:
         """Where the events of a side's next run go: direct-1.jsonl, direct-2.jsonl."""
@@ -121,15 +102,7 @@ class Sides:
         return self.kept / f"{side}-{self.runs[side]}.jsonl"
 
     def _execute(self, only: str, seeds: str, events: Path) -> Ended:
-        return suite.execute(
-            self.folder,
-            seeds,
-            events,
-            only=only,
-            replicas=NODES,
-            records=self.records,
-            minutes=self.minutes,
-        )
+        return suite.execute(self.folder, seeds, events, only=only, replicas=NODES)
 
 
 if __name__ == "__main__":

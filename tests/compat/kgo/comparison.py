@@ -8,18 +8,11 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from typing import Final
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
-from barnabas.captures.checks.finding import SEVERITIES
 from barnabas.plural import plural
 from tests.compat.kgo.outcomes import (
     ALL,
     Difference,
-    GoTest,
     Outcome,
-    Run,
     differences,
     in_words,
     neither,
@@ -117,44 +110,27 @@ def compared(
     return found
 
 
-def table(found: Compared) -> Table:
-    """The tests that differed, at either attempt."""
-    rows = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("test", "directly", "through the proxy", "once more"):
-        rows.add_column(name)
-    second = {one.test: one for one in found.again}
-    for test in sorted({one.test: one for one in (*found.differ, *found.again)}):
-        again = second.get(test)
-        rows.add_row(
-            Text(str(test)),
-            _end(found.direct[0].run, test),
-            _end(found.through[0].ended.run, test),
-            "the same" if again is None else f"{again.direct}, {again.through}",
-        )
-    return rows
-
-
 def lines(found: Compared) -> Iterator[str]:
-    """What there is to say beside the table: reasons, counts, and what is wrong."""
-    for test in [one.test for one in found.differ]:
-        for side, run in (
-            ("directly", found.direct[0].run),
-            ("through the proxy", found.through[0].ended.run),
-        ):
-            if _end(run, test) not in (Outcome.PASSED, Outcome.SKIPPED):
-                yield f"{test}, {side}: {run.reason(test)}"
-    first = found.direct[0].run
-    for test in neither(first, found.through[0].ended.run):
+    """What there is to say: what differs and why, counts, and what is wrong."""
+    first, behind = found.direct[0].run, found.through[0].ended.run
+    for one in found.differ:
+        yield f"{one.test}: {one.direct} directly, {one.through} through the proxy"
+        for run, outcome in ((first, one.direct), (behind, one.through)):
+            if outcome not in (Outcome.PASSED, Outcome.SKIPPED):
+                yield f"  {outcome}: {run.reason(one.test)}"
+    for one in found.again:
+        yield f"{one.test}, once more: {one.direct} directly, {one.through} through the proxy"
+    for test in neither(first, behind):
         yield f"{test} does not pass directly either: {first.reason(test)}"
     yield f"directly: {_in_words(found.direct[0])}"
     yield f"through the proxy: {_in_words(found.through[0].ended)}"
-    same = len(found.differ) - len(found.again)
-    yield f"{plural(len(found.differ), 'test')} differed, {max(same, 0)} of them not when run once more"
-    for one in found.through:
-        proxy = one.proxy
+    for each in found.through:
+        proxy = each.proxy
+        counts = Counter(f"{check.name} ({finding.severity})" for check, finding in proxy.found)
+        findings = ", ".join(f"{count} {name}" for name, count in sorted(counts.items())) or "none"
         yield (
             f"{plural(proxy.exchanges, 'exchange')} captured, {proxy.shown:,} shown, "
-            f"{proxy.undecoded:,} not decoded; findings: {_findings(proxy)}"
+            f"{proxy.undecoded:,} not decoded; findings: {findings}"
         )
     wrong = found.complaints
     yield from wrong[:_SHOWN]
@@ -164,23 +140,3 @@ def lines(found: Compared) -> Iterator[str]:
 
 def _in_words(ended: Ended) -> str:
     return f"{in_words(ended.run.counts())} ({ended.seconds:.0f} s)"
-
-
-def _end(run: Run, test: GoTest) -> Outcome:
-    return run.outcomes.get(test, Outcome.ABSENT)
-
-
-def _findings(proxy: RunningProxy) -> str:
-    """How many each check had, the worst first; those that are known are said to be."""
-    counts = Counter((check.name, finding.severity) for check, finding in proxy.found)
-    expected = Counter(
-        check.name for check, finding in proxy.found if known(f"{check.name}: {finding.what}")
-    )
-    said = []
-    for severity in SEVERITIES:
-        for (name, how_bad), count in sorted(counts.items()):
-            if how_bad == severity:
-                said.append(f"{name} {plural(count, severity)}")
-    if expected:
-        said.append(f"{expected.total()} of these known")
-    return ", ".join(said) or "none"

@@ -28,7 +28,13 @@ from tests.compat.kgo.outcomes import Run, read
 MODULE: Final = "github.com/twmb/franz-go"
 
 VERSION: Final = "v1.21.4"
-"""The release whose tests are run if nobody says otherwise."""
+"""The release whose tests are run."""
+
+RECORDS: Final = 30_000
+"""Of each pipeline."""
+
+MINUTES: Final = 30
+"""After these a run is ended, as it is on a machine that hangs."""
 
 PACKAGES: Final = "./pkg/kgo/..."
 
@@ -52,9 +58,9 @@ class Ended(NamedTuple):
 
 
 @contextlib.contextmanager
-def module(version: str = VERSION) -> Iterator[Path]:
+def module() -> Iterator[Path]:
     """A copy of the module with its tests built, gone at the end. Raises UnavailableClientError."""
-    name = f"{MODULE}@{version}"
+    name = f"{MODULE}@{VERSION}"
     with tempfile.TemporaryDirectory(prefix="barnabas-kgo-") as temporary:
         source = _downloaded(name, Path(temporary))
         folder = Path(shutil.copytree(source, Path(temporary) / "module"))
@@ -88,17 +94,15 @@ def _environment(**more: str) -> dict[str, str]:
     return {"KGO_LOG_LEVEL": "none", **os.environ, "GOFLAGS": "", "GOWORK": "off", **more}
 
 
-def execute(
-    folder: Path, seeds: str, events: Path, *, only: str, replicas: int, records: int, minutes: int
-) -> Ended:
+def execute(folder: Path, seeds: str, events: Path, *, only: str, replicas: int) -> Ended:
     """Run the module's tests against the brokers at `seeds`; their events are kept in a file.
 
-    only: as `go test -run` takes it. minutes: after these it is ended, as it is on a machine that hangs.
+    only: as `go test -run` takes it.
     """
     environment = _environment(
-        KGO_SEEDS=seeds, KGO_TEST_RF=str(replicas), KGO_TEST_RECORDS=str(records)
+        KGO_SEEDS=seeds, KGO_TEST_RF=str(replicas), KGO_TEST_RECORDS=str(RECORDS)
     )
-    line = [go(), *TEST, "-json", "-count=1", f"-timeout={minutes}m", "-run", only, PACKAGES]
+    line = [go(), *TEST, "-json", "-count=1", f"-timeout={MINUTES}m", "-run", only, PACKAGES]
     addresses: set[str] = set()
     begun = time.monotonic()
     with (
@@ -106,7 +110,7 @@ def execute(
         subprocess.Popen(line, cwd=folder, env=environment, stdout=out, stderr=out) as process,
     ):
         try:
-            while process.poll() is None and time.monotonic() < begun + 60 * minutes + _OVERTIME:
+            while process.poll() is None and time.monotonic() < begun + 60 * MINUTES + _OVERTIME:
                 if Path("/proc/net/tcp").exists():
                     addresses |= connected(family(process.pid))
                 time.sleep(_EVERY)

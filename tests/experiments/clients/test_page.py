@@ -72,24 +72,6 @@ def test_the_list_follows_the_filters_and_the_hash_keeps_them(tmp_path: Path) ->
         assert _details(shown) == ["one@1/produce/none", "one@1/produce/slow-broker"]
 
 
-@pytest.mark.needs_chromium
-def test_a_cell_is_open_where_the_page_goes_and_scenarios_stay_beside_it(tmp_path: Path) -> None:
-    many = [cell(f"client-{one}@1", f"scenario-{two}") for one in range(12) for two in range(30)]
-    (tmp_path / "clients.html").write_text(page(many, Path("table")))
-    with page_at(f"file://{tmp_path / 'clients.html'}", "light", 400) as shown:
-        name = "client-3@1/produce/scenario-20"
-        shown.locator(f'td a[href="#{name}"]').click()
-        shown.locator(f'details[id="{name}"][open]').wait_for()
-        top = f"document.getElementById('{name}').getBoundingClientRect().top"
-        assert -1 <= shown.evaluate(top) < 300
-        shown.evaluate("document.querySelector('table').scrollLeft = 500")
-        left = "document.querySelector('th[scope=row]').getBoundingClientRect().left"
-        assert 0 <= shown.evaluate(left) < 20
-        assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        width = "document.querySelector('th[scope=row]').getBoundingClientRect().width"
-        assert 100 < shown.evaluate(width) < 160
-
-
 def test_words_brokers_and_trials_are_told_and_what_nobody_met_is_no_cell() -> None:
     text = page(CELLS, Path("table"))
     assert "Brokers: apache:4.3.1. Clients: one@1, two@2. Trials of a cell: up to 1." in text

@@ -81,21 +81,6 @@ def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path
     assert (code, "refused" in said) == (0, False)
 
 
-@pytest.mark.parametrize("line", ["/bin/true", "echo hello"])
-def test_a_program_that_does_nothing_is_not_fine(line: str) -> None:
-    code, said = clients("run", "--command", f"idle={line}", "--workload", "produce", *SCENARIO)
-    assert code == 3
-    assert "fine" not in said
-    _, said = clients("report", "--format", "json")
-    assert "ended without an answer" in said
-
-
-def test_cells_of_other_brokers_are_not_replaced() -> None:
-    clients("run", "--command", "idle=/bin/true", "--workload", "produce", *SCENARIO)
-    code, said = clients("run", "--command", "idle=/bin/true", "--broker", "apache:4.3.1")
-    assert (code, "choose another --out" in said) == (2, True)
-
-
 def test_clients_and_workloads_are_listed() -> None:
     code, said = clients("list", "--json")
     rows = list(map(json.loads, said.splitlines()))

@@ -19,13 +19,6 @@ from tests.places import ROOT
 NAMES = [f"{letter}_NOT_ENOUGH_REPLICAS_AFTER_APPEND" for letter in "ABCDEFGH"]
 
 
-class Screen(io.StringIO):
-    """Text goes here as to a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
 def table(*rows: tuple[str, str]) -> Table:
     found = Table(box=None, pad_edge=False)
     for name in ("what", "errors"):
@@ -54,24 +47,6 @@ def test_without_a_terminal_a_table_is_whole(
         ["t" * 200, wide],
         ["few", "words"],
     ]
-
-
-def test_without_a_terminal_no_line_of_a_table_ends_in_spaces(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    lines = printed(io.StringIO(), monkeypatch, table(("one", ", ".join(NAMES)), ("two", "")))
-    assert lines[2] == "two"
-
-
-@pytest.mark.parametrize("width", [20, 40, 80, 120])
-def test_a_terminal_gets_all_of_a_table_within_its_width(
-    width: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("NO_COLOR", "1")
-    lines = printed(Screen(), monkeypatch, table(("topic", ", ".join(NAMES))))
-    assert max(map(len, lines)) <= width
-    assert ",".join(NAMES) in "".join("".join(line[7:] for line in lines[1:]).split())
 
 
 def test_the_table_of_apis() -> None:
