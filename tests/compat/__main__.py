@@ -20,7 +20,6 @@ examples:
   python -m tests.compat                                   all of it: about ten minutes
   python -m tests.compat --brokers 4.3.1 0.8.2.2 --clients confluent-kafka java
   python -m tests.compat --brokers embedded --json | jq .
-  python -m tests.compat --markdown                        as the documentation shows it
 """
 
 
@@ -36,9 +35,7 @@ def main() -> int:
     parser.add_argument("--brokers", nargs="+", choices=BROKERS, default=BROKERS)
     parser.add_argument("--clients", nargs="+", choices=CLIENTS, default=list(CLIENTS))
     parser.add_argument("--nodes", type=int, default=3, help="brokers in a cluster (3)")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="a line of JSON for each cell")
-    how.add_argument("--markdown", action="store_true", help="the table as Markdown")
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each cell")
     asked = parser.parse_args()
     if asked.nodes < 1:
         parser.error(f"a cluster of {asked.nodes} brokers")
@@ -53,13 +50,8 @@ def main() -> int:
                 progress.print(f"{line} ({cell.seconds:.1f} s)", markup=False, soft_wrap=True)
                 if asked.json:
                     print(json.dumps(dataclasses.asdict(cell)), flush=True)
-    if asked.markdown:
+    if not asked.json:
         print(table.markdown(found), *(f"- {note}" for note in table.notes(found)), sep="\n")
-    elif not asked.json:
-        console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-        console.print(table.rich_table(found))
-        for note in table.notes(found):
-            console.print(note, markup=False, soft_wrap=True)
     return 0 if all(cell.fine for cell in found) else 1
 
 

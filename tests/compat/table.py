@@ -1,33 +1,19 @@
-"""The table, for a terminal and as Markdown."""
+"""The table, as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-
 from tests.compat.cells import Cell, Verdict
-from tests.compat.plan import WORKLOADS, version
 
 MARKS: Final = {
-    Verdict.SAME: "same",
-    Verdict.IMPOSSIBLE: "–",
     Verdict.DIFFERS: "DIFFERS",
     Verdict.NEITHER: "NEITHER",
     Verdict.BYPASSED: "BYPASSED",
     Verdict.UNREAD: "NOT DECODED",
     Verdict.WRONG: "WRONG",
 }
-
-
-def rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
-    """Broker, client, and a mark for each workload."""
-    found = {(cell.broker, cell.client, cell.workload): cell for cell in cells}
-    for broker, client in dict.fromkeys((cell.broker, cell.client) for cell in cells):
-        marks = [MARKS[found[broker, client, name].verdict] for name in WORKLOADS]
-        yield [broker, f"{client} {version(broker, client)}", *marks]
 
 
 def notes(cells: Sequence[Cell]) -> Iterator[str]:
@@ -39,16 +25,6 @@ def notes(cells: Sequence[Cell]) -> Iterator[str]:
             said.setdefault(f"{cell.verdict}: {cell.reason}", []).append(where)
     for reason, cells_of_it in said.items():
         yield f"{reason} ({', '.join(cells_of_it)})"
-
-
-def rich_table(cells: Sequence[Cell]) -> Table:
-    """For a terminal."""
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("broker", "client", *WORKLOADS):
-        table.add_column(name)
-    for row in rows(cells):
-        table.add_row(*row)
-    return table
 
 
 def markdown(cells: Sequence[Cell]) -> str:

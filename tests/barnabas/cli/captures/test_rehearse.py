@@ -47,17 +47,6 @@ def test_it_prints_what_rules_do_and_the_same_each_time(capture: Path, tmp_path:
     assert rehearse(capture)[1] == out
 
 
-def test_what_was_recorded_may_be_checked(capture: Path, tmp_path: Path) -> None:
-    code, out, err = rehearse(capture, "--check")
-    assert (code, out) == (0, "")
-    assert "0 of " in err
-    scenario = tmp_path / "s.yaml"
-    scenario.write_text(TEXT.replace("seed: 7", "seed: 8"))
-    code, out, err = rehearse(scenario, capture, "--check")
-    assert code == 1
-    assert "(recorded: " in out
-
-
 def test_what_a_person_told_the_rules_is_rehearsed(tmp_path: Path) -> None:
     """A request that leaves because somebody says so, and a rule that fires for the same reason."""
     path = tmp_path / "told.pcapng"

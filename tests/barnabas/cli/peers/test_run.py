@@ -16,20 +16,12 @@ from barnabas.peers.apache import probe
 from barnabas.peers.apache.versions import RELEASES
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import started
+from tests.compat.connections import family
 from tests.remaining import remaining
 
 
 def addresses_of(ready: dict[str, Any]) -> list[tuple[str, int]]:
     return [parse_address(address) for address in ready["bootstrap"].split(",")]
-
-
-def family(pid: int) -> set[int]:
-    """A process and all that it started."""
-    found = {pid}
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in children.read_text().split():
-            found |= family(int(child))
-    return found
 
 
 def test_the_list_names_the_versions_seen_working() -> None:
