@@ -7,38 +7,24 @@ limit finds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
 import pytest
 
 from barnabas.designs.brokers.listener import Close, Send
+from barnabas.designs.central_coordination.peers import settings as central_settings
 from barnabas.designs.central_coordination.peers import wire as central
 from barnabas.designs.central_coordination.peers.actions import StoreOffsets
 from barnabas.designs.central_coordination.peers.consumer import Consumer as CentralConsumer
 from barnabas.designs.central_coordination.peers.coordinator import Broker as CentralBroker
-from barnabas.designs.central_coordination.peers.settings import (
-    BrokerSettings as CentralBrokerSettings,
-)
-from barnabas.designs.central_coordination.peers.settings import (
-    ConsumerSettings as CentralConsumerSettings,
-)
+from barnabas.designs.consumer_rewrite.peers import settings as rewrite_settings
 from barnabas.designs.consumer_rewrite.peers import wire as rewrite
-from barnabas.designs.consumer_rewrite.peers.actions import Load, Write
+from barnabas.designs.consumer_rewrite.peers.actions import Write
 from barnabas.designs.consumer_rewrite.peers.consumer import Consumer as RewriteConsumer
 from barnabas.designs.consumer_rewrite.peers.coordinator import Broker as RewriteBroker
-from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings as RewriteBrokerSettings
-from barnabas.designs.consumer_rewrite.peers.settings import (
-    ConsumerSettings as RewriteConsumerSettings,
-)
 from barnabas.designs.consuming.dialer import Connect, Transmit
-from barnabas.designs.dialogue import Dialogue
 from barnabas.designs.pipelined_producer.peers.settings import Settings
-from barnabas.designs.protocol_guide.client_0_8 import EARLIEST, Client, Message
-from barnabas.designs.protocol_guide.client_0_8 import client as client_0_8
-from barnabas.fuzz.answering.broker import Broker as BenchBroker
-from barnabas.fuzz.answering.broker import Connection as BenchConnection
-from barnabas.fuzz.answering.cluster import TOPIC
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.engine.making import Maker
@@ -98,20 +84,15 @@ def cases(made: Maker) -> Iterable[bytes]:
         yield b"".join(made.case(number * made.strata // min(CASES, made.strata)).chunks)
 
 
-def rewrite_broker() -> RewriteBroker:
-    one = RewriteBroker(1, RewriteBrokerSettings(slots=1), new_id=lambda: "x")
-    one.topics({"t": 2}, 0)
-    assert one.elected(0) == [Load(0)]
-    one.loaded(0, {}, 0)
-    one.connected(1)
-    return one
-
-
 @pytest.mark.parametrize("joined", [False, True])
 def test_the_coordinator_of_the_rewrite(joined: bool) -> None:
     answered = closed = 0
     for data in cases(maker("rewrite", REWRITE, "request", REWRITE_ASKED)):
-        one = rewrite_broker()
+        one = RewriteBroker(1, rewrite_settings.BrokerSettings(slots=1), new_id=lambda: "x")
+        one.topics({"t": 2}, 0)
+        one.elected(0)
+        one.loaded(0, {}, 0)
+        one.connected(1)
         if joined:
             for action in one.receive(1, REWRITE_ASKED[0][1], 0):
                 assert isinstance(action, Write)
@@ -147,8 +128,9 @@ def test_a_consumer_of_the_rewrite(name: str) -> None:
         "Heartbeat": {"error_code": 0},
     }
     made = maker(name, REWRITE, "response", [(name, rewrite.response(name, 0, answers[name]))])
+    settings = rewrite_settings.ConsumerSettings("g", (("h", 1),), topics=("t",))
     for data in cases(made):
-        one = RewriteConsumer(RewriteConsumerSettings("g", (("h", 1),), topics=("t",)))
+        one = RewriteConsumer(settings)
         waiting, planted, now = one.start(0), False, 0
         for _ in range(60):
             for action in waiting:
@@ -176,13 +158,6 @@ def test_a_consumer_of_the_rewrite(name: str) -> None:
         assert one.failure is not None or one.wake is not None
 
 
-def central_broker() -> CentralBroker:
-    one = CentralBroker(1, CentralBrokerSettings(min_session_timeout_ms=100))
-    one.cluster({1: ("h", 1)}, 1)
-    one.elected({"t": ("0-0", "0-1")}, 0)
-    return one
-
-
 @pytest.mark.parametrize("registered", [False, True])
 def test_the_central_coordinator(registered: bool) -> None:
     made = maker("asks", CENTRAL, "request", CENTRAL_REQUESTS)
@@ -190,7 +165,9 @@ def test_the_central_coordinator(registered: bool) -> None:
         made = maker("answers", CENTRAL, "response", CENTRAL_ANSWERS)
     told = 0
     for data in cases(made):
-        one = central_broker()
+        one = CentralBroker(1, central_settings.BrokerSettings(min_session_timeout_ms=100))
+        one.cluster({1: ("h", 1)}, 1)
+        one.elected({"t": ("0-0", "0-1")}, 0)
         one.connected(1)
         if registered:
             one.receive(1, CENTRAL_REQUESTS[1][1], 0)
@@ -215,7 +192,7 @@ def test_a_consumer_of_central_coordination(step: str) -> None:
         valid = central.response(api, body=CLUSTER if step == "consulting" else None)
         made = maker(step, CENTRAL, "response", [(api, valid)])
     for data in cases(made):
-        one = CentralConsumer(CentralConsumerSettings("g", "c", (("h", 1),)))
+        one = CentralConsumer(central_settings.ConsumerSettings("g", "c", (("h", 1),)))
         one.start(0)
         one.connected(0)
         if step != "consulting":
@@ -240,6 +217,12 @@ def test_a_consumer_of_central_coordination(step: str) -> None:
                     one.connected(one.wake)
 
 
+def damaged(name: str, number: int, key: int, version: int, valid: bytes) -> bytes:
+    """What the fuzzer makes of a valid response."""
+    made = Maker(name, [Seed(key, version, "response", valid, "peer:live")])
+    return b"".join(made.case(SeededRandom(name, number).below(made.strata)).chunks)
+
+
 def test_the_pipelined_producer(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of a broker's first answers is the fuzzer's; all messages are reported, once."""
     limits = Settings(answer_timeout_ms=500, expiry_ms=2000, retries=2, retry_backoff_ms=50)
@@ -251,10 +234,7 @@ def test_the_pipelined_producer(monkeypatch: pytest.MonkeyPatch) -> None:
         answer(wire, request, body)
         if count == number % 5:
             valid = bytes(wire.answers[at + 4 :])
-            seed = Seed(request.key, request.version, "response", valid, "peer:live")
-            made = Maker("producer", [seed])
-            case = made.case(SeededRandom("producer", number).below(made.strata))
-            wire.answers[at:] = b"".join(case.chunks)
+            wire.answers[at:] = damaged("producer", number, request.key, request.version, valid)
         count += 1
 
     monkeypatch.setattr(Wire, "_answer", planted)
@@ -269,63 +249,3 @@ def test_the_pipelined_producer(monkeypatch: pytest.MonkeyPatch) -> None:
         stage.wait(6000)
         assert len(stage.outcomes) == 4
         assert stage.intake.outstanding == 0
-
-
-class Link:
-    """A connection of the 0.8 client to the bench's broker, in memory."""
-
-    broker = BenchBroker()
-    ordinal = 0
-    """How many answers are valid before the fuzzer's."""
-    number = 0
-    """Of the case."""
-
-    def __init__(self, address: tuple[str, int], client_id: str, timeout: float) -> None:
-        self._there = BenchConnection(Link.broker)
-        self._dialogue = Dialogue(client_id)
-
-    def send(
-        self, key: int, body: Mapping[str, Any], version: int = 0, *, answered: bool = True
-    ) -> None:
-        asked = self._dialogue.ask(key, version, body, answered=answered)
-        for reply in self._there.receive(asked):
-            data = b"".join(reply.chunks)
-            if Link.ordinal == 0 and data:
-                seed = Seed(key, 0, "response", data[4:], "peer:live")
-                made = Maker("client", [seed])
-                data = b"".join(
-                    made.case(SeededRandom("client", Link.number).below(made.strata)).chunks
-                )
-            Link.ordinal -= 1
-            self._dialogue.feed(data)
-
-    def receive(self) -> dict[str, Any]:
-        for answer in self._dialogue.answers():
-            return answer.body
-        raise ConnectionResetError("the broker closed the connection")
-
-    def close(self) -> None:
-        pass
-
-
-def test_the_client_of_0_8(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each call gives a result, or an OSError (of which Unreachable and ProtocolError are)."""
-    monkeypatch.setattr(client_0_8, "Connection", Link)
-    given = failed = 0
-    for number in range(200):
-        Link.broker, Link.ordinal, Link.number = BenchBroker(), number % 5, number
-        Link.broker.cluster.host, Link.broker.cluster.port = "h", 1
-        client = Client([("h", 1)], patience=0)
-        calls: tuple[tuple[Callable[..., object], object], ...] = (
-            (client.refresh, [TOPIC]),
-            (client.produce, {(TOPIC, 0): [Message(b"k", b"v")]}),
-            (client.offsets, {(TOPIC, 0): EARLIEST}),
-            (client.fetch, {(TOPIC, 0): 0}),
-        )
-        for call, asked in calls:
-            try:
-                given += call(asked) is not None
-            except OSError:
-                failed += 1
-    assert given > 400
-    assert failed > 20

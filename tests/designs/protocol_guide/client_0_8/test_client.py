@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
-from barnabas.designs.protocol_guide.client_0_8 import Client, Message, Produced, Unreachable
+from barnabas.designs.dialogue import Dialogue
+from barnabas.designs.protocol_guide.client_0_8 import (
+    EARLIEST,
+    Client,
+    Message,
+    Produced,
+    Unreachable,
+)
+from barnabas.designs.protocol_guide.client_0_8 import client as client_0_8
+from barnabas.fuzz.answering.broker import Broker as BenchBroker
+from barnabas.fuzz.answering.broker import Connection as BenchConnection
+from barnabas.fuzz.answering.cluster import TOPIC
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.specs import Frame, encode_frame
 from barnabas.specs.frames import request_head
 from barnabas.specs.keys import METADATA, PRODUCE
 from tests.designs.scripted import ScriptedBroker
+from tests.designs.test_fuzzed import damaged
 from tests.waiting import SOON
 
 pytest.importorskip("confluent_kafka")
@@ -112,3 +125,59 @@ def test_without_acknowledgement_nobody_answers() -> None:
 def test_no_leader_is_the_error_of_metadata() -> None:
     with answering(metadata=5) as broker, Client([broker.address], patience=0) as client:
         assert client.produce({("a", 0): [Message(None, b"v")]}) == {("a", 0): Produced(5, -1)}
+
+
+class Link:
+    """A connection of the 0.8 client to the bench's broker, in memory."""
+
+    broker = BenchBroker()
+    ordinal = 0
+    """How many answers are valid before the fuzzer's."""
+    number = 0
+    """Of the case."""
+
+    def __init__(self, address: tuple[str, int], client_id: str, timeout: float) -> None:
+        self._there = BenchConnection(Link.broker)
+        self._dialogue = Dialogue(client_id)
+
+    def send(
+        self, key: int, body: Mapping[str, Any], version: int = 0, *, answered: bool = True
+    ) -> None:
+        asked = self._dialogue.ask(key, version, body, answered=answered)
+        for reply in self._there.receive(asked):
+            data = b"".join(reply.chunks)
+            if Link.ordinal == 0 and data:
+                data = damaged("client", Link.number, key, 0, data[4:])
+            Link.ordinal -= 1
+            self._dialogue.feed(data)
+
+    def receive(self) -> dict[str, Any]:
+        for answer in self._dialogue.answers():
+            return answer.body
+        raise ConnectionResetError("the broker closed the connection")
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_fuzzer_s_answers_give_a_result_or_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call gives a result, or an OSError (of which Unreachable and ProtocolError are)."""
+    monkeypatch.setattr(client_0_8, "Connection", Link)
+    given = failed = 0
+    for number in range(200):
+        Link.broker, Link.ordinal, Link.number = BenchBroker(), number % 5, number
+        Link.broker.cluster.host, Link.broker.cluster.port = "h", 1
+        client = Client([("h", 1)], patience=0)
+        calls: tuple[tuple[Callable[..., object], object], ...] = (
+            (client.refresh, [TOPIC]),
+            (client.produce, {(TOPIC, 0): [Message(b"k", b"v")]}),
+            (client.offsets, {(TOPIC, 0): EARLIEST}),
+            (client.fetch, {(TOPIC, 0): 0}),
+        )
+        for call, asked in calls:
+            try:
+                given += call(asked) is not None
+            except OSError:
+                failed += 1
+    assert given > 400
+    assert failed > 20
