@@ -171,23 +171,6 @@ def test_the_send_thread_does_not_wait_for_itself() -> None:
     assert [str(one) for one in producer.problems] == ["the send thread would wait for itself"]
 
 
-def test_an_application_s_fault_does_not_end_the_send_thread(cluster: EmbeddedCluster) -> None:
-    done = threading.Event()
-
-    def told(outcome: Outcome) -> None:
-        if outcome.event.value == b"bad":
-            raise RuntimeError("mine")
-        done.set()
-
-    with PipelinedProducer([cluster.brokers[1]]) as producer:
-        producer.send("faults", b"bad", told=told)
-        producer.flush(SOON)
-        producer.send("faults", b"good", told=told)
-        producer.flush(SOON)
-    assert done.is_set()
-    assert [str(problem) for problem in producer.problems] == ["mine"]
-
-
 @pytest.mark.parametrize("expiry_ms", range(5, 105, 20))
 def test_what_gets_too_old_in_the_middle_of_a_round_is_not_forgotten(
     expiry_ms: int, monkeypatch: pytest.MonkeyPatch
