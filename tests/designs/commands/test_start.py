@@ -33,37 +33,25 @@ COORDINATOR = re.compile(r"broker (\d): coordinates (all groups|the groups of sl
 """Who coordinates the group g, whose slot is 6, says so."""
 
 
-def pipes(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*PEERS, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 @contextmanager
 def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    with pipes(*arguments) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*PEERS, *arguments], stdout=pipe, stderr=pipe, text=True) as process:
         try:
             yield process
         finally:
             process.kill()
 
 
-class Reader:
-    """Takes lines of a stream in a thread; news: told of each."""
+def follow(stream: IO[str] | None, take: Callable[[str], None], news: queue.Queue[None]) -> None:
+    """Take the lines of a stream in a thread; news: told of each."""
 
-    def __init__(
-        self, stream: IO[str] | None, take: Callable[[str], None], news: queue.Queue[None]
-    ) -> None:
-        def read() -> None:
-            for line in stream or ():
-                take(line.rstrip())
-                news.put(None)
+    def read() -> None:
+        for line in stream or ():
+            take(line.rstrip())
+            news.put(None)
 
-        threading.Thread(target=read, daemon=True).start()
+    threading.Thread(target=read, daemon=True).start()
 
 
 class Consumer:
@@ -73,8 +61,8 @@ class Consumer:
         self.process = process
         self.records: list[dict[str, Any]] = []
         self.said: list[str] = []
-        Reader(process.stdout, lambda line: self.records.append(json.loads(line)), news)
-        Reader(process.stderr, self.said.append, news)
+        follow(process.stdout, lambda line: self.records.append(json.loads(line)), news)
+        follow(process.stderr, self.said.append, news)
 
     @property
     def fetches(self) -> set[int]:
@@ -98,17 +86,14 @@ def consuming(design: str, bootstrap: str, news: queue.Queue[None]) -> Iterator[
         yield Consumer(process, news)
 
 
-def produce(bootstrap: str, numbers: range) -> None:
+def produce(bootstrap: str, numbers: range) -> tuple[int, str]:
+    """Exit code, and what is said."""
     lines = "".join(f"{number}\n" for number in numbers)
+    command = [*PEERS, "produce", "-b", bootstrap, "--topic", "t"]
     found = subprocess.run(
-        [*PEERS, "produce", "-b", bootstrap, "--topic", "t"],
-        input=lines,
-        capture_output=True,
-        text=True,
-        timeout=SOON,
-        check=False,
+        command, input=lines, capture_output=True, text=True, timeout=SOON, check=False
     )
-    assert (found.returncode, found.stderr) == (0, f"{len(numbers)} records sent\n")
+    return found.returncode, found.stderr
 
 
 def coordinator(notes: list[str]) -> int | None:
@@ -147,7 +132,7 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
         bootstrap, pids = ready["bootstrap"], {one["node"]: one["pid"] for one in ready["brokers"]}
         addresses = [one["address"] for one in ready["brokers"]]
         assert addresses == bootstrap.split(",")
-        Reader(brokers.stderr, notes.append, news)
+        follow(brokers.stderr, notes.append, news)
         until(lambda: coordinator(notes) is not None)
         assert closes(addresses[0], b"GET / HTTP/1.1\r\n\r\n")
         with consuming(design, bootstrap, news) as one, consuming(design, bootstrap, news) as other:
@@ -158,18 +143,18 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
                 return {int(row["value"]) for each in both for row in each.records}
 
             until(lambda: sorted(map(len, (one.fetches, other.fetches))) == [3, 3])
-            produce(bootstrap, range(100))
+            assert produce(bootstrap, range(100)) == (0, "100 records sent\n")
             until(lambda: got() == set(range(100)))
             killed = coordinator(notes)
             assert killed is not None
             os.kill(pids[killed], signal.SIGKILL)
             until(lambda: coordinator(notes) != killed)
-            produce(bootstrap, range(100, 200))
+            assert produce(bootstrap, range(100, 200)) == (0, "100 records sent\n")
             until(lambda: got() == set(range(200)))
             until(lambda: one.fetches | other.fetches == set(range(6)))
             other.leave()
             until(lambda: one.fetches == set(range(6)))
-            produce(bootstrap, range(200, 220))
+            assert produce(bootstrap, range(200, 220)) == (0, "20 records sent\n")
             until(lambda: got() == set(range(220)))
             one.leave()
         brokers.send_signal(signal.SIGINT)
@@ -247,14 +232,7 @@ def test_records_that_can_not_be_sent_are_said() -> None:
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))  # nobody else gets the port, and nobody listens
         port = deaf.getsockname()[1]
-        found = subprocess.run(
-            [*PEERS, "produce", "-b", f"127.0.0.1:{port}", "--topic", "t"],
-            input="a\n",
-            capture_output=True,
-            text=True,
-            timeout=SOON,
-            check=False,
-        )
-    assert found.returncode == COULD_NOT_RUN
-    assert len(found.stderr.splitlines()) == 1
-    assert found.stderr.endswith(f"127.0.0.1:{port}: Connection refused; 0 records sent\n")
+        code, said = produce(f"127.0.0.1:{port}", range(1))
+    assert code == COULD_NOT_RUN
+    assert len(said.splitlines()) == 1
+    assert said.endswith(f"127.0.0.1:{port}: Connection refused; 0 records sent\n")
