@@ -1,13 +1,17 @@
-"""What the tests of drafts' peers behind faults share: a proxy in the same event loop, and its rules."""
+"""What the tests of drafts' peers behind a proxy share: the proxy, and its rules."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
 from typing import NamedTuple
 
+from barnabas.captures.host_port import endpoint_text
 from barnabas.designs.brokers.listener import Address
+from barnabas.harness import Harness
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
@@ -64,6 +68,21 @@ async def between(brokers: Iterable[Address], dialect: str) -> AsyncIterator[Pro
         yield proxy
     finally:
         await proxy.stop()
+
+
+@contextlib.asynccontextmanager
+async def captured(
+    brokers: Iterable[Address], scenario: str, capture: Path
+) -> AsyncIterator[Harness]:
+    """A proxy in a thread of its own, and what it captures."""
+    proxy = Harness(
+        ",".join(map(endpoint_text, brokers)), scenario=loads(scenario), capture=capture
+    )
+    await asyncio.to_thread(proxy.__enter__)
+    try:
+        yield proxy
+    finally:
+        await asyncio.to_thread(proxy.__exit__, None, None, None)
 
 
 def fired(proxy: Proxy) -> bool:

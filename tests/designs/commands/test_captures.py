@@ -25,6 +25,7 @@ from barnabas.proxy.scenario.file import loads
 from barnabas.specs.dialects import dialects
 from barnabas.trouble import Trouble
 from tests.designs.brokers.logs.broker import with_broker
+from tests.designs.faults import captured
 from tests.waiting import eventually
 
 SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
@@ -37,23 +38,18 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def work() -> None:
         settings = BrokerSettings(min_session_timeout_ms=100)
-        async with Cluster(1, topics={"t": ("0-0",)}, settings=settings) as cluster:
-            host, port = cluster.bootstrap[0]
-            harness = Harness(f"{host}:{port}", scenario=loads(SCENARIO), capture=path)
-            proxy = await asyncio.to_thread(harness.__enter__)
-            try:
-                clients = [
-                    Client(ConsumerSettings("g", "c1", (proxy.proxy.address,), '{"t": 1}'))
-                    for _ in range(2)
-                ]
-                clients[0].start()
-                await eventually(lambda: clients[0].fetching)
-                clients[1].start()
-                await eventually(lambda: bool(clients[1].core.refused))
-                for one in clients:
-                    await one.stop()
-            finally:
-                await asyncio.to_thread(harness.__exit__, None, None, None)
+        async with (
+            Cluster(1, topics={"t": ("0-0",)}, settings=settings) as cluster,
+            captured(cluster.bootstrap, SCENARIO, path) as proxy,
+        ):
+            about = ConsumerSettings("g", "c1", (proxy.proxy.address,), '{"t": 1}')
+            first, twin = Client(about), Client(about)
+            first.start()
+            await eventually(lambda: first.fetching)
+            twin.start()
+            await eventually(lambda: bool(twin.core.refused))
+            await first.stop()
+            await twin.stop()
 
     asyncio.run(work())
     return path

@@ -24,6 +24,7 @@ from barnabas.designs.central_coordination.states import STOPPING
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs.dialects import dialect
+from tests.designs.faults import captured
 from tests.designs.mutants import Mutant, mutated
 from tests.waiting import eventually
 
@@ -117,19 +118,15 @@ def exchanges(
     """What the peers say through the proxy, as the capture has it."""
 
     async def work() -> None:
-        async with Cluster(2, topics=TOPICS) as cluster:
-            brokers = ",".join(f"{host}:{port}" for host, port in cluster.bootstrap)
-            proxy = Harness(brokers, scenario=loads(SCENARIO), capture=capture)
-            await asyncio.to_thread(proxy.__enter__)
-            try:
-                await play(cluster, proxy)
-            finally:
-                await asyncio.to_thread(proxy.__exit__, None, None, None)
+        async with (
+            Cluster(2, topics=TOPICS) as cluster,
+            captured(cluster.bootstrap, SCENARIO, capture) as proxy,
+        ):
+            await play(cluster, proxy)
 
     asyncio.run(work())
-    return list(
-        DialectConversations(dialect("central-coordination")).exchanges(CaptureReader(capture))
-    )
+    spoken = DialectConversations(dialect("central-coordination"))
+    return list(spoken.exchanges(CaptureReader(capture)))
 
 
 def found(seen: Iterable[Exchange]) -> list[tuple[str, str, str]]:
