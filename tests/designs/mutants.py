@@ -16,7 +16,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from barnabas.specs.malformed import Malformed
-from tests.designs.models import SETTINGS, Machine, explore
+from tests.designs.group_machine import SETTINGS, Machine, explore
 from tests.mutation.code_swap import code_of, functions_of
 
 FOUND: Final = (AssertionError, LookupError, Malformed)

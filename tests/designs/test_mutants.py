@@ -20,7 +20,7 @@ from barnabas.designs.consuming import connector
 from tests.designs.central_coordination.peers import test_model as central
 from tests.designs.consumer_rewrite.peers import test_model as rewrite
 from tests.designs.consumer_rewrite.peers.test_strategies import Lying
-from tests.designs.models import Machine
+from tests.designs.group_machine import Machine
 from tests.designs.mutants import Mutant, assert_caught
 
 # fmt: off

@@ -11,6 +11,8 @@ from barnabas.cli.experiments.run import run
 from barnabas.designs.exchange import DialectExchange
 from barnabas.designs.failover_processes import experiment as failover_processes
 from barnabas.designs.failover_processes.experiment import KILLED, PAUSED
+from barnabas.designs.failover_processes.process_groups import Read
+from barnabas.designs.protocol_guide.client_0_8 import Message
 
 
 def exchanged(client: str, api: str, ts: int, broker: int, error: str = "") -> DialectExchange:
@@ -46,3 +48,19 @@ def test_the_short_form_is_run_and_written_and_no_record_is_lost(tmp_path: Path)
     assert all(one["acknowledged"] > one["missed"] == 0 for one in runs)
     assert all(one["coordinated_ms"] for one in runs if one["kind"] == KILLED)
     assert "A short run" in (tmp_path / "failover-processes.md").read_text()
+
+
+def test_records_are_counted_and_those_behind_the_fault_are_seen() -> None:
+    read = Read(2)
+    read.take(("t", 0), 0, Message(None, b"100"))
+    assert read.least() == 0
+    read.take(("t", 1), 0, Message(None, b"110"))
+    assert read.least() == 1
+    read.since = 150
+    read.take(("t", 0), 1, Message(None, b"149"))
+    assert read.again == {}
+    read.take(("t", 0), 0, Message(None, b"100"))
+    read.take(("t", 0), 2, Message(None, b"151"))
+    assert [*read.again] == [("t", 0)]
+    assert [one.total() - len(one) for one in read.times.values()] == [1, 0]
+    assert (("t", 0), b"151") in read.values

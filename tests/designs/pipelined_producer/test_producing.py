@@ -5,10 +5,13 @@ from pathlib import Path
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.designs.pipelined_producer.experiments import handlers as pipelined_handlers
+from barnabas.designs.pipelined_producer.experiments import metadata as pipelined_metadata
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Event, Outcome, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs.keys import PRODUCE
 from barnabas.testing.kafka_proxy import start_proxy
 
@@ -66,3 +69,16 @@ def test_requests_are_in_flight_from_their_beginning_until_their_answers() -> No
     found = producing.seen(exchanges)
     assert found == {"requests": 5, "in_flight": 2, "in_flight_total": 3}
     assert producing.most_under_way([], by_connection=True) == 0
+
+
+@pytest.mark.parametrize("case", pipelined_metadata.CASES)
+@pytest.mark.parametrize("latency", [0, 100])
+def test_each_case_has_rules_that_can_be(case: str, latency: int) -> None:
+    rules = loads(pipelined_metadata.scenario(case, latency)).rules
+    assert len(rules) == bool(latency or case == pipelined_metadata.LEADERLESS)
+
+
+@pytest.mark.parametrize("scenario", [scenario for *_, scenario in pipelined_handlers.CASES])
+def test_each_place_has_rules_that_can_be(scenario: str) -> None:
+    rules = loads(scenario).rules
+    assert [rule.name for rule in rules] == ["slow"] * len(rules)

@@ -11,8 +11,7 @@ from hypothesis.stateful import initialize, precondition, rule
 from barnabas.designs.brokers.listener import Log
 from barnabas.designs.central_coordination.states import OFFSETS, REGISTERING
 from tests.designs.central_coordination.peers.world import World
-from tests.designs.group_machine import PAUSES, GroupMachine
-from tests.designs.models import explore
+from tests.designs.group_machine import PAUSES, GroupMachine, explore
 
 ENDINGS: Final = (
     "kill",

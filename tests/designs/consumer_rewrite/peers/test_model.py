@@ -14,8 +14,7 @@ from hypothesis.stateful import initialize, precondition, rule
 
 from barnabas.designs.consumer_rewrite.states import REBALANCING
 from tests.designs.consumer_rewrite.peers.world import World
-from tests.designs.group_machine import NAMES, NODES, PAUSES, GroupMachine
-from tests.designs.models import explore
+from tests.designs.group_machine import NAMES, NODES, PAUSES, GroupMachine, explore
 
 ENDINGS: Final = ("kill", "leave", "vanish", "grow", "grow twice", "pause", "crash", "none")
 """What befalls the group when it has recovered: alone, so that nothing else mends it."""

@@ -21,8 +21,7 @@ from barnabas.designs.consumer_rewrite.peers.strategies import (
 from barnabas.designs.consumer_rewrite.states import DOWN
 from tests.designs.consumer_rewrite.peers.test_model import Group
 from tests.designs.consumer_rewrite.peers.world import World
-from tests.designs.group_machine import NAMES, PAUSES
-from tests.designs.models import SETTINGS, explore
+from tests.designs.group_machine import NAMES, PAUSES, SETTINGS, explore
 
 Lie = Callable[[dict[str, list[Partition]]], Any]
 """Makes of an assignment what a strategy with a bug would have given."""
