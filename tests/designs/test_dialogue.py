@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.designs.dialogue import Dialogue, ProtocolError
-from barnabas.specs.frames import Frame, decode_frame, encode_frame
+from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.keys import METADATA
 
 
@@ -21,15 +21,6 @@ def asked(count: int) -> Dialogue:
     for number in range(count):
         dialogue.ask(METADATA, 0, {"topics": []}, note=number)
     return dialogue
-
-
-def test_requests_are_numbered_and_name_the_client() -> None:
-    dialogue = Dialogue("me")
-    frames = [dialogue.ask(METADATA, 0, {"topics": [{"name": name}]}) for name in "ab"]
-    found = [decode_frame(frame[4:], "request") for frame in frames]
-    assert [one.header["correlation_id"] for one in found] == [0, 1]
-    assert {one.header["client_id"] for one in found} == {"me"}
-    assert [one.body for one in found] == [{"topics": [{"name": "a"}]}, {"topics": [{"name": "b"}]}]
 
 
 @pytest.mark.parametrize("size", [1, 5, 1000])

@@ -132,10 +132,3 @@ def test_only_central_coordinators_ask_consumers() -> None:
     assert {api.answerer for api in central.asked_by("coordinator")} == {"consumer"}
     finders = [api.name for item in dialects() for api in item.apis if api.answerer == "broker"]
     assert finders == ["ClusterMetadata", "FindCoordinator", *["ConsumerMetadata"] * 3]
-
-
-@pytest.mark.parametrize("item", dialects(), ids=lambda item: item.name)
-def test_numbers_of_apis_and_errors_are_used_once(item: Dialect) -> None:
-    for numbers in ([api.key for api in item.apis], [error.code for error in item.errors]):
-        assert len(numbers) == len(set(numbers))
-    assert {-1, 0} <= {error.code for error in item.errors}

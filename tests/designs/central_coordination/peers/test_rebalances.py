@@ -6,7 +6,6 @@ from barnabas.designs.brokers.listener import Log, Send
 from barnabas.designs.central_coordination.peers.coordinator import queue_of
 from barnabas.designs.central_coordination.peers.offsets import store
 from barnabas.designs.central_coordination.peers.wire import read_request
-from barnabas.designs.central_coordination.states import STARTING
 from barnabas.specs.malformed import Malformed
 from tests.designs.central_coordination.peers.world import SETTINGS, World
 
@@ -71,24 +70,6 @@ def test_after_too_many_retries_it_is_fatal_and_stands_still_until_something_cha
     world.until(world.settled)
 
 
-def test_fatal_while_fetchers_start_leaves_those_that_were_started() -> None:
-    world = World(brokers=1)
-    names = [f"c{number}" for number in range(SETTINGS.rebalance_retries + 3)]
-    world.gather(names)
-    world.grow("t", "2-0")
-    group = world.coordinator.groups["g"]
-    for name in reversed(names[2:]):
-        world.until(lambda: group.state == STARTING)
-        world.run(1)  # start-fetcher arrives, and its answers are under way
-        world.applications[name].dead = True
-        connection = group.consumers[name].connection
-        world._of_broker(1, world.coordinator.closed(connection, world.now))
-    assert "FATAL" in [action.level for _, _, action in world.log if isinstance(action, Log)]
-    world.run(1_000)
-    assert [world.applications[name].fetching for name in names[:2]] == [True, True]
-    assert not group.rebalancing
-
-
 def test_groups_of_one_queue_are_rebalanced_one_after_the_other() -> None:
     names = [name for name in "ghijklmnop" if queue_of(name, 2) == queue_of("g", 2)][:2]
     other = next(name for name in "ghijklmnop" if queue_of(name, 2) != queue_of("g", 2))
@@ -109,16 +90,3 @@ def test_groups_of_one_queue_are_rebalanced_one_after_the_other() -> None:
     held.polls = True
     world.resume(f"consumer of {names[0]}")
     world.until(lambda: world.settled(names[0]) and world.settled(names[1]))
-
-
-def test_wildcards_take_up_new_topics() -> None:
-    world = World(topics={"logs-a": ("0-0",), "other": ("0-0",)})
-    world.add("a", topic_count="*1*logs-.*")
-    world.until(world.settled)
-    assert world.applications["a"].owns == {("logs-a", "0-0")}
-    world.grow("logs-b", "0-0", "0-1")
-    world.until(world.settled)
-    assert len(world.applications["a"].owns) == 3
-    world.add("b", group_id="black", topic_count="!1!logs-.*")
-    world.until(lambda: world.settled("black"))
-    assert world.applications["b"].owns == {("other", "0-0")}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncIterator
+
 import pytest
 
 from barnabas.designs.brokers.listener import Send
@@ -30,11 +33,19 @@ def partitions(server: BrokerServer) -> dict[str, int]:
     return {one["name"]: len(one["partitions"]) for one in body["topics"]}
 
 
-async def test_a_write_that_fails_leaves_no_other_slot_half_loaded() -> None:
-    assert slot_of(MINE, 2) != slot_of(OTHERS, 2)
-    server = BrokerServer(1, SETTINGS, MemoryRegistry())
+@contextlib.asynccontextmanager
+async def running(registry: MemoryRegistry) -> AsyncIterator[BrokerServer]:
+    server = BrokerServer(1, SETTINGS, registry)
     await server.start()
     try:
+        yield server
+    finally:
+        await server.listener.stop()
+
+
+async def test_a_write_that_fails_leaves_no_other_slot_half_loaded() -> None:
+    assert slot_of(MINE, 2) != slot_of(OTHERS, 2)
+    async with running(MemoryRegistry()) as server:
         server.listener.do(server.core.elected(slot_of(MINE, 2)))
         await eventually(lambda: server.core.state(MINE) == READY)
         stale = Write(MINE, b"", 7, 1)
@@ -43,17 +54,13 @@ async def test_a_write_that_fails_leaves_no_other_slot_half_loaded() -> None:
         assert server.core.state(MINE) == READY
         said = f"INFO {MINE}: another broker coordinates it: closes all connections"
         assert server.said == [said]
-    finally:
-        await server.listener.stop()
 
 
 async def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> None:
     other = next(name for name in map(str, range(99)) if slot_of(name, 2) == slot_of(MINE, 2))
     registry = MemoryRegistry()
     assert registry.write(path_of(MINE), b"{}", ABSENT)
-    server = BrokerServer(1, SETTINGS, registry)
-    await server.start()
-    try:
+    async with running(registry) as server:
         server.listener.do(server.core.elected(slot_of(MINE, 2)))
         await eventually(lambda: server.core.state(other) == READY)
         await eventually(lambda: len(server.said) == 1)
@@ -71,22 +78,16 @@ async def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> N
         assert registry.write(path_of(MINE), GroupEntry().encode(), entry.version)
         server.listener.do(server.core.elected(slot_of(MINE, 2)))
         await eventually(lambda: server.core.state(MINE) == READY)
-    finally:
-        await server.listener.stop()
 
 
 async def test_topics_that_nobody_can_read_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("barnabas.designs.brokers.server.AGAIN", 0.01)
     registry = MemoryRegistry()
     assert registry.write(topic_path("t"), b"{}", ABSENT)
-    server = BrokerServer(1, SETTINGS, registry)
-    await server.start()
-    try:
+    async with running(registry) as server:
         await eventually(lambda: bool(server.said))
         assert "no partitions" in server.said[0]
         entry = registry.read(topic_path("t"))
         assert entry is not None
         assert registry.write(topic_path("t"), b'["0"]', entry.version)
         await eventually(lambda: partitions(server) == {"t": 1})
-    finally:
-        await server.listener.stop()

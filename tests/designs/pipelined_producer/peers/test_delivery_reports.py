@@ -28,18 +28,6 @@ def test_with_several_in_flight_a_retry_lies_behind_what_was_in_flight() -> None
     assert stage.cluster.logs["t", 0] == [b"first", b"1", b"2", b"0", b"3", b"4", b"5"]
 
 
-def test_retries_come_before_what_is_new_and_after_a_pause() -> None:
-    stage = Stage(Settings(retry_backoff_ms=100), Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.append(19)
-    stage.send(b"0")
-    stage.settle()
-    stage.send(b"1")
-    stage.wait(99)
-    assert stage.acknowledged == []
-    stage.wait(2)
-    assert stage.cluster.logs["t", 0] == [b"0", b"1"]
-
-
 @pytest.mark.parametrize(
     ("settings", "errors", "says", "requests"),
     [

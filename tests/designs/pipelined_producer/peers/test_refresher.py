@@ -77,30 +77,6 @@ def test_metadata_hold_up_others_only_if_they_block(metadata: str, others: int) 
     assert stage.cluster.logs["u", 0] == [b"u"]
 
 
-@pytest.mark.parametrize(
-    ("metadata", "heard"), [("blocking", []), ("non-blocking", [b"in flight"])]
-)
-def test_answers_are_read_while_metadata_are_waited_for_only_if_that_does_not_block(
-    metadata: str, heard: list[bytes]
-) -> None:
-    settings = Settings(metadata=metadata)  # type: ignore[arg-type]
-    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
-    stage.send(b"first", partition=1)
-    stage.wait(200)
-    stage.cluster.brokers[2].answering = False
-    stage.send(b"in flight", partition=1)
-    stage.settle()
-    stage.cluster.brokers[1].answering = False
-    stage.send(b"u", topic="u")
-    stage.settle()
-    stage.cluster.brokers[2].answering = True
-    stage.settle()
-    assert stage.acknowledged == [b"first", *heard]
-    stage.cluster.brokers[1].answering = True
-    stage.settle()
-    assert stage.acknowledged == [b"first", b"in flight", b"u"]
-
-
 def standing_still() -> Stage:
     """Broker 1 does not answer for metadata, nor broker 2 what is in flight to it, for 500 ms now."""
     settings = Settings(metadata="blocking", answer_timeout_ms=1000)

@@ -89,16 +89,6 @@ def test_an_address_is_connected_to_written_to_and_read(
     assert sockets.readable((), SOON).lost == {1}
 
 
-def test_who_refuses_is_lost(made: Callable[[Lookup], Sockets]) -> None:
-    sockets = made(unasked)
-    sockets.connect(1, nobody())
-    sockets.connect(2, ("127.0.0.1", 99999))
-    lost: set[int] = set()
-    while lost != {1, 2}:
-        lost |= set(sockets.readable((), SOON).lost)
-        assert sockets.writable(()) == Takes(set(), [])
-
-
 def test_a_slow_name_holds_up_no_other(
     made: Callable[[Lookup], Sockets], listener: socket.socket
 ) -> None:
