@@ -59,7 +59,13 @@ def loaded(rule: dict[str, Any]) -> Scenario:
     return found
 
 
-@pytest.mark.parametrize("sample", sorted(p.name for p in SAMPLES.iterdir() if ".pcap" in p.name))
+@pytest.mark.parametrize(
+    "sample",
+    [
+        *("kip-848.pcapng", "old-formats.pcap", "rebalance.pcap.gz", "sasl.pcapng"),
+        *("transactions.pcapng", "wrong.pcap"),
+    ],
+)
 def test_of_each_kind_of_message_a_rule_that_loads_and_matches_it(sample: str) -> None:
     chance, seen = random.Random(7), set[tuple[object, ...]]()
     for exchange, direction in every(sample):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.specs import NAMES, api
-from barnabas.specs.codec import Codec, Malformed, TooLarge
+from barnabas.specs.codec import Codec, Malformed, TooLarge, careful_decoder, decoder_source
 from barnabas.specs.codec.budget import BUDGET, FREE, TAG, WALK, WIDE, cost, element_cost
 from barnabas.specs.codec.codegen import CHARS, size_of
 from barnabas.specs.declaration import Array, Field, Int32, String, Uuid
@@ -64,6 +64,10 @@ def test_elements_take_no_more_than_they_are_charged(how: str) -> None:
     assert peak(READERS[how], reassignments(5_000)) <= 5_000 * TOPIC_COST + 50_000
 
 
+LITTLE = 8 << 20
+"""A budget that is used up sooner; bodies are larger than FREE."""
+
+
 def repeated(codec: Codec, array: str, element: Any, count: int) -> bytes:
     """Return a body that ends with an array of an element so many times, in the classic encoding."""
     once, twice = codec.encode({array: [element]}), codec.encode({array: [element] * 2})
@@ -84,11 +88,13 @@ def repeated(codec: Codec, array: str, element: Any, count: int) -> bytes:
     ],
 )  # fmt: skip
 def test_the_budget_is_a_limit_for_what_is_charged(
-    fields: tuple[Field, ...], element: Any, each: int
+    fields: tuple[Field, ...], element: Any, each: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A dict is charged by its number of fields, text by its width, and all that is in an element."""
+    for module in decoder_source, careful_decoder:
+        monkeypatch.setattr(module, "BUDGET", LITTLE)
     codec = codec_of(0, fields)
-    most = BUDGET // each
+    most = LITTLE // each
     assert len(codec.decode(repeated(codec, "x", element, most))["x"]) == most
     body = repeated(codec, "x", element, most + 1)
     for read in (codec.decode, codec.inspect, codec.project("x")):
