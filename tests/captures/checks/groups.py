@@ -142,14 +142,24 @@ def group_heartbeat(
     member: str = "m",
     asked: str | None = None,
     error: int = 0,
+    owns: bool = False,
+    assigned: bool = False,
     **more: Any,
 ) -> Exchange:
-    """A heartbeat of a group with epochs, every 5 s; asked: what the member calls itself, if not that."""
-    request = {"group_id": "g", "member_id": member if asked is None else asked}
-    answer = {
+    """A heartbeat of a group with epochs, every 5 s; asked: what the member calls itself, if not that.
+
+    owns: it says what it has. assigned: it is given an assignment.
+    """
+    request: dict[str, Any] = {"group_id": "g", "member_id": member if asked is None else asked}
+    request["member_epoch"] = epoch
+    answer: dict[str, Any] = {
         "member_id": member,
         "member_epoch": given,
         "error_code": error,
         "heartbeat_interval_ms": 5000,
     }
-    return exchange(name, 0, request | {"member_epoch": epoch}, answer, at=at, **more)
+    if owns:
+        request["topic_partitions"] = []
+    if assigned:
+        answer["assignment"] = {"topic_partitions": []}
+    return exchange(name, 0, request, answer, at=at, **more)

@@ -98,32 +98,3 @@ def greeting(at: float, version: int, *, refused: bool = False, **more: Any) -> 
     if refused:
         found.response_body = bytes.fromhex("0023 00000001 0012 0000 0003")
     return found
-
-
-def group_beat(
-    at: float,
-    epoch: int,
-    given: int,
-    *,
-    member: str = "m",
-    assigned: bool = False,
-    owns: bool = False,
-    error: int = 0,
-    interval: int = 5000,
-    **more: Any,
-) -> Exchange:
-    """A ConsumerGroupHeartbeat: whether it brings an assignment, and says what the member owns."""
-    asked = {
-        "group_id": "g",
-        "member_id": member,
-        "member_epoch": epoch,
-        "topic_partitions": [] if owns else None,
-    }
-    answer = {
-        "member_id": member,
-        "member_epoch": given,
-        "error_code": error,
-        "heartbeat_interval_ms": interval,
-        "assignment": {"topic_partitions": []} if assigned else None,
-    }
-    return exchange("ConsumerGroupHeartbeat", 0, asked, answer, at=at, **more)

@@ -11,12 +11,12 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.analyses.expressions import CLIENT_KEY
 from barnabas.pipeline.analyses.findings import SCOPES, findings, in_one_pass
 from tests.captures.checks.given import exchange, produce
-from tests.captures.checks.groups import heartbeat, join, sync
+from tests.captures.checks.groups import group_heartbeat, heartbeat, join, sync
 from tests.captures.checks.test_commits import committed
 from tests.captures.checks.test_corrupt_records import BROKEN, SOUND, fetch
 from tests.captures.checks.test_corrupt_records import produce as produced
 from tests.captures.checks.test_fetch_loops import asks, share
-from tests.pipeline.analyses.made import group_beat, metadata, numbered
+from tests.pipeline.analyses.made import metadata, numbered
 from tests.pipeline.analyses.tables import captured, found_in, rows, table
 from tests.samples.recipes import SAMPLES
 
@@ -73,7 +73,7 @@ MADE: dict[str, list[Exchange]] = {
         sync(9010, "a", 2),
     ],
     "wrong generation": [join(0), sync(10, generation=3)],
-    "epochs": [group_beat(0, 0, 3), group_beat(5000, 2, 3)],
+    "epochs": [group_heartbeat(0, 0, 3), group_heartbeat(5000, 2, 3)],
     "corrupt": [fetch(BROKEN), produced(BROKEN, error=2), produced(SOUND, error=87)],
     "stuck": [asks(1 + 2 * n, 105 if n == 0 else None) for n in range(20)],
     "acquired": [share(1 + 2 * n, 1, n + 1) for n in range(5)],

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from barnabas.pipeline.analyses.heartbeats import heartbeats
-from tests.captures.checks.groups import commit, heartbeat, join, sync
-from tests.pipeline.analyses.made import group_beat
+from tests.captures.checks.groups import commit, group_heartbeat, heartbeat, join, sync
 from tests.pipeline.analyses.tables import rows, table
 
 if TYPE_CHECKING:
@@ -48,18 +47,18 @@ def test_classic_members(spark: SparkSession) -> None:
 
 def test_members_with_heartbeats_of_their_own(spark: SparkSession) -> None:
     exchanges = [
-        group_beat(0, 0, 1),
-        group_beat(5001, 1, 1),
-        group_beat(12_502, 1, 2),
-        group_beat(30_000, -1, -1),
-        group_beat(0, 0, 1, member="fenced"),
-        group_beat(5001, 1, 0, member="fenced", error=110),
+        group_heartbeat(0, 0, 1),
+        group_heartbeat(5001, 1, 1),
+        group_heartbeat(12_502, 1, 2),
+        group_heartbeat(30_000, -1, -1),
+        group_heartbeat(0, 0, 1, member="fenced"),
+        group_heartbeat(5001, 1, 0, member="fenced", error=110),
         # commits keep nobody in such a group, and are never late
-        group_beat(0, 0, 1, member="commits"),
+        group_heartbeat(0, 0, 1, member="commits"),
         commit(4001, "commits"),
         commit(8001, "commits"),
         commit(12_001, "commits"),
-        group_beat(16_001, 1, 1, member="commits"),
+        group_heartbeat(16_001, 1, 1, member="commits"),
         commit(25_001, "commits"),
         commit(40_002, "commits"),
     ]

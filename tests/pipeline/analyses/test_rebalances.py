@@ -11,8 +11,8 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.bands import Bands
 from barnabas.pipeline.analyses.rebalances import rebalances
 from tests.captures.checks import test_generations as reasons
-from tests.captures.checks.groups import heartbeat, join, leave, sync
-from tests.pipeline.analyses.made import group_beat, numbered
+from tests.captures.checks.groups import group_heartbeat, heartbeat, join, leave, sync
+from tests.pipeline.analyses.made import numbered
 from tests.pipeline.analyses.tables import captured, found_in, rows, table
 
 if TYPE_CHECKING:
@@ -108,16 +108,16 @@ def test_a_member_that_is_thrown_out_stands_still_until_it_joins_again(spark: Sp
 
 def test_members_of_kip_848_change_by_themselves(spark: SparkSession) -> None:
     exchanges = [
-        group_beat(0, 0, 1, assigned=True, took=10),
-        group_beat(50, 1, 1, owns=True),
-        group_beat(200, 0, 2, member="n", took=5),
-        group_beat(1000, 1, 2, assigned=True, took=10),
-        group_beat(1200, 2, 2),  # it has not given up yet what it lost
-        group_beat(1500, 2, 2, owns=True),
-        group_beat(1600, 2, 2, member="n", assigned=True, took=10),
-        group_beat(1700, 2, 2, member="n", owns=True),
-        group_beat(2000, 2, 2, took=10),
-        group_beat(3000, -1, -1, member="n", took=10),
+        group_heartbeat(0, 0, 1, assigned=True, took=10),
+        group_heartbeat(50, 1, 1, owns=True),
+        group_heartbeat(200, 0, 2, member="n", took=5),
+        group_heartbeat(1000, 1, 2, assigned=True, took=10),
+        group_heartbeat(1200, 2, 2),  # it has not given up yet what it lost
+        group_heartbeat(1500, 2, 2, owns=True),
+        group_heartbeat(1600, 2, 2, member="n", assigned=True, took=10),
+        group_heartbeat(1700, 2, 2, member="n", owns=True),
+        group_heartbeat(2000, 2, 2, took=10),
+        group_heartbeat(3000, -1, -1, member="n", took=10),
     ]
     columns = ("join_ms", "sync_ms", "standstill_ms", "reason")
     newcomer, moved = (10.0, 40.0, 50.0, "new member"), (None, 490.0, 490.0, "new assignment")

@@ -23,8 +23,8 @@ from barnabas.pipeline.analyses.partition_order import partition_order
 from barnabas.pipeline.analyses.rebalances import rebalances
 from barnabas.pipeline.analyses.retries import LEAST, retries
 from tests.captures.checks.given import produce
-from tests.captures.checks.groups import heartbeat, join, sync, transact
-from tests.pipeline.analyses.made import commit, group_beat, metadata, numbered
+from tests.captures.checks.groups import group_heartbeat, heartbeat, join, sync, transact
+from tests.pipeline.analyses.made import commit, metadata, numbered
 from tests.pipeline.analyses.tables import captured, found_in, rows, table
 from tests.pipeline.analyses.test_findings import MADE as FINDINGS
 from tests.samples.recipes import SAMPLES
@@ -45,12 +45,16 @@ MADE: dict[str, list[Exchange]] = {
     "late": [join(0), sync(10), heartbeat(3000), heartbeat(8000)],
     "too late": [join(0), sync(10), heartbeat(10_000)],
     "waits": [join(0), sync(10), heartbeat(3000, took=4000), heartbeat(10_000)],
-    "interval": [group_beat(0, 0, 1), group_beat(5001, 1, 1), group_beat(20_000, 1, 1)],
-    "commits": [group_beat(0, 0, 1), commit(12_000, 1), group_beat(16_001, 1, 1)],
-    "never again": [group_beat(0, 0, 1), commit(12_000, 1)],
-    "removed": [group_beat(0, 0, 1), group_beat(60_000, 1, 0, error=110)],
-    "left": [group_beat(0, 0, 1), group_beat(60_000, -1, -1)],
-    "again": [group_beat(0, 0, 1), group_beat(60_000, 0, 1)],
+    "interval": [
+        group_heartbeat(0, 0, 1),
+        group_heartbeat(5001, 1, 1),
+        group_heartbeat(20_000, 1, 1),
+    ],
+    "commits": [group_heartbeat(0, 0, 1), commit(12_000, 1), group_heartbeat(16_001, 1, 1)],
+    "never again": [group_heartbeat(0, 0, 1), commit(12_000, 1)],
+    "removed": [group_heartbeat(0, 0, 1), group_heartbeat(60_000, 1, 0, error=110)],
+    "left": [group_heartbeat(0, 0, 1), group_heartbeat(60_000, -1, -1)],
+    "again": [group_heartbeat(0, 0, 1), group_heartbeat(60_000, 0, 1)],
     "gap": [join(0), heartbeat(30_000, losses=1)],
     "comes last": [
         join(0, "a", 1, took=10),
