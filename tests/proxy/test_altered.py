@@ -143,7 +143,9 @@ def test_what_arrived_and_what_left_can_both_be_read_back(
     assert len(actor.arrived("request")) == len(asked) or actor.aborted
     assert actor.arrived("response") == answered
     altered = False
-    for way, came in (("request", actor.arrived("request")), ("response", answered)):
+    ways: tuple[Direction, ...] = ("request", "response")
+    for way in ways:
+        came = actor.arrived(way)
         frames, facts = left(capture, way)
         assert Counter(frames) == Counter(split(bytes(actor.sent[way])))
         altered |= Counter(frames) != Counter(split(came))

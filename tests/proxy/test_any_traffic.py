@@ -21,37 +21,17 @@ SCENARIO = """
 version: 1
 seed: 3
 rules:
-  - name: delayed
-    match: {api: [Fetch, Metadata, Heartbeat]}
-    when: {probability: 0.3}
-    do: {delay: {by: 5ms, jitter: 3ms}}
-  - name: held
-    match: {api: [OffsetCommit, Heartbeat], direction: request}
-    when: {probability: 0.4}
-    do: {hold: {until: {api: JoinGroup, same: group}, at_most: 20ms}}
-  - name: swapped
-    match: {api: [Produce, SyncGroup]}
-    when: {probability: 0.4}
-    do: {reorder: {swap: 2, at_most: 10ms}}
-  - name: shuffled
-    match: {api: [ListOffsets, OffsetFetch]}
-    do: {reorder: {shuffle: 3, at_most: 10ms}}
-  - name: gone
-    match: {api: [Vote, DescribeGroups]}
-    when: {probability: 0.3}
-    do: {drop: {selective: true}}
-  - name: silent
-    match: {api: AlterConfigs}
-    when: {probability: 0.1}
-    do: drop
-  - name: cut
-    match: {api: DeleteAcls}
-    when: {probability: 0.1}
-    do: close
-  - name: read
-    match: {api: Produce, direction: request}
-    where: "length(topic_data) > `0`"
-    do: {delay: 1ms}
+- {name: delayed, match: {api: [Fetch, Metadata, Heartbeat]}, when: {probability: 0.3},
+   do: {delay: {by: 5ms, jitter: 3ms}}}
+- {name: held, match: {api: [OffsetCommit, Heartbeat], direction: request}, when: {probability: 0.4},
+   do: {hold: {until: {api: JoinGroup, same: group}, at_most: 20ms}}}
+- {name: swapped, match: {api: [Produce, SyncGroup]}, when: {probability: 0.4},
+   do: {reorder: {swap: 2, at_most: 10ms}}}
+- {name: shuffled, match: {api: [ListOffsets, OffsetFetch]}, do: {reorder: {shuffle: 3, at_most: 10ms}}}
+- {name: gone, match: {api: [Vote, DescribeGroups]}, when: {probability: 0.3}, do: {drop: {selective: true}}}
+- {name: silent, match: {api: AlterConfigs}, when: {probability: 0.1}, do: drop}
+- {name: cut, match: {api: DeleteAcls}, when: {probability: 0.1}, do: close}
+- {name: read, match: {api: Produce, direction: request}, where: "length(topic_data) > `0`", do: {delay: 1ms}}
 """
 
 Kind = tuple[int, int, str]

@@ -180,7 +180,7 @@ def test_a_process_of_its_own_says_for_which_connections_a_scenario_holds() -> N
     def adopted(number: int, ts: int) -> Note:
         return Note(ts, {"barnabas": "adopted", "scenario": 3, "connections": [number]})
 
-    events = [
+    events: list[Event | Reload | Note] = [
         opened(1, 1, 1), opened(2, 1, 2), Reload(3, loads(rules)), asked(1, 4), adopted(1, 5), asked(1, 6),
         asked(2, 7), opened(3, 3, 8), asked(3, 9), adopted(2, 10), asked(2, 11),
     ]  # fmt: skip

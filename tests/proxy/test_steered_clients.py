@@ -15,16 +15,12 @@ from barnabas.specs import api
 from tests.proxy.frames import request, response
 from tests.proxy.servers import SOON, read_frame, running
 
-TOLD = """
+FOUND = "{api: FindCoordinator, direction: response}"
+TOLD = f"""
 version: 1
 rules:
-- name: elsewhere
-  match: {api: FindCoordinator, direction: response}
-  do: {steer: {coordinator: 1}}
-- name: as it is told
-  match: {api: FindCoordinator, direction: response}
-  where: "host == 'HOST'"
-  do: {delay: 1ms}
+- {{name: elsewhere, match: {FOUND}, do: {{steer: {{coordinator: 1}}}}}}
+- {{name: as it is told, match: {FOUND}, where: "host == 'HOST'", do: {{delay: 1ms}}}}
 """
 
 

@@ -18,13 +18,7 @@ from tests.proxy.frames import (
     request,
     response,
 )
-from tests.proxy.playbook import Actor, Stage, one_rule
-
-
-def join(actor: Actor, group: str, client: str = "me") -> None:
-    actor.ask(request("JoinGroup", 7, version=2, group_id=group, client=client))
-    actor.answer(response("JoinGroup", 7, version=2))
-
+from tests.proxy.playbook import Stage, one_rule
 
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")
 
@@ -57,7 +51,8 @@ def test_a_frame_is_held_until_a_message_on_another_connection(
     if held_direction == "response":
         one.answer(heartbeat_response(1))
     assert 1 not in one.ids(held_direction)
-    join(other, group, client)
+    other.ask(request("JoinGroup", 7, version=2, group_id=group, client=client))
+    other.answer(response("JoinGroup", 7, version=2))
     assert (1 in one.ids(held_direction)) == released
 
 

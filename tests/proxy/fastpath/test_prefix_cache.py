@@ -17,13 +17,9 @@ from tests.proxy.playbook import Actor, Stage, ruled
 RULES = """
 version: 1
 rules:
-  - name: slow
-    match: {api: Produce, direction: request}
-    where: "timeout_ms == `7`"
-    do: {delay: 50ms}
-  - name: another client's
-    match: {api: Heartbeat, direction: request, client_id: "other-*"}
-    do: {delay: 50ms}
+- {name: slow, match: {api: Produce, direction: request}, where: "timeout_ms == `7`", do: {delay: 50ms}}
+- {name: another client's, match: {api: Heartbeat, direction: request, client_id: "other-*"},
+   do: {delay: 50ms}}
 """
 
 

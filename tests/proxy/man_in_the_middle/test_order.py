@@ -27,11 +27,6 @@ from tests.proxy.frames import (
 from tests.proxy.playbook import Stage, one_rule, ruled
 
 OBSERVED = pytest.mark.parametrize("observed", [True, False])
-DIRECTIONS = pytest.mark.parametrize("direction", ["request", "response"])
-
-
-def heartbeats(direction: Direction) -> str:
-    return f"{{api: Heartbeat, direction: {direction}}}"
 
 
 # 1: order
@@ -77,11 +72,13 @@ def test_02_acks_0_is_not_waited_for_in_any_version_of_produce(
 
 
 @slicings
-@DIRECTIONS
+@pytest.mark.parametrize("direction", ["request", "response"])
 def test_03_behind_a_dropped_message_nothing_comes_until_somebody_closes(
     chunks: Chunks, direction: Direction
 ) -> None:
-    actor = ruled("drop", heartbeats(direction), "when: {skip: 1, times: 1}")
+    actor = ruled(
+        "drop", f"{{api: Heartbeat, direction: {direction}}}", "when: {skip: 1, times: 1}"
+    )
     actor.ask(heartbeat_request(1), chunks)
     actor.answer(heartbeat_response(1), chunks)
     actor.ask(heartbeat_request(2) + commit_request(3), chunks)

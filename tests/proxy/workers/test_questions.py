@@ -50,13 +50,6 @@ def test_answers_and_what_went_wrong_come_back() -> None:
         assert ask(end, "sum") == 0
 
 
-def test_who_asked_is_gone() -> None:
-    ours, theirs = Pipe()
-    theirs.close()
-    assert not answer(ours, ANSWERS)
-    ours.close()
-
-
 def test_nobody_answers_any_more() -> None:
     ours, theirs = Pipe()
     ours.close()
