@@ -31,10 +31,7 @@ from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.model import RuleConfig
 from barnabas.specs.broker_addresses import Kind
 from barnabas.specs.frames import Direction
-from tests.proxy.frames import (
-    Chunks,
-    whole,
-)
+from tests.proxy.frames import Chunks, whole
 
 MS = 1_000_000
 START = 1_700_000_000_000_000_000

@@ -21,14 +21,7 @@ import yaml
 from barnabas.specs.frames import Direction
 from tests.proxy.faults.given import halted, produce
 from tests.proxy.faults.test_all import whole_frames
-from tests.proxy.frames import (
-    Chunks,
-    heartbeat_request,
-    raw,
-    request,
-    response,
-    whole,
-)
+from tests.proxy.frames import Chunks, heartbeat_request, raw, request, response, whole
 from tests.proxy.playbook import MS, Actor, Stage
 
 NAMES: Final = {

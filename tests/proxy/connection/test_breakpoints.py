@@ -10,13 +10,7 @@ from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.matching.message import Unable
 from barnabas.specs.frames import Direction
 from tests.proxy.faults.given import halted, produce
-from tests.proxy.frames import (
-    Chunks,
-    heartbeat_request,
-    heartbeat_response,
-    response,
-    slicings,
-)
+from tests.proxy.frames import Chunks, heartbeat_request, heartbeat_response, response, slicings
 from tests.proxy.playbook import MS, START, Actor, ruled
 
 REQUESTS = "{direction: request}"
@@ -84,11 +78,7 @@ def test_of_a_response_it_is_known_what_the_request_said(chunks: Chunks) -> None
     actor.stage.wait(7)
     actor.answer(response("Produce", 1, version=7) + heartbeat_response(2), chunks)
     first, second = halted(actor)
-    assert (first.timeout, first.asked, first.since) == (
-        ("timeout_ms", 10),
-        START,
-        START + 7 * MS,
-    )
+    assert (first.timeout, first.asked, first.since) == (("timeout_ms", 10), START, START + 7 * MS)
     assert second.timeout is None
 
 

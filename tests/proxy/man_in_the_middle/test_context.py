@@ -25,11 +25,7 @@ BY_NAME = {
 
 def fetch(session: int, epoch: int, *partitions: int) -> dict[str, Any]:
     topics = [{"topic_id": ORDERS, "partitions": [{"partition": n} for n in partitions]}]
-    return {
-        "session_id": session,
-        "session_epoch": epoch,
-        "topics": topics if partitions else [],
-    }
+    return {"session_id": session, "session_epoch": epoch, "topics": topics if partitions else []}
 
 
 @slicings

@@ -110,7 +110,7 @@ def test_04_correlation_ids_are_verified_and_a_wrong_order_passes_flagged(
     actor.answer(wrong, chunks)
     assert actor.sent["response"] == wrong
     assert [line.partition(": ")[2] for line in actor.said] == [
-        "response undecodable, forwarded unchanged: correlation id 3 is out of order",
+        "response undecodable, forwarded unchanged: correlation id 3 is out of order"
     ]
     assert actor.stage.totals.undecoded == 1
 

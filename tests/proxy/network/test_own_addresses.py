@@ -12,14 +12,7 @@ from barnabas.proxy.network import acceptor
 from barnabas.proxy.network.sockets import listen
 from tests.ports import free_ports
 from tests.proxy.frames import request
-from tests.proxy.servers import (
-    Brokers,
-    Running,
-    ask,
-    echo_metadata,
-    ends,
-    running,
-)
+from tests.proxy.servers import Brokers, Running, ask, echo_metadata, ends, running
 from tests.proxy.toxiproxy.desk import body, new_store
 
 

@@ -34,8 +34,7 @@ HOSTS = ["x" * 255, "x" * 32767, "a..b", "real-\ufffd", "xn--zz\u0378", "a\0b", 
 
 
 @pytest.mark.parametrize(
-    ("host", "port"),
-    [*((host, 9092) for host in HOSTS), ("127.0.0.1", 70000), ("127.0.0.1", 1)],
+    ("host", "port"), [*((host, 9092) for host in HOSTS), ("127.0.0.1", 70000), ("127.0.0.1", 1)]
 )
 async def test_a_broker_that_can_not_be_reached_costs_only_the_connection(
     host: str, port: int

@@ -164,9 +164,7 @@ def test_the_certificate_names_the_user(runner: Callable[[Any], None], tmp_path:
             for name in ("alice", "bob"):
                 context = client_context(own)
                 clients.issue_cert(
-                    common_name=name,
-                    organization_name="Example, Inc.",
-                    organization_unit_name="a",
+                    common_name=name, organization_name="Example, Inc.", organization_unit_name="a"
                 ).configure_cert(context)
                 reader, writer = await it.connect(context)
                 writer.write(request("Metadata", 1))
