@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 
 from barnabas.proxy.network.sockets import dial
+from barnabas.specs import NAMES
+from barnabas.specs.broker_addresses import PLACES
 from barnabas.specs.frames import Direction
 from tests.proxy.frames import Chunks, heartbeat_request, heartbeat_response, raw, request, slicings
 from tests.proxy.playbook import Stage, one_rule, ruled
@@ -156,7 +158,15 @@ def test_11_reading_pauses_on_both_sides() -> None:
         assert not actor.connection.full(direction)
 
 
-# 16: all arrives
+# 16: all arrives, but for the edits that are told
+
+
+async def test_16_every_edit_without_a_rule_is_printed_at_the_start() -> None:
+    async with running(None) as it:
+        addresses, unknown, above = (line for line in it.said if line.startswith("edit: "))
+    assert [NAMES[key] for key in PLACES if NAMES[key] not in addresses] == []
+    assert "unknown here" in unknown
+    assert "answered with error 35" in above
 
 
 @pytest.mark.parametrize("observed", [True, False])
