@@ -50,22 +50,11 @@ def test_what_waits_is_shown_with_how_long_its_client_does(chunks: Chunks) -> No
     actor.stage.wait(5)
     (found,) = halted(actor)
     assert found == Waiting(
-        id="1.1",
-        rule="r",
-        connection=1,
-        client="client:1",
-        client_id="me",
-        broker=1,
-        direction="request",
-        key=0,
-        version=7,
-        correlation_id=9,
-        size=len(produce(9)),
-        since=START + 5 * MS,
-        until=START + 300_005 * MS,
-        asked=START + 5 * MS,
+        id="1.1", rule="r", connection=1, client="client:1", client_id="me", broker=1,
+        direction="request", key=0, version=7, correlation_id=9, size=len(produce(9)),
+        since=START + 5 * MS, until=START + 300_005 * MS, asked=START + 5 * MS,
         timeout=("timeout_ms", 10),
-    )
+    )  # fmt: skip
     body = actor.connection.breakpoints.message("1.1").body
     assert produce(9).endswith(body)
     assert len(body) == 27

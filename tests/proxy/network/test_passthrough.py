@@ -13,7 +13,7 @@ import pytest
 import trustme
 
 from barnabas.proxy.network.passthrough import Passthrough, Route
-from tests.proxy.servers import SOON, Handler, reset_on_close
+from tests.proxy.servers import SOON, Handler, ends, reset_on_close
 
 CA = trustme.CA()
 LOCAL = ("127.0.0.1", 0)
@@ -95,9 +95,7 @@ async def test_a_broker_that_is_not_there() -> None:
     passthrough = Passthrough([Route(LOCAL, ("127.0.0.1", 1))], say=said.append)
     await passthrough.start()
     for _ in range(3):
-        reader, writer = await asyncio.open_connection(*passthrough.listening[0])
-        assert await asyncio.wait_for(reader.read(-1), SOON) == b""
-        writer.close()
+        await ends(passthrough.listening[0][1])
     await passthrough.stop()
     (line,) = [line for line in said if "127.0.0.1:1 can't be reached: " in line]
     assert line.startswith("connection 1 (")
