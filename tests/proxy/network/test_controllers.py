@@ -8,7 +8,6 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.summary import Summary
 from barnabas.cli.console.show import segments, shown
-from barnabas.loop import run
 from tests.proxy.frames import request
 from tests.proxy.servers import ask, echo_metadata, running
 
@@ -17,23 +16,16 @@ def about(exchange: Exchange) -> tuple[int | None, int | None, str]:
     return exchange.broker, exchange.controller, dict(segments(shown(exchange)))["broker"]
 
 
-def test_its_exchanges_are_not_those_of_the_broker(tmp_path: Path) -> None:
+async def test_its_exchanges_are_not_those_of_the_broker(tmp_path: Path) -> None:
     path = tmp_path / "c.pcapng"
-    live: list[Exchange] = []
-
-    async def main() -> None:
-        async with running(echo_metadata, capture=path) as it:
-            upstream = it.proxy.options.bootstrap[0]
-            for kind in ("broker", "controller"):
-                node = it.proxy.topology.node(kind, 1, upstream)
-                await ask(node.listen[1], request("Metadata", 1))
-            await it.until(lambda: len(it.done) == 2)
-            live.extend(it.done)
-
-    run(main())
+    async with running(echo_metadata, capture=path) as it:
+        for kind in ("broker", "controller"):
+            node = it.proxy.topology.node(kind, 1, it.proxy.options.bootstrap[0])
+            await ask(node.listen[1], request("Metadata", 1))
+        await it.until(lambda: len(it.done) == 2)
     expected = [(1, None, "b1"), (None, 1, "c1")]
-    assert [about(exchange) for exchange in live] == expected
-    assert [exchange.node for exchange in live] == [1, 1], "rules go by the id"
+    assert [about(exchange) for exchange in it.done] == expected
+    assert [exchange.node for exchange in it.done] == [1, 1], "rules go by the id"
     capture, summary = open_capture(path), Summary(("broker",))
     read = list(capture.exchanges())
     for exchange in read:

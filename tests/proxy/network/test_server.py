@@ -19,7 +19,6 @@ import pytest
 
 from barnabas.captures.kafka.notes import undecodable
 from barnabas.captures.reader import CaptureReader
-from barnabas.loop import run
 from barnabas.proxy.edits.topology import NOWHERE, Node
 from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.server import Proxy
@@ -28,7 +27,7 @@ from barnabas.proxy.scenario.file import loads
 from tests.ports import free_port, free_ports
 from tests.proxy.frames import heartbeat_request, raw, request
 from tests.proxy.playbook import one_rule
-from tests.proxy.servers import SOON, echo_metadata, ends, read_frame, running
+from tests.proxy.servers import SOON, ask, echo_metadata, ends, read_frame, running
 
 HOSTS = ["x" * 255, "x" * 32767, "a..b", "real-\ufffd", "xn--zz\u0378", "a\0b", ".a"]
 
@@ -189,24 +188,18 @@ async def test_a_connection_that_is_given_up_while_it_begins_is_closed_on_both_s
         writer.close()
 
 
-def test_a_body_that_nobody_can_read_is_flagged_in_the_capture(tmp_path: Path) -> None:
+async def test_a_body_that_nobody_can_read_is_flagged_in_the_capture(tmp_path: Path) -> None:
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_frame(reader)
         writer.write(raw(struct.pack(">i", 1) + b"\0\0\0"))  # no Heartbeat response
         await reader.read()
         writer.close()
 
-    async def main() -> None:
-        async with running(broker, capture=tmp_path / "c.pcapng") as it:
-            reader, writer = await it.connect()
-            writer.write(heartbeat_request(1))
-            assert len(await asyncio.wait_for(read_frame(reader), SOON)) == 7
-            await it.until(lambda: it.done)
-            assert "response: " in it.done[0].undecodable
-            it.proxy.note(undecodable(it.done[0]))
-            writer.close()
-
-    run(main())
+    async with running(broker, capture=tmp_path / "c.pcapng") as it:
+        assert len(await ask(it.port, heartbeat_request(1))) == 7
+        await it.until(lambda: it.done)
+        assert "response: " in it.done[0].undecodable
+        it.proxy.note(undecodable(it.done[0]))
     found = CaptureReader(tmp_path / "c.pcapng")
     assert list(found)
     (note,) = (note for note in found.notes if "undecodable" in note.comment)
