@@ -1,16 +1,13 @@
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
-from barnabas.peers.apache.settings import (
-    Node,
-    Plan,
-    properties,
-    server_properties,
-    zoo_cfg,
-)
+from barnabas.peers.apache.sasl import sasl_plaintext, scram_users
+from barnabas.peers.apache.setting_names import setting_names
+from barnabas.peers.apache.settings import Node, Plan, properties, server_properties, zoo_cfg
 from barnabas.peers.apache.versions import RELEASES, Mode, Release, release
 
 CASES = [
@@ -142,3 +139,31 @@ def test_zookeeper_listens_on_loopback_for_any_number_of_clients() -> None:
 ])  # fmt: skip
 def test_values_are_escaped_as_java_reads_them(value: str, written: str) -> None:
     assert properties({"k": value}) == f"k={written}\n"
+
+
+def test_a_release_without_a_list_names_none() -> None:
+    assert setting_names("0.8.2.2") == frozenset()
+
+
+@pytest.mark.needs_apache("4.3.1")
+def test_internal_settings_are_among_them() -> None:
+    names = setting_names("4.3.1")
+    assert {"num.io.threads", "unstable.api.versions.enable"} <= names
+    assert all(name.count("\n") == 0 and "." in name for name in names if name != "listeners")
+
+
+def test_only_brokers_that_have_a_controller_listen_for_one() -> None:
+    for mode in Mode:
+        found = sasl_plaintext(mode, "u", "p")
+        assert ("CONTROLLER" in found["listeners"]) == (mode is Mode.KRAFT)
+        assert "SASL_PLAINTEXT://127.0.0.1:{spare_port}" in found["listeners"]
+        assert "CONTROLLER" not in found["advertised.listeners"]
+
+
+def test_a_user_of_scram_is_one_whom_its_password_lets_in() -> None:
+    """RFC 5802: its Hi() is PBKDF2."""
+    for body in scram_users("u", "secret"):
+        (made,) = body["upsertions"]
+        how = {1: "sha256", 2: "sha512"}[made["mechanism"]]
+        hashed = hashlib.pbkdf2_hmac(how, b"secret", made["salt"], made["iterations"])
+        assert made["salted_password"] == hashed

@@ -10,9 +10,10 @@ import pytest
 
 from barnabas.fuzz.states.clients.alphabets import CLIENT_ALPHABETS
 from barnabas.fuzz.targets.clients.workloads import EVERYBODYS, WORKLOADS
-from barnabas.peers.clients import python
+from barnabas.peers.clients import golang, python
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.golang import SOURCES
+from barnabas.peers.clients.java import java_program
 from barnabas.peers.clients.registry import INSTALLED, LIBRARIES, find, installed_by
 
 PROGRAMS = Path(python.__file__).parent / "programs"
@@ -55,3 +56,28 @@ def test_every_program_in_go_has_every_session(program: Path) -> None:
 def test_how_each_library_is_had_is_known() -> None:
     assert INSTALLED.keys() == {name for name, _, _ in LIBRARIES}
     assert all(installed_by(f"{name}@1.2").endswith("1.2") for name in INSTALLED)
+
+
+def test_a_release_of_streams_that_is_too_old_is_told() -> None:
+    pytest.importorskip("jpype")
+    with pytest.raises(UnavailableClientError, match=r"kafka-streams 1\.0\.0 is too old.*3\.3 on"):
+        java_program("kafka-streams", "kafka_streams", "1.0.0")
+
+
+def test_nothing_of_an_earlier_build_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("shutil.which", lambda name: "go")
+    built: list[set[str]] = []
+
+    def run(what: str, line: list[str], *, within: Path, environment: dict[str, str]) -> None:
+        built.append({source.name for source in within.glob("*.go")})
+
+    monkeypatch.setattr(golang, "run", run)
+    place = tmp_path / "barnabas" / "clients" / "sarama-1.46.2-go"
+    place.mkdir(parents=True)
+    (place / "renamed.go").touch()
+    golang.go_program("sarama", "github.com/IBM/sarama", "1.46.2")
+    ours = [*golang.SOURCES.glob("*.go"), *(golang.SOURCES / "sarama").glob("*.go")]
+    assert built == [{source.name for source in ours}] * 2

@@ -9,7 +9,7 @@ from barnabas.peers.replay.authentication import Credentials, Refused, authentic
 from barnabas.peers.replay.connection import LiveConnection
 from barnabas.specs.frames import RequestHead
 from barnabas.specs.registry import api
-from tests.peers.replay.test_player import Broker
+from tests.peers.replay.test_player import Broker, fine
 
 # RFC 7677, section 3: an exchange of SCRAM-SHA-256
 NONCE = "rOprNGfwEbeRWgbNEkqO"
@@ -76,3 +76,19 @@ def test_it_is_done_again_before_the_session_ends(lifetime_ms: int, times: int) 
 
     asyncio.run(main())
     assert asked == ["SaslHandshake", "SaslAuthenticate"] * times
+
+
+async def test_who_is_cancelled_while_it_closes_is_cancelled_alone() -> None:
+    async with Broker(fine) as address:
+        for turns in range(8):  # wherever it is in its closing
+            connection = await LiveConnection.open(address)
+            first, second = (asyncio.create_task(connection.close()) for _ in range(2))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            was_under_way = not first.done()
+            first.cancel()
+            await second
+            if was_under_way:
+                with pytest.raises(asyncio.CancelledError):
+                    await first
+            assert connection.gone

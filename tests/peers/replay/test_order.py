@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.peers.replay.joining import Joined
+from barnabas.peers.replay.leading import Leading
 from barnabas.peers.replay.order import TooLarge, in_order, index
 
 
@@ -23,3 +27,37 @@ def test_what_waits_too_long_is_too_much() -> None:
     with pytest.raises(TooLarge):
         list(in_order(recorded, index(recorded).order, limit=2500))
     assert len(list(in_order(recorded, index(recorded).order, limit=3500))) == 4
+
+
+def test_the_latest_generation_of_each_group() -> None:
+    joined = Joined[str]()
+    for group, generation, member in (("g", 1, "a"), ("h", 1, "b"), ("g", 1, "c"), ("g", 1, "a")):
+        joined.note(group, generation, member, member)
+    assert joined.others("g", 1, "x") == ["a", "c"]
+    assert joined.others("g", 1, "c") == ["a"]
+    joined.note("g", 2, "d", "d")
+    assert joined.others("g", 1, "x") == []
+    assert joined.others("g", 2, "x") == ["d"]
+    assert joined.others("nobody", 1, "x") == []
+
+
+GIVEN = [{"member_id": "a", "assignment": b"1"}, {"member_id": "b", "assignment": b"2"}]
+
+
+def sync(assignments: list[dict[str, Any]], generation: int = 5) -> dict[str, Any]:
+    return {"group_id": "g", "generation_id": generation, "assignments": assignments}
+
+
+@pytest.mark.parametrize(("leader", "given", "member", "generation", "found"), [
+    pytest.param("B", [], "B", 1, GIVEN, id="with the leader of now"),
+    pytest.param("B", GIVEN, "A", 1, [], id="not with the leader of then"),
+    pytest.param("A", GIVEN, "A", 1, GIVEN, id="the same leader"),
+    pytest.param("B", GIVEN, "A", 2, GIVEN, id="a generation that nobody knows"),
+])  # fmt: skip
+def test_whose_assignments_are_sent(
+    leader: str, given: list[dict[str, Any]], member: str, generation: int, found: Any
+) -> None:
+    leading = Leading({("g", 5): GIVEN})
+    leading.learn("g", {"error_code": 0, "leader": leader, "generation_id": 1})
+    leading.learn("g", {"error_code": 79, "leader": member, "generation_id": 2})
+    assert leading.given(sync(given), member, generation) == found

@@ -12,14 +12,7 @@ from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import seeded_roll
 from barnabas.specs import records
 from barnabas.specs.records import Record
-from tests.proxy.faults.given import (
-    Examples,
-    Row,
-    effect_of,
-    fields_after,
-    message,
-    produced,
-)
+from tests.proxy.faults.given import Examples, Row, effect_of, fields_after, message, produced
 
 RECORDS = records.build([Record(0, 1000, b"key", b"value")])
 PATH = "topic_data[0].partition_data[0].records"

@@ -1,12 +1,6 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import (
-    ALL,
-    Examples,
-    Fate,
-    Play,
-    Row,
-)
+from tests.proxy.faults.given import ALL, Examples, Fate, Play, Row
 
 EXAMPLES = Examples(
     {},

@@ -7,14 +7,7 @@ import pytest
 
 from barnabas.proxy.matching.message import Unable
 from barnabas.specs.records import Record, build, read
-from tests.proxy.faults.given import (
-    Examples,
-    Row,
-    effect_of,
-    fields_after,
-    message,
-    produced,
-)
+from tests.proxy.faults.given import Examples, Row, effect_of, fields_after, message, produced
 
 PATH = "topic_data[*].partition_data[*].records"
 FIRST = "topic_data[0].partition_data[0].records"

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from barnabas.proxy.effects import Aside, Effect, Gather, HangUp, Lose, Shuffle, Wait
+from barnabas.proxy.matching.match import Match
 from barnabas.proxy.rules.outcome import Outcome, outcome
+from barnabas.proxy.rules.wording import describe
 from tests.proxy.rules.test_rules import rules
 
 
@@ -90,3 +93,30 @@ def test_what_rules_have_done_goes_on_under_the_next_ones() -> None:
     assert second.struck == {"close": 4, "delay": 2, "duplicate": 2}
     assert rules("do: drop", before=second).struck == second.struck + Counter(drop=0)
     assert second.claim is first.claim
+
+
+JOIN = Match.model_validate({"api": "JoinGroup", "direction": "request"})
+S = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("effect", "words"),
+    [
+        (Wait(213_000_000), "delay 213 ms"),
+        (Aside(5 * S, until=JOIN), "hold until JoinGroup request (same connection), at most 5 s"),
+        (Aside(5 * S, until=JOIN, same="any"), "hold until JoinGroup request (anywhere), at most 5 s"),
+        (Aside(5 * S), "hold 5 s"),
+        (Aside(5 * S, passing=3), "hold until 3 more have passed, at most 5 s"),
+        (Aside(5 * S, JOIN, "client", 3), "hold until 3 more have passed (same client), at most 5 s"),
+        (Aside(5 * S, control=True), "hold until released, at most 5 s"),
+        (Shuffle((1, 0), 5 * S), "shuffle 2, at most 5 s"),
+        (Shuffle((1, 0), 5 * S, scope="client me"), "shuffle 2 of client me, at most 5 s"),
+        (Gather(3, 5 * S), "gather 3, at most 5 s"),
+        (Lose(), "drop"),
+        (Lose(selective=True), "drop (this exchange only)"),
+        (HangUp(), "close"),
+        (HangUp(forward=True), "close after this message"),
+    ],
+)  # fmt: skip
+def test_effects_in_words(effect: Effect, words: str) -> None:
+    assert describe(effect) == words

@@ -6,6 +6,10 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from starlette.responses import PlainTextResponse
 
 from barnabas.proxy.control.serving import Serving, serve_guarded
 from barnabas.proxy.toxiproxy.api import LONGEST, application
@@ -65,3 +69,40 @@ async def test_metrics_count_the_bytes_of_each_stream() -> None:
         )
         for way in ("received", "sent"):
             assert f"toxiproxy_proxy_{way}_bytes_total{{{labels}}} {len(PING)}.0" in text
+
+
+def status(headers: dict[str, str], *, any_host: bool) -> int:
+    """What the guard answers; 200 is what the application behind it does."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": raw}
+    app = guard(PlainTextResponse("hello"), any_host=any_host)
+    asyncio.run(app(scope, None, send))  # type: ignore[arg-type]
+    found: int = sent[0]["status"]
+    return found
+
+
+@pytest.mark.parametrize(("headers", "wanted"), [
+    ({"host": "localhost:8474"}, 200),
+    ({"host": "127.0.0.1:8474"}, 200),
+    ({"host": "[::1]:8474"}, 200),
+    ({"host": "toxiproxy:8474"}, 200),
+    ({"host": "evil.example:8474"}, 403),
+    ({"host": "127.0.0.1.evil.example"}, 403),
+    ({"host": ""}, 403),
+    ({}, 403),
+    ({"host": "localhost", "origin": "http://localhost"}, 403),
+])  # fmt: skip
+def test_a_host_that_may_be_in_the_internet_and_an_origin_are_refused(
+    headers: dict[str, str], wanted: int
+) -> None:
+    assert status(headers, any_host=False) == wanted
+
+
+def test_where_all_may_come_any_host_may_and_still_no_page() -> None:
+    assert status({"host": "toxi.test.example"}, any_host=True) == 200
+    assert status({"host": "localhost", "origin": "http://a.example"}, any_host=True) == 403
