@@ -15,7 +15,6 @@ from tests.proxy.frames import request
 from tests.proxy.servers import SOON, read_frame
 
 SLOW = "{name: slow, match: {api: Metadata, direction: request}, do: {delay: 1h}}"
-HOLD = "{name: held, match: {api: Metadata}, do: {hold: {until: {api: Fetch}, at_most: 1h}}}"
 
 
 def scenario(*rules: str) -> str:

@@ -12,9 +12,11 @@ from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.scenario.file import Scenario, loads
 from tests.proxy.control.desk import desk
-from tests.proxy.control.test_api import HOLD, SLOW, scenario
+from tests.proxy.control.test_api import SLOW, scenario
 from tests.proxy.frames import request
 from tests.proxy.servers import SOON, read_frame
+
+HOLD = "{name: held, match: {api: Metadata}, do: {hold: {until: {api: Fetch}, at_most: 1h}}}"
 
 
 async def test_without_a_scenario_there_is_an_empty_one() -> None:

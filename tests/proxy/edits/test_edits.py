@@ -86,16 +86,6 @@ def test_addresses_in_every_version(key: int, version: int, observed: bool) -> N
     assert actor.stage.totals.undecoded == 0
 
 
-@pytest.mark.parametrize(("key", "version"), [(0, 9), (1, 15), (1, 11), (12, 4)])
-def test_other_responses_pass_in_the_pieces_that_they_come_in(key: int, version: int) -> None:
-    actor = Stage().actor()
-    actor.ask(asked(key, version))
-    frame = response(NAMES[key], 7, version=version)
-    actor.answer(frame[:10])
-    actor.answer(frame[10:])
-    assert [data for _, data in actor.times["response"]] == [frame[:10], frame[10:]]
-
-
 def rewritten(data: bytes, old: bytes, new: bytes) -> bytes:
     """A frame with other bytes in it, at all places, and the size that it has then."""
     assert old in data

@@ -158,11 +158,6 @@ def test_wrong_scenarios_are_refused_with_their_line(text: str, problem: str) ->
     assert str(caught.value) == "\n".join(caught.value.problems)
 
 
-def test_a_problem_without_words_of_ours_has_its_line_too() -> None:
-    with pytest.raises(ScenarioError, match=r"^scenario:4: versions: ."):
-        loads(done("{clamp: {versions: 3}}"))
-
-
 def test_all_problems_of_a_file_come_at_once_in_order_of_lines() -> None:
     text = """version: 1
 seed: x

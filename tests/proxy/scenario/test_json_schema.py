@@ -74,19 +74,6 @@ def test_what_is_wrong_is_refused(text: str) -> None:
     assert not accepts(text)
 
 
-def described(schema: Any) -> list[str]:
-    properties: dict[str, Any] = schema.get("properties", {})
-    return [name for name, inner in properties.items() if "description" not in inner]
-
-
-def test_every_setting_is_described() -> None:
-    schema = scenario_schema()
-    assert described(schema) == []
-    assert {
-        name: described(inner) for name, inner in schema["$defs"].items() if described(inner)
-    } == {}
-
-
 def test_every_place_has_the_keys_of_its_model_each_with_what_it_is() -> None:
     places = completion()["places"]
     assert list(places["Match"]) == list(Match.model_fields)
