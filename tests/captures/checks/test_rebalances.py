@@ -11,16 +11,14 @@ from tests.captures.checks.test_epochs import beats
 from tests.captures.checks.test_generations import EXPIRED, join, leaves
 
 
-def flapping(
-    times: int, *, reason: str | None = None, moves: bool = False, every: float = 10 * S
-) -> list[Exchange]:
+def flapping(times: int, *, reason: str | None = None, moves: bool = False) -> list[Exchange]:
     """Two members, of which one leaves and comes back so often, `moves`: on a connection of its own."""
     seen = [
         join(0, "a", 1, members=("a", "b-0"), new=True, took=10),
         join(1, "b-0", 1, new=True, took=8, client="b", connection=2, host="h"),
     ]
     for n in range(times):
-        at, number, member = every * (n + 1), 2 * n + 2, f"b-{n + 1}"
+        at, number, member = 10 * S * (n + 1), 2 * n + 2, f"b-{n + 1}"
         where = 3 + n if moves else 2
         left = leaves(at, f"b-{n}", reason=reason)
         left.connection = where - moves

@@ -33,7 +33,6 @@ class Shared:
         self.data = b""
         self.meanwhile = 0
         """How many puts come too late."""
-        self.full = False
         self._segment = self._seen = 1
 
     @property
@@ -48,8 +47,6 @@ class Shared:
         if self._seen != self._segment:
             raise Behind
         assert packets == len(buffers) // 3
-        if self.full:
-            return self.lose(packets, payload)
         self.data += b"".join(buffers)
         return True
 
