@@ -37,17 +37,6 @@ def test_what_is_no_line_of_it() -> None:
     assert len(KeyLog("\n".join(wrong).encode() + b"\n\xff\0\xfe" * 100)) == 0
 
 
-def test_more_is_added() -> None:
-    log = KeyLog(f"CLIENT_RANDOM {RANDOM} {'01' * 48}".encode())
-    other = KeyLog(f"CLIENT_RANDOM {'0b' * 32} {'02' * 48}".encode())
-    log.update(other)
-    log.add(f"CLIENT_RANDOM {'0c' * 32} {'03' * 48}".encode())
-    assert [log.secret(MASTER, bytes([b] * 32)) for b in (10, 11, 12)] == [
-        bytes([b] * 48) for b in (1, 2, 3)
-    ]
-    assert len(other) == 1
-
-
 def test_the_oldest_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keylog, "LIMIT", 3)
     log = KeyLog()
