@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import select
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.live.reading import LOOKS, LiveReader, await_more
+from barnabas.captures.live.reading import LiveReader
 from barnabas.captures.live.ring import Ring
 from barnabas.captures.live.sink import RingSink
 from barnabas.captures.live.writer import RingWriter
@@ -106,14 +105,3 @@ def test_a_frame_that_leaves_changed_is_shown_at_once_though_the_first_such_were
     for exchange in reader:
         shown.append(exchange.correlation_id)
     assert shown[-2:] == [changed, "over"]
-
-
-def test_who_sleeps_is_woken_and_who_has_something_to_read_does_not_sleep() -> None:
-    ring = Ring(8)
-    ring.append([b"a"], 1)
-    await_more(ring, LOOKS)
-    ring.sleep(True)
-    ring.append([b"b"], 1)
-    ring.drop(2)
-    await_more(ring, LOOKS)
-    assert not select.select([ring.woken], [], [], 0)[0], "what woke it is taken"
