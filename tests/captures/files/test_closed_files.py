@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import gzip
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from barnabas.captures.files import closed_files as module
 from barnabas.captures.files.capture_folder import Listing, listed
 from barnabas.captures.files.closed_files import being_written, closed_files
-from tests.captures.split import pieces, split
+from tests.captures.split import split
 from tests.places import SAMPLES
 
 SOURCE = SAMPLES / "wrong.pcap"
@@ -53,24 +52,6 @@ def test_where_nobody_knows_the_last_of_a_series_is_not_closed(tmp_path: Path) -
     begun = tmp_path / "other.pcap99"
     begun.write_bytes(last.read_bytes()[:24])
     assert set(names(tmp_path)) == expected, "one without a packet closes none"
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_ring_of_files_gives_each_once(tmp_path: Path, packed: bool) -> None:
-    """`tcpdump -C 1 -W 3`, and `-z gzip`."""
-    seen: dict[str, bytes] = {}
-    for number, piece in enumerate(pieces(SOURCE, 10)):
-        path = tmp_path / f"ring.pcap{number % 3}"
-        path.write_bytes(piece)
-        for file in closed_files(tmp_path):
-            data = file.path.read_bytes()
-            assert seen.setdefault(file.identity, data) == data
-        if packed:
-            (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(piece))
-            path.unlink()
-            assert {file.identity for file in closed_files(tmp_path)} <= {*seen}
-            (tmp_path / f"{path.name}.gz").unlink()
-    assert list(seen.values()) == list(pieces(SOURCE, 10))
 
 
 def test_a_file_that_is_gone_meanwhile_is_left_out(
