@@ -44,9 +44,6 @@ FINDINGS: dict[str, tuple[str, Observation, tuple[str, ...]]] = {
     "two clients": (
         "clients-differ", of_client(facts={DIFFERS: ["a accepts what b refuses", "Fetch: so", "count"]}),
         ("a accepts what b refuses", "Fetch: so", "count")),
-    "a panic": (
-        "client-died", of_client(death=Death(2, PANIC)),
-        ("the process ended: exit code 2, panic: runtime error: slice bounds out of range [:N]", *PANIC_AT)),
     "a panic with other numbers, of a command": (
         "client-died",
         of_client(facts={"each": True}, death=Death(2, PANIC.replace("-5]", "7]").replace("go:123", "go:9"))),
@@ -54,9 +51,6 @@ FINDINGS: dict[str, tuple[str, Observation, tuple[str, ...]]] = {
     "a client's signal": (
         "client-died", of_client(death=Death(-11, "")),
         (f"{SIGNAL} SIGSEGV", "signal SIGSEGV", "Fetch", "_tags.count")),
-    "a command's signal": (
-        "client-died", of_client(death=Death(-6, ""), facts={"each": True}),
-        (f"{SIGNAL} SIGABRT", "signal SIGABRT", "Fetch", "_tags.count")),
     "what the allocator says": (
         "client-died", of_client(death=Death(-11, "free(): invalid size\n")),
         (f"{SIGNAL} SIGSEGV, free(): invalid size", "free(): invalid size", "Fetch", "_tags.count")),

@@ -60,21 +60,6 @@ def test_a_class_that_passes_does_not_let_those_beside_it_pass(name: str) -> Non
     assert logged(f"{name.rpartition('.')[0]}.SurpriseException: nobody meant it")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        # of the jars of 2.8 and 3.9: a log or a broker's own records are broken
-        "kafka.common.OffsetsOutOfOrderException",
-        "kafka.common.UnexpectedAppendOffsetException",
-        "kafka.common.LogSegmentOffsetOverflowException",
-        "kafka.common.KafkaStorageException",
-        "org.apache.kafka.server.common.serialization.MetadataParseException",
-    ],
-)
-def test_what_has_no_error_code_is_a_finding_wherever_it_stands(name: str) -> None:
-    assert logged(f"{name}: out of order")
-
-
 @pytest.mark.parametrize("name", IN_PARSING)
 def test_what_readers_throw_passes_as_the_cause_of_a_refusal_alone(name: str) -> None:
     assert IN_PARSING[name]

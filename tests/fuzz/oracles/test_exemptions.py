@@ -21,10 +21,7 @@ from barnabas.fuzz.oracles.closing import EXEMPT
 from barnabas.fuzz.oracles.costly import FEW
 from barnabas.fuzz.oracles.damaged import MAY
 from barnabas.fuzz.oracles.documented import DOCUMENTED
-from barnabas.fuzz.targets.outcomes import PASSING
-from barnabas.fuzz.targets.read_back import MOVED
 from barnabas.specs import api
-from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import API_VERSIONS, FETCH, FIND_COORDINATOR, METADATA, PRODUCE
 from barnabas.specs.registry import NAMES
 from tests.fuzz.observed import case, request, response
@@ -186,17 +183,6 @@ def test_who_may_change_others_damages_nothing(key: int) -> None:
     assert not judged("damaged", of_broker(empty(key), probe=DAMAGED))
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["Metadata", "ApiVersions", "DescribeConfigs", "DescribeGroups", "ListGroups", "Heartbeat"],
-)
-def test_who_reads_what_is_there_is_answered_at_once_and_changes_nothing(name: str) -> None:
-    sent = empty(api(name).key)
-    ((_, *behaviour),) = judged("unanswered", of_broker(sent, took_ms=LIMIT_MS, probe=ANSWERED))
-    assert behaviour == [name]
-    assert judged("damaged", of_broker(sent, probe=DAMAGED))
-
-
 @pytest.mark.parametrize("key", PARKED)
 def test_an_answer_that_may_take_its_time_is_not_missed(key: int) -> None:
     sent = empty(key, **({"acks": -1} if key == PRODUCE else {}))
@@ -223,24 +209,3 @@ def test_who_is_told_to_wait_by_whatever_was_changed_may_wait(throttled: int) ->
 def test_what_a_client_documents_may_leave_it(client: str, base: str) -> None:
     assert not judged("client-raised", raising(client, "own.Derived", base, "Exception"))
     assert judged("client-raised", raising("another", "own.Derived", base, "Exception"))
-
-
-def test_what_says_nothing_of_a_log_is_an_error_of_where_it_is() -> None:
-    assert {error_name(code) for code in MOVED} == {
-        "OFFSET_OUT_OF_RANGE",
-        "UNKNOWN_TOPIC_OR_PARTITION",
-        "LEADER_NOT_AVAILABLE",
-        "NOT_LEADER_OR_FOLLOWER",
-        "REPLICA_NOT_AVAILABLE",
-    }
-
-
-def test_what_may_be_gone_a_moment_later_is_no_answer_to_the_bytes() -> None:
-    names = {error_name(code) for code in PASSING}
-    assert {"NOT_LEADER_OR_FOLLOWER", "REQUEST_TIMED_OUT", "COORDINATOR_LOAD_IN_PROGRESS"} <= names
-    assert not names & {
-        "CORRUPT_MESSAGE",
-        "INVALID_RECORD",
-        "INVALID_REQUEST",
-        "UNKNOWN_SERVER_ERROR",
-    }
