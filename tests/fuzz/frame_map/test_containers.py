@@ -6,6 +6,7 @@ import functools
 import gzip
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import cramjam
 import pytest
@@ -23,10 +24,10 @@ from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.generators.containers import CONTAINERS, names, packing
 from barnabas.fuzz.mutating.mending import splice
 from barnabas.fuzz.mutators.registry import MUTATORS
-from barnabas.fuzz.sessions.bodies import produce
+from barnabas.fuzz.sessions.bodies import containers, produce
 from barnabas.specs import Frame, decode_frame, encode_frame, keys
 from barnabas.specs.containers.lz4 import LZ4, LZ4_MAGIC_0
-from barnabas.specs.records import Batch, Record, build, decompress, read
+from barnabas.specs.records import Batch, Record, build, compress, decompress, read
 
 VERSIONS = (0, 2, 9)
 """Of Produce, which have magic 0, 1 and 2."""
@@ -50,9 +51,14 @@ def container(chart: FieldMap) -> FieldMap:
 EACH = [(name, version) for version in VERSIONS for name in names(zstd=version > 2)]
 
 
-def batch(case: Case) -> Batch:
+def sent(case: Case) -> bytes:
     body = decode_frame(case.chunks[0][4:], "request").body
-    return next(iter(read(body["topic_data"][0]["partition_data"][0]["records"])))
+    records: bytes = body["topic_data"][0]["partition_data"][0]["records"]
+    return records
+
+
+def batch(case: Case) -> Batch:
+    return next(iter(read(sent(case))))
 
 
 def packed_bytes(case: Case) -> bytes:
@@ -201,3 +207,47 @@ def test_every_mutator_changes_what_it_is_put_to(name: str, version: int) -> Non
             assert made.chunks != (chart.framed,), (mutator.name, part.path, made.detail)
             assert made == mutator.apply(chart, part, SeededRandom(name, 100 * number + draws))
             assert made.delivery == "whole"
+
+
+def unpacked(chart: FieldMap) -> list[FieldMap]:
+    return [inner for inner in packed(chart) if inner.parts[0].kind == "unpacked"]
+
+
+@pytest.mark.parametrize("version", [0, 2, 3, 9])
+def test_a_value_in_packed_records_changes_and_all_else_reads(version: int) -> None:
+    """The checksums and lengths around it are mended, so a reader comes to the changed record."""
+    for name in containers(version):
+        (inner,) = unpacked(message(name, version))
+        (value,) = (part for part in inner.parts if part.path.endswith("records[1].value"))
+        values = [
+            [record.value for one in read(sent(case)) for record in one.records()]
+            for case in mended(inner, "hugeness", value.path)
+        ]
+        assert len(values) > 10
+        assert all((found[0], found[2]) == (b"value-0", b"value-2") for found in values)
+        assert all(len(found[1] or b"") >= 250 for found in values)
+
+
+def test_wrappers_in_wrappers_are_opened_too() -> None:
+    inner = build([Record(0, -1, None, b"deep")], magic=0, compression="gzip")
+    twice = compress("gzip", inner, magic=0)
+    outer = build(
+        [Record(0, -1, None, b"")], magic=0, compression="gzip", compressor=lambda _: twice
+    )
+    maps = unpacked(message("none", 1, outer))
+    assert len(maps) == 2
+    deepest = maps[-1]
+    value = next(part for part in deepest.parts if part.path.endswith(".value"))
+    assert deepest.seed.frame[value.start : value.end] == b"deep"
+    case = next(mended(deepest, "hugeness", value.path))
+    again = unpacked(map_of(replace(case.recipe.seed, frame=case.chunks[0][4:])))[-1]
+    assert again.packing is not None
+    assert any(part.path == value.path and part.value >= 250 for part in again.parts)
+
+
+@pytest.mark.parametrize(("version", "head", "last"), [(0, 18, "attributes"), (2, 26, "timestamp")])
+def test_a_message_is_mapped_up_to_a_length_that_lies(version: int, head: int, last: str) -> None:
+    data = build([Record(0, 1000 if version else -1, b"k", b"v")], magic=version // 2)
+    lying = data[:head] + b"\x7f\xff\xff\xff" + data[head + 4 :]
+    paths = [part.path for part in message("none", version, lying).parts]
+    assert [path for path in paths if ".records[0]." in path][-1].endswith(f"records[0].{last}")

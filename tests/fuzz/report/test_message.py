@@ -13,7 +13,7 @@ from barnabas.fuzz.mutators.lengths import LENGTHS
 from barnabas.fuzz.mutators.limits import LIMITS
 from barnabas.fuzz.mutators.nulls import NULLS
 from barnabas.fuzz.report.message import place, tree
-from tests.fuzz.frame_map.test_compressed import seed
+from tests.fuzz.frame_map.test_containers import message
 
 METADATA = Seed(3, 1, "request", bytes.fromhex("0003 0001 00000007 0001 61 00000001 0002 6869"), "")
 
@@ -52,7 +52,7 @@ def test_of_a_long_message_the_neighbourhood_is_shown_and_what_it_stands_in() ->
 
 def test_what_is_packed_is_shown_below_the_message_with_what_it_stands_in() -> None:
     path = "topic_data[0].partition_data[0].records[0].unpacked.records[1].value"
-    made = Recipe(seed(9, "gzip"), (Change("emptiness", path, 1, "empty"),))
+    made = Recipe(message("gzip", 9).seed, (Change("emptiness", path, 1, "empty"),))
     lines = list(tree(made))
     unpacked = lines.index("  topic_data[0].partition_data[0].records[0].packed, unpacked")
     (marked,) = [at for at, line in enumerate(lines) if line.startswith("> ")]
@@ -69,7 +69,7 @@ def test_what_is_packed_is_shown_below_the_message_with_what_it_stands_in() -> N
 
 @pytest.mark.parametrize("mutator", [COUNTS, LENGTHS, NULLS, LIMITS])
 def test_a_place_has_what_was_changed(mutator: Mutator) -> None:
-    corpus = [seed(9, "none"), seed(3, "none"), seed(0, "none"), METADATA]
+    corpus = [message("none", 9).seed, message("none", 3).seed, message("none", 0).seed, METADATA]
     made = Maker("s", corpus, [mutator])
     looked = 0
     for case in made.cases(range(200)):
