@@ -8,7 +8,6 @@ import http.client
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple, ParamSpec
 
 from starlette.types import ASGIApp
 
@@ -20,8 +19,7 @@ from barnabas.page.forms import of_capture
 from barnabas.page.recorded import Recorded
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.serving import serve
-
-P = ParamSpec("P")
+from tests.answer import Answer
 
 FAULTS = Path("captures/samples/faults.pcapng")
 
@@ -50,14 +48,6 @@ async def served(app: ASGIApp) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{serving.address[1]}/#token=secret"
     finally:
         await asyncio.wait_for(serving.stop(), 5)
-
-
-class Answer(NamedTuple):
-    """What came back."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
 
 
 class Caller:

@@ -22,15 +22,15 @@ def call() -> Iterator[Caller]:
 
 
 def read(call: Caller, path: str) -> Any:
-    status, _, body = call(f"/v1/{path}")
-    assert status == 200, body
-    return json.loads(body)
+    answer = call(f"/v1/{path}")
+    assert answer.status == 200, answer.body
+    return answer.json
 
 
 def numbers(call: Caller, filter: str = "") -> list[int]:
-    status, _, body = call(f"/v1/exchanges/follow?filter={filter}")
-    assert status == 200, body
-    runs = [run for line in body.splitlines() for run in json.loads(line)["runs"]]
+    answer = call(f"/v1/exchanges/follow?filter={filter}")
+    assert answer.status == 200, answer.body
+    runs = [run for line in answer.body.splitlines() for run in json.loads(line)["runs"]]
     return [number for first, last in runs for number in range(first, last + 1)]
 
 
@@ -40,11 +40,11 @@ def first(call: Caller, api: str) -> Any:
 
 
 def test_files_need_no_token_calls_do_and_only_the_own_origin_is_admitted(call: Caller) -> None:
-    status, headers, body = call("/", Accept="*/*")
-    assert (status, b"app.js" in body) == (200, True)
-    assert headers["content-security-policy"].startswith("default-src 'self'")
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["cache-control"] == "no-store"
+    answer = call("/", Accept="*/*")
+    assert (answer.status, b"app.js" in answer.body) == (200, True)
+    assert answer.headers["content-security-policy"].startswith("default-src 'self'")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == "no-store"
     assert call("/v1/source", Accept="*/*").status == 401
     assert call("/v1/source", **TOKEN, Origin=f"http://{call.address}").status == 200
     for path in "/", "/v1/source":
@@ -85,7 +85,7 @@ def test_a_filter_finds_numbers_and_rows_are_those(call: Caller) -> None:
 def test_what_can_not_be_meant_is_refused_in_a_line(call: Caller, path: str, status: int) -> None:
     found = call(f"/v1/{path}")
     assert found.status == status
-    assert json.loads(found.body)["error"]
+    assert found.error
 
 
 def test_fields_say_where_their_bytes_are(call: Caller) -> None:
