@@ -39,10 +39,6 @@ def started(*arguments: str, **more: Any) -> Iterator[tuple[subprocess.Popen[str
         process.communicate()
 
 
-def test_the_version_is_printed() -> None:
-    assert run("--version").stdout.startswith("barnabas ")
-
-
 @pytest.mark.parametrize("command", ["peers list", "spec list --json"])
 def test_an_output_on_a_full_disk_is_one_line(command: str) -> None:
     with Path("/dev/full").open("wb") as full:

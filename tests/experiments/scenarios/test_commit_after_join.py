@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
 import pytest
 
-from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient, Member
+from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.kafka import fired, numbers, send, through
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
-
-RULE = "commits arrive after the join"
 
 COUNT = 80
 
@@ -22,19 +18,11 @@ BATCH = 5
 """Records that a poll gives, and a commit is about."""
 
 
-class Outcome(NamedTuple):
-    """What came of it."""
-
-    members: list[Member]
-    late: list[Exchange]
-    """The commits that were held."""
-    twice: int
-    """Records that were read again."""
-
-
-def read(cluster: ApacheCluster, java: JavaClient, topic: str, *, wait: bool) -> Outcome:
+def test_what_commit_async_was_about_is_read_again(
+    cluster: ApacheCluster, java: JavaClient
+) -> None:
     """Two members read a batch at a time and commit; the second one comes when 20 are read."""
-    at = {"bootstrap.servers": cluster.bootstrap}
+    topic, at = "commit-async", {"bootstrap.servers": cluster.bootstrap}
     java.administer("create", topic=topic, partitions=2, settings=at)
     send(cluster.bootstrap, topic, numbers(COUNT), partitions=2)
     with through("commit-after-join", cluster.bootstrap) as proxy:
@@ -43,7 +31,7 @@ def read(cluster: ApacheCluster, java: JavaClient, topic: str, *, wait: bool) ->
             COUNT,
             group=topic,
             joins=(0, 20),
-            wait=wait,
+            wait=False,
             pause=0.05,
             settings={
                 "bootstrap.servers": proxy.bootstrap,
@@ -52,23 +40,10 @@ def read(cluster: ApacheCluster, java: JavaClient, topic: str, *, wait: bool) ->
                 "session.timeout.ms": "6000",
             },
         )
+    late = fired(proxy, "commits arrive after the join")
+    assert late
+    assert {one.error for one in late} == {"ILLEGAL_GENERATION"}
+    assert "CommitFailedException" in members[0].told
     received = Counter(record for member in members for record in member.received)
     assert len(received) == COUNT
-    return Outcome(members, fired(proxy, RULE), received.total() - COUNT)
-
-
-def test_what_commit_async_was_about_is_read_again(
-    cluster: ApacheCluster, java: JavaClient
-) -> None:
-    found = read(cluster, java, "commit-async", wait=False)
-    assert found.late
-    assert {one.error for one in found.late} == {"ILLEGAL_GENERATION"}
-    assert "CommitFailedException" in found.members[0].told
-    assert 0 < found.twice <= BATCH * len(found.late)
-
-
-def test_commit_sync_is_not_overtaken(cluster: ApacheCluster, java: JavaClient) -> None:
-    found = read(cluster, java, "commit-sync", wait=True)
-    assert {one.error for one in found.late} <= {""}  # there may be none in that moment
-    assert "CommitFailedException" not in [what for one in found.members for what in one.told]
-    assert found.twice == 0
+    assert 0 < received.total() - COUNT <= BATCH * len(late)

@@ -44,12 +44,6 @@ def heartbeat(**changes: Any) -> Exchange:
     return Exchange(**values | changes)
 
 
-def printed(exchange: Exchange, **settings: Any) -> str:
-    out = io.StringIO()
-    show.show(Console(file=out, **settings), show.shown(exchange))
-    return out.getvalue()
-
-
 def line(exchange: Exchange, width: int | None = None, columns: show.Columns | None = None) -> str:
     return show.plain(show.line(show.shown(exchange), width, columns, zone=UTC))
 
@@ -88,14 +82,6 @@ def test_lines(exchange: Exchange, width: int | None, shown: str) -> None:
     found = line(exchange, width)
     assert shown in found
     assert found == shown or not shown[0].isdigit()
-
-
-def test_a_terminal_gets_colours_unless_it_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    assert "\x1b[35m" in printed(heartbeat(), force_terminal=True, width=200)
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[35m" not in printed(heartbeat(), force_terminal=True, width=200)
 
 
 def commit(group: str, **changes: Any) -> Exchange:

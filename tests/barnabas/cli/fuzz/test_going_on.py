@@ -19,14 +19,6 @@ from tests.barnabas.cli.fuzz.buggy import CAMPAIGN, finding_of, fuzz, over
 from tests.proxy.servers import SOON
 
 
-def test_the_same_command_goes_on(campaign: Path) -> None:
-    command = ("run", campaign, "--json", "--shrink", 0)
-    runs = [fuzz(*command, *options) for options in (("--cases", 150), (), ())]
-    assert [over(ran)["done"] for ran in runs] == [150, 300, 300]
-    assert [over(ran)["ran"] for ran in runs] == [150, 150, 0]
-    assert runs[2].returncode == 1
-
-
 def test_a_new_campaign_is_announced_and_the_newest_is_reported_first(campaign: Path) -> None:
     first = fuzz("run", campaign, "--cases", 10, "--shrink", 0)
     again = fuzz("run", campaign, "--cases", 20, "--shrink", 0)

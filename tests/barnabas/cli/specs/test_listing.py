@@ -98,16 +98,6 @@ def test_all_versions_for_programs() -> None:
     assert "default" not in found["request"][0]
 
 
-def test_a_change_is_not_folded_behind_its_sign(monkeypatch: pytest.MonkeyPatch) -> None:
-    for width in range(40, 90):
-        out = Console(force_terminal=True, width=width, no_color=True, file=StringIO())
-        monkeypatch.setattr(show, "Terminal", lambda out=out: out)
-        show.show("Fetch", None, None, None, False)
-        assert isinstance(out.file, StringIO)
-        lines = out.file.getvalue().splitlines()
-        assert not [line for line in lines if line.endswith((" +", " -"))]
-
-
 def test_lines_are_folded_for_a_terminal_and_whole_for_a_program() -> None:
     out = Console(force_terminal=True, width=40)
     folded = fit("  v8   " + ", ".join(["+ request.name"] * 9), 7, out).split("\n")
