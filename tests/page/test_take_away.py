@@ -61,13 +61,11 @@ def taking(made: str | Callable[[], tuple[History, Any]] = "faults.pcapng") -> I
         yield Take(call)
 
 
-def without_packets(
-    origin: Origin, of: str = "embedded.pcapng"
-) -> Callable[[], tuple[History, Any]]:
+def without_packets(origin: Origin) -> Callable[[], tuple[History, Any]]:
     """A live proxy's: nothing but exchanges."""
 
     def made() -> tuple[History, Any]:
-        history, _ = shown(SAMPLES / of)
+        history, _ = shown(SAMPLES / "embedded.pcapng")
         source = {"kind": "live", "name": "here", "keeps": 9}
         return history, application(history, {}, source, origin=origin)
 

@@ -140,7 +140,6 @@ class Sent:
     acknowledged: list[bytes] = field(default_factory=list)
     failed: dict[bytes, str] = field(default_factory=dict)
     """Value -> the error's name."""
-    seconds: float = 0.0
 
     def told(self, value: bytes, error: KafkaError | None) -> None:
         """Note what became of a record."""
@@ -189,7 +188,6 @@ def send(
         while producer.poll(max(due - time.monotonic(), 0)) and time.monotonic() < due:
             pass
     left = producer.flush(SOON + 5)
-    sent.seconds = time.monotonic() - begun
     assert left == 0, f"{left} records are under way for ever"
     return sent
 
