@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.designs.pipelined_producer.peers.loop import Loop
 from barnabas.designs.pipelined_producer.peers.settings import BLOCKING_0_8, Settings
-from barnabas.designs.pipelined_producer.peers.steps import STEPS
+from barnabas.designs.pipelined_producer.peers.steps import STEPS, wake
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.keys import API_VERSIONS, PRODUCE
 from barnabas.specs.records import read
@@ -71,9 +71,11 @@ def test_messages_without_a_key_are_spread(settings: Settings) -> None:
 
 
 def test_a_batch_waits_for_more_until_it_is_full_or_time_is_over() -> None:
-    stage = Stage(Settings(linger_ms=100, batch_messages=3), Cluster(1, {"t": 1}))
+    stage = Stage(Settings(linger_ms=50, batch_messages=3), Cluster(1, {"t": 1}))
     stage.send(b"a")
-    stage.wait(99)
+    stage.wait(0)
+    assert wake(stage.loop) == pytest.approx(stage.now + 0.05)
+    stage.wait(49)
     assert stage.requests(1) == []
     stage.wait(2)
     assert [parts(frame) for frame in stage.requests(1)] == [{("t", 0): 1}]
