@@ -121,8 +121,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Tests that need more than Python wheels are slow; some get more time.
 
     Without tshark or chromium, those that need it are skipped, saying so. Where workers share the files
-    (pytest-xdist), those whose tests may take longest are begun first: or one worker has them at the end,
-    and the others wait.
+    (pytest-xdist), those that stay together and those whose tests may take longest are begun first: or one
+    worker has them at the end, and the others wait.
     """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
@@ -139,7 +139,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             marker = item.get_closest_marker("timeout")
             seconds = marker.args[0] if marker is not None else 0
             longest[item.path] = max(seconds, longest.get(item.path, 0))
-        items.sort(key=lambda item: -longest[item.path])
+        from tests.scheduling import shared
+
+        def first(item: pytest.Item) -> tuple[bool, float]:
+            root = config.rootpath
+            return not shared(root, item.path.relative_to(root)), -longest[item.path]
+
+        items.sort(key=first)
     for program in ("tshark", "chromium"):
         if shutil.which(program) is not None:
             continue
@@ -151,10 +157,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)  # pytest-xdist's
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `--dist loadfile`, files with Spark stay together, too."""
-    from tests.scheduling import OneSpark
+    """With `--dist loadfile`, files that share what is costly stay together, too."""
+    from tests.scheduling import SharedProcesses
 
-    return OneSpark(config, log) if config.getvalue("dist") == "loadfile" else None
+    return SharedProcesses(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(tryfirst=True)
