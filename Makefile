@@ -55,11 +55,12 @@ test-designs: $(VENV)/.stamp-test
 test-deep: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest $(ON_ALL_CORES) -m "deep or hypothesis" --hypothesis-profile=deep
 
-# three at a time, on however many cores: much of it waits for brokers and Spark, JVMs whose clients have deadlines;
+# four at a time, on however many cores: one has all of Spark, one all scenarios with three brokers
+# (tests/scheduling.py), and much of the rest waits; no more, since clients of JVMs have deadlines;
 # then clients in front of three clusters, which mostly wait; then what is compared with toxiproxy by time
 test-more: $(VENV)/.stamp-test
 	@code=0; \
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder \
+	$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  -m "slow and not alone and not deep" tests || code=$$?; \
 	$(BIN)/python -m pytest --numprocesses 3 -m alone tests/compat || code=$$?; \
 	$(BIN)/python -m pytest -m alone tests/proxy/toxiproxy || code=$$?; \
