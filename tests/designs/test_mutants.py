@@ -118,7 +118,7 @@ CENTRAL = (
 )
 # fmt: on
 
-LONG = pytest.mark.slow("a long property")
+LONG = (pytest.mark.slow("a long property"),)
 LONGER = {
     "a stale commit is taken",
     "a commit of a generation to come is taken",
@@ -134,7 +134,7 @@ ROWS = [
     pytest.param(
         *(one, machine, endings),
         id=f"{design}: {one.what}",
-        marks=(marks, DEEP) if one.what in LONGER else marks,
+        marks=(*marks, DEEP) if one.what in LONGER else marks,
     )
     for design, mutants, machine, endings, marks in (
         ("rewrite", REWRITE, rewrite.Group, rewrite.ENDINGS, LONG),
