@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.context.sessions import Sessions
 from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, exchange, line, metadata
@@ -187,3 +188,16 @@ def test_an_acknowledgement_may_end_a_share_session() -> None:
     assert found.partitions == {ORDERS: {0}}
     context.learn(exchange("ShareAcknowledge", 1, who | {"share_session_epoch": -1}, {}))
     assert context.sessions.of(share(2)) is None
+
+
+def test_an_entry_is_weighed_anew_when_it_is_put_in_again() -> None:
+    memory: Memory[str, tuple[str, ...]] = Memory(bytes_=1000)
+    memory["a"] = memory["b"] = ()
+    for _ in range(10):
+        memory["b"] = ("x" * 900,)
+    assert (list(memory), memory.forgotten) == (["a", "b"], 0)
+    memory["b"] = ("x" * 2000,)  # the last one stays, however large
+    assert (list(memory), memory.forgotten) == (["b"], 1)
+    del memory["b"]
+    memory["c"] = memory["d"] = ("x" * 400,)
+    assert list(memory) == ["c", "d"]
