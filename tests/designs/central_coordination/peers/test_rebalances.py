@@ -70,6 +70,21 @@ def test_after_too_many_retries_it_is_fatal_and_stands_still_until_something_cha
     world.until(world.settled)
 
 
+def test_many_that_fail_at_once_are_one_retry() -> None:
+    world = World(brokers=1)
+    names = [f"c{number}" for number in range(SETTINGS.rebalance_retries + 4)]
+    world.gather(names)
+    for name in names[:-2]:
+        one = world.applications[name]
+        assert one.link is not None
+        one.link.lossy = one.dead = True
+    world.grow("t", "2-0")
+    world.until(world.settled)
+    told = [action.level for _, _, action in world.log if isinstance(action, Log)]
+    assert "FATAL" not in told
+    assert set(world.coordinator.groups["g"].consumers) == set(names[-2:])
+
+
 def test_groups_of_one_queue_are_rebalanced_one_after_the_other() -> None:
     names = [name for name in "ghijklmnop" if queue_of(name, 2) == queue_of("g", 2)][:2]
     other = next(name for name in "ghijklmnop" if queue_of(name, 2) != queue_of("g", 2))
