@@ -40,6 +40,7 @@ RULES: Final = {
     "swap_3": f"{HEARTBEATS}, do: {{reorder: {{swap: 3}}}}",
     "halt": f"{HEARTBEATS}, do: breakpoint",
     "halt_commit": f"{COMMITS}, do: breakpoint",
+    "reverse_3": f"{HEARTBEATS}, do: {{reorder: {{reverse: 3}}}}",
     "reverse": f"{HEARTBEATS}, do: {{reorder: {{reverse: 2}}}}",
     "reverse_commits": f"{COMMITS}, do: {{reorder: {{reverse: 2}}}}",
     "throttle": f"{HEARTBEATS}, do: {{throttle: {{messages: 1}}}}",
@@ -208,6 +209,10 @@ CASES: Final[dict[str, tuple[str, str]]] = {
     "what waits at a breakpoint is let go with its rule": (
         "halt halt_commit",
         "ask 1 C2 3; release halt_commit; sent; release halt; sent 1 C2 3",
+    ),
+    "a window is opened as far as it is full": (
+        "reverse_3",
+        "ask 1 2; sent; release other; sent; release reverse_3; sent 2 1",
     ),
     # rules are replaced
     "what was held leaves before what follows": (

@@ -13,10 +13,13 @@ import os
 import socket
 import struct
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
 from barnabas.proxy.network.sockets import dial
 from barnabas.specs import NAMES
 from barnabas.specs.broker_addresses import PLACES
@@ -173,8 +176,9 @@ async def test_16_every_edit_without_a_rule_is_printed_at_the_start() -> None:
 @pytest.mark.parametrize("count", [1, 300])
 @pytest.mark.parametrize("delayed", [False, True])
 async def test_16_acks_0_with_an_immediate_close_arrives_whole(
-    observed: bool, count: int, delayed: bool
+    observed: bool, count: int, delayed: bool, tmp_path: Path
 ) -> None:
+    capture = tmp_path / "c.pcapng"
     rules = one_rule("{delay: 30ms}", "{api: Produce}") if delayed else ""
     produced = [
         request("Produce", number, version=9, acks=0, topic_data=[{"name": "x" * 4000}])
@@ -186,7 +190,7 @@ async def test_16_acks_0_with_an_immediate_close_arrives_whole(
         received.put_nowait(await reader.read())
         writer.close()
 
-    async with running(broker, rules, observed=observed) as it:
+    async with running(broker, rules, capture, observed=observed) as it:
         _, writer = await it.connect()
         writer.write(b"".join(produced))
         writer.close()
@@ -194,3 +198,5 @@ async def test_16_acks_0_with_an_immediate_close_arrives_whole(
         assert got == b"".join(produced)
         await it.until(lambda: not it.proxy.relays)
         assert it.proxy.tally.rows()[0].count == count
+    recorded = Conversations().exchanges(CaptureReader(capture))
+    assert [exchange.correlation_id for exchange in recorded] == [*range(count)]
