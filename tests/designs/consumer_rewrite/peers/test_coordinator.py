@@ -37,16 +37,15 @@ class Table:
         self.now = 0
         self.actions: list[Any] = []
         self.asked: dict[int, list[str]] = {}
-        self.connections: set[int] = set()
         if loaded:
             assert self.broker.elected(SLOT) == [Load(SLOT)]
             self.broker.loaded(SLOT, {}, 0)
 
     def ask(self, connection: int, api: str, **body: Any) -> None:
-        if connection not in self.connections:
-            self.connections.add(connection)
+        if connection not in self.asked:
+            self.asked[connection] = []
             self.broker.connected(connection, f"host-{connection}")
-        self.asked.setdefault(connection, []).append(api)
+        self.asked[connection].append(api)
         group = {} if api == "Metadata" else {"group_id": "g"}
         data = request(api, len(self.asked[connection]), "test", group | body)
         self.actions += self.broker.receive(connection, data, self.now)
@@ -102,8 +101,10 @@ class Table:
         return self.broker.state("g")
 
 
-def two(table: Table, count: int = 2) -> None:
+def two(count: int = 2) -> Table:
     """g-0 on connection 1 and g-1 on 2, in generation 2, each with half of the partitions."""
+    table = Table()
+    table.broker.topics({"t": count}, 0)
     table.join(1)
     assert table.response(1)["consumer_id"] == "g-0"
     table.join(2)
@@ -111,18 +112,15 @@ def two(table: Table, count: int = 2) -> None:
     table.join(1, "g-0")
     first, second = table.response(1), table.response(2)
     assert (first["group_generation_id"], second["group_generation_id"]) == (2, 2)
-    assert first["assigned_partitions"] == [{"topic": "t", "partitions": [*range(count // 2)]}]
-    assert second["assigned_partitions"] == [
-        {"topic": "t", "partitions": [*range(count // 2, count)]}
-    ]
+    for one, share in ((first, range(count // 2)), (second, range(count // 2, count))):
+        assert one["assigned_partitions"] == [{"topic": "t", "partitions": [*share]}]
     assert second["consumer_id"] == "g-1"
+    return table
 
 
 @pytest.fixture
 def table() -> Table:
-    found = Table()
-    two(found)
-    return found
+    return two()
 
 
 def lose_the_second(table: Table) -> None:
@@ -155,9 +153,7 @@ def test_commits_that_cannot_be_kept(table: Table) -> None:
 
 
 def test_a_commit_that_no_entry_holds_is_refused_and_the_group_stays() -> None:
-    table = Table()
-    table.broker.topics({"t": 300}, 0)
-    two(table, 300)
+    table = two(300)
     one = {"offset": 7, "timestamp": 1, "metadata": "x" * METADATA_LIMIT}
     topics = [{"topic": "t", "partitions": [one | {"partition": at} for at in range(240)]}]
     who = {"group_generation_id": 2, "consumer_id": "g-0"}
@@ -234,6 +230,13 @@ def test_who_is_no_coordinator_and_who_is_not_one_yet() -> None:
     assert table.state == READY
     table.join(1)
     assert table.error(1) == "NONE"
+
+
+def test_who_is_demoted_tells_all_that_wait(table: Table) -> None:
+    table.join(3)
+    table.actions += table.broker.resigned(SLOT, table.now)
+    assert table.error(3) == "NotCoordinatorForGroup"
+    assert table.beat(1, "g-0", 2) == "NotCoordinatorForGroup"
 
 
 def test_a_session_ends_and_the_connection_with_it(table: Table) -> None:
