@@ -74,8 +74,7 @@ class Table:
         self.write()
         found, *_ = self.sent(connection)
         self.actions.remove(found)
-        api = self.asked[connection].pop(0)
-        return read_response(found.data[4:], api)[1]
+        return read_response(found.data[4:], self.asked[connection].pop(0))[1]
 
     def error(self, connection: int) -> str:
         return error_name(self.response(connection)["error_code"])
