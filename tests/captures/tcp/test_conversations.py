@@ -50,15 +50,16 @@ def test_of_many_that_are_over_the_latest_are_remembered(monkeypatch: pytest.Mon
 
 
 def test_a_conversation_goes_on_of_which_the_beginning_is_elsewhere() -> None:
-    flows = Reassembler()
+    flows = Reassembler(numbers=itertools.count(5))
     first = Captured(there(0), 5, ("said",), 1)
     assert flows.followed(first.tcp) is None
-    opened = Opened(1, 5, CLIENT, SERVER, ("said",), handshake=False)
+    opened = Opened(5, 5, CLIENT, SERVER, ("said",), handshake=False)
     assert list(flows.resume(first, (101, 501), again=False)) == [opened]
-    assert flows.followed(back(501)) == 1
-    assert list(flows.feed(there(101, b"ab", ack=501), 6)) == [Data(1, "request", 6, b"ab", ())]
+    assert flows.followed(back(501)) == 5
+    assert list(flows.feed(there(101, b"ab", ack=501), 6)) == [Data(5, "request", 6, b"ab", ())]
     renewed = list(flows.resume(first, (901, 501), again=True))
-    assert renewed == [Closed(1, 5, False), opened._replace(flow=2)]
+    assert renewed == [Closed(5, 5, False), opened._replace(flow=6)]
+    assert [*flows.end(), flows.followed(first.tcp)] == [None]
 
 
 def test_a_beginning_is_waited_for_by_segments_and_by_time() -> None:
@@ -157,6 +158,13 @@ def test_what_was_gathered_comes_before_anything_unusual_and_at_the_end() -> Non
         Data(1, "request", 2, b"abc", (), 5),
         Data(1, "request", 9, b"d", (), 6),
     ]
+    # what has no bytes changes neither the time nor the packet, in a run or alone
     flows, _ = gathering(5)
-    assert not skimmed(flows, ONE)
+    assert not skimmed(flows, ONE, there(103, ack=501))
+    empty = ip_packet(there(103, ack=501))
+    place = fast_tcp_segment(101, empty)
+    assert place is not None
+    lane = flows.lane_of(place.key)
+    assert lane is not None
+    assert lane[0].take_fast(*lane[1:], place, memoryview(empty), 9, 9) == ()
     assert list(flows.end()) == [Data(1, "request", 1, b"ab", (), 4)]

@@ -64,6 +64,7 @@ def test_extension_headers_are_stepped_over() -> None:
         b"",
         b"\x00" + PLAIN[1:],
         b"\x44" + PLAIN[1:],
+        b"\x50" + PLAIN_SIX[1:],
         PLAIN[:6] + b"\x20\0" + PLAIN[8:],
         PLAIN[:6] + b"\0\1" + PLAIN[8:],
         PLAIN[:9] + b"\x11" + PLAIN[10:],

@@ -60,6 +60,7 @@ def test_the_end_of_a_frame_that_began_before_is_passed_over() -> None:
     assert passing.cut(ask) == ask
     passing.begin(2, {"request": 3})
     assert passing.cut(ask._replace(flow=2)) is None
+    assert not passing
     assert passing.cut(ask._replace(flow=2)) == ask._replace(flow=2)
     passing.begin(3, {"request": 3})
     gap = Gap(3, "request", 0, 1)

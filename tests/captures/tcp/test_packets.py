@@ -183,7 +183,8 @@ def test_tshark_reads_the_same_times(tmp_path: Path, order: str, tick: int) -> N
         assert exchange.ts == times[exchange.request_packet - 1]
 
 
-def test_what_is_no_tcp_is_counted() -> None:
+def test_what_is_no_tcp_or_not_whole_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "barnabas.captures.tcp.through_scapy", None)
     packets = Packets()
     arp = bytes(12) + b"\x08\x06" + bytes(28)
     udp = bytes.fromhex("4500001c000000004011000000000000 00000000 0035 0035 0008 0000")
@@ -192,14 +193,12 @@ def test_what_is_no_tcp_is_counted() -> None:
         packets.tcp_segment(101, udp),
         packets.tcp_segment(101, b""),
     ] == [None, None, None]
-    assert (packets.foreign, packets.unread) == (3, {})
-
-
-def test_without_scapy_rare_kinds_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "barnabas.captures.tcp.through_scapy", None)
-    packets = Packets()
+    assert (packets.foreign, packets.unread, packets.cut) == (3, {}, 0)
+    # without scapy, rare kinds, too
     assert packets.tcp_segment(105, bytes(100)) is None
     assert packets.unread == {105: 1}
+    assert packets.tcp_segment(101, plain()[3][:-1]) is not None
+    assert packets.cut == 1
 
 
 def test_a_fragment_that_never_comes_is_counted(tmp_path: Path) -> None:

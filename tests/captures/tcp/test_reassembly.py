@@ -74,7 +74,8 @@ def words(events: Iterable[Event]) -> str:
         ([*H, there(101, b"a"), *H, there(102, b"b")], "1 opened, > a, > b"),
         ([*H, there(101, b"a"), there(105, b"z"), *handshake(9000), there(9001, b"b")],
          "1 opened, > a, > 3 missing, > z, 1 closed, 2 opened, > b"),
-        ([*H, there(101, b"a"), back(501, flags=RESET), there(102)], "1 opened, > a, 1 reset by response"),
+        ([*H, there(101, b"a"), back(501, flags=RESET), there(102), there(109)],
+         "1 opened, > a, 1 reset by response"),
         ([*H, there(103, flags=RESET), there(101, b"ab")], "1 opened, > ab, 1 reset by request"),
         ([*H, there(103, b"cd"), back(501, flags=RESET), there(101, b"ab")],
          "1 opened, > ab, > cd, 1 reset by response"),
@@ -114,6 +115,7 @@ def test_before_the_end_nothing_is_given_up_but_what_means_nothing() -> None:
     assert words(run([*H, back(501, b"x", ack=111)], end=False)) == "1 opened"
     early = [back(503, b"cd", ack=103), there(101, b"ab"), back(501, b"ab", ack=103), *H[::-1]]
     assert words(run(early, end=False)) == "1 opened, > ab, < ab, < cd"
+    assert words(run([there(0, b"abcde")], patience=5, end=False)) == "1 opened midway, > abcde"
 
 
 def test_without_patience_a_gap_is_known_at_once() -> None:
@@ -182,6 +184,7 @@ def test_what_the_receiver_has_seen_was_not_captured() -> None:
     segments += [back(501 + n, b"y", ack=111) for n in range(GRACE)]
     assert stream(run(segments[:-1], end=False)) == b""
     assert stream(run(segments, end=False)) == b"?" * 10 + b"later"
+    assert stream(run([*H, there(102, b"later"), *[back(501, ack=101)] * GRACE], end=False)) == b""
 
 
 @given(
