@@ -107,12 +107,14 @@ def _same_process(came: Cause, gone: Cause) -> bool:
 
 
 def _polled_late(gone: Cause) -> Finding:
-    interval = duration(gone.member.rebalance_timeout_ms * MS)
+    interval = gone.member.rebalance_timeout_ms
+    # 0: its JoinGroup was not captured
+    known = f" of {duration(interval * MS)}" if interval else ""
     how = "left" if gone.what == LEFT else "was told to rejoin and removed"
     return Finding(
         "warning",
         f"group {gone.group}: {gone.name} {how}, because it did not poll within its "
-        f"max.poll.interval.ms of {interval}",
+        f"max.poll.interval.ms{known}",
         POLL_MORE,
         (gone.evidence,),
     )

@@ -58,6 +58,8 @@ def test_a_member_that_polls_too_late_is_said_once() -> None:
     what = "group g: b left, because it did not poll within its max.poll.interval.ms of 6 s"
     assert whats(findings) == [("warning", what)]
     assert evidence_packets(findings) == [[(100001, 100002)]]
+    unseen = join(0, "a", 1, members=("a", "b-0")), leaves(10 * S, "b-0", reason=EXPIRED)
+    assert whats(found("rebalances", *unseen))[0][1].endswith("within its max.poll.interval.ms")
 
 
 def test_one_that_keeps_coming_back() -> None:
