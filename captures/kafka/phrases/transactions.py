@@ -35,7 +35,7 @@ def add_partitions_to_txn(request: Body, response: Body, names: Names) -> str:
         transactions = [
             {name: request[before + name] for name in ("transactional_id", "topics")}
         ] if request else []  # fmt: skip
-    return listed(map(one, transactions), "transaction", WIDTH - 16)
+    return listed(map(one, transactions), "transaction", WIDTH - 22)
 
 
 def add_offsets_to_txn(request: Body, response: Body, names: Names) -> str:

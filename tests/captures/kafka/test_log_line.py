@@ -232,7 +232,7 @@ def test_long_lists_are_cut_and_counted() -> None:
     assert text.startswith("topic-0 topic-1 ")
     assert text.endswith(" ... +494 topics")
     assert len(text) <= WIDTH
-    many = [{"transactional_id": f"transaction-{number}"} for number in range(100)]
+    many = [{"transactional_id": f"tx-{number}"} for number in range(100)]
     text = details(exchange("AddPartitionsToTxn", 4, {"transactions": many}))
     assert text.endswith(" transactions")
 
