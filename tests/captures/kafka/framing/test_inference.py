@@ -18,13 +18,14 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.specs.keys import FETCH, HEARTBEAT, JOIN_GROUP, METADATA
 from tests.captures.traffic import BROKER, NOW, Said, capture, request, response, segments
 
+# correlation ids are negative after 2**31 requests
 FETCHED = response(
-    41,
+    -44,
     FETCH,
     12,
     responses=[{"topic": "orders", "partitions": [{"partition_index": 3, "high_watermark": 99}]}],
 )
-JOINED = response(42, JOIN_GROUP, 5, generation_id=7, leader="a", member_id="a", members=[])
+JOINED = response(-43, JOIN_GROUP, 5, generation_id=7, leader="a", member_id="a", members=[])
 
 
 def gist(found: list[Inferred]) -> list[tuple[int, int, int]]:
@@ -32,17 +33,17 @@ def gist(found: list[Inferred]) -> list[tuple[int, int, int]]:
 
 
 def test_what_nothing_else_fits_needs_no_request_like_it() -> None:
-    (found,) = inferred(JOINED, 43, [(METADATA, 9)])
-    assert (found.key, found.correlation_id) == (JOIN_GROUP, 42)
+    (found,) = inferred(JOINED, -42, [(METADATA, 9)])
+    assert (found.key, found.correlation_id) == (JOIN_GROUP, -43)
 
 
 def test_what_fits_several_apis_is_not_guessed() -> None:
-    short = response(42, HEARTBEAT, 1)
-    assert inferred(short, 43, [(METADATA, 9)]) == []
-    assert gist(inferred(short, 43, [(HEARTBEAT, 1)])) == [(HEARTBEAT, 1, 42)]
+    short = response(-43, HEARTBEAT, 1)
+    assert inferred(short, -42, [(METADATA, 9)]) == []
+    assert gist(inferred(short, -42, [(HEARTBEAT, 1)])) == [(HEARTBEAT, 1, -43)]
 
 
-@pytest.mark.parametrize("known", [41, 7, 41 + 20_000])
+@pytest.mark.parametrize("known", [-44, -77, -44 + 20_000])
 def test_correlation_ids_are_shortly_before_the_next_one(known: int) -> None:
     assert inferred(FETCHED, known, [(FETCH, 12)]) == []
 
@@ -73,14 +74,14 @@ def test_a_large_one_is_found(size: int) -> None:
 def begun_in_the_middle(path: Path, sizes: int) -> Path:
     """A capture that begins behind two requests: their answers, and what is asked after them."""
     said: list[Said] = [
-        ("request", request(41, FETCH, 12)),
-        ("request", request(42, JOIN_GROUP, 5)),
+        ("request", request(-44, FETCH, 12)),
+        ("request", request(-43, JOIN_GROUP, 5)),
         ("response", FETCHED),
         ("response", JOINED),
-        ("request", request(43, FETCH, 12)),
-        ("response", response(43, FETCH, 12)),
-        ("request", request(44, METADATA, 9)),
-        ("response", response(44, METADATA, 9)),
+        ("request", request(-42, FETCH, 12)),
+        ("response", response(-42, FETCH, 12)),
+        ("request", request(-41, METADATA, 9)),
+        ("response", response(-41, METADATA, 9)),
     ]
     whole = segments(said, itertools.repeat(sizes))
     asked = sum(len(data) for _, data in said[:2])
@@ -97,10 +98,10 @@ def test_a_capture_that_begins_behind_requests_shows_their_answers(
     conversations = Conversations(inferred=True)
     found = list(conversations.exchanges(reader))
     assert [(one.key, one.version, one.correlation_id, one.inferred) for one in found] == [
-        (FETCH, 12, 41, True),
-        (JOIN_GROUP, 5, 42, True),
-        (FETCH, 12, 43, False),
-        (METADATA, 9, 44, False),
+        (FETCH, 12, -44, True),
+        (JOIN_GROUP, 5, -43, True),
+        (FETCH, 12, -42, False),
+        (METADATA, 9, -41, False),
     ]
     assert (found[0].request, found[1].response["leader"]) == (None, "a")  # type: ignore[index]
     last = (len(FETCHED) - 1) // sizes + 1, (len(FETCHED + JOINED) - 1) // sizes + 1
@@ -115,7 +116,7 @@ def test_who_does_not_ask_for_them_gets_what_was_asked_for_alone(tmp_path: Path)
     conversations = Conversations()
     path = begun_in_the_middle(tmp_path / "f", 30)
     found = [one.correlation_id for one in conversations.exchanges(CaptureReader(path))]
-    assert found == [43, 44]
+    assert found == [-42, -41]
     assert conversations.skipped == len(FETCHED + JOINED)
 
 

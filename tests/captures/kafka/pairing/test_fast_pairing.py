@@ -135,6 +135,16 @@ def test_what_is_usual_needs_no_care(monkeypatch: pytest.MonkeyPatch) -> None:
     assert exchanges == found(events, careful=True)[0]
 
 
+def test_a_header_that_only_the_next_frame_completes_is_read_with_care() -> None:
+    whole = request(1, 3, 1)
+    nameless = (len(whole) - 6).to_bytes(4) + whole[4:12] + b"\0\0" + whole[16:]
+    # the size of the next frame begins as an empty client id does
+    short = (8).to_bytes(4) + whole[4:12]
+    events: list[Event] = [Opened(1, 0, "c:1", "s:2", {})]
+    events += [Chunk(1, "arrived", "request", 0, data, ()) for data in (nameless, short + nameless)]
+    assert found(events, careful=False) == found(events, careful=True)
+
+
 def test_a_body_is_cut_out_when_it_is_asked_for() -> None:
     exchange, same = (Exchange(0, 1, "", "a", 1, 3, 1, 0, 0) for _ in range(2))
     exchange.leave("request_body", Uncut(bytearray(b"..as"), b"ked..", 2, 3))

@@ -169,9 +169,10 @@ def test_of_what_was_changed_the_other_form_is_kept() -> None:
         assert other.response is not None
         assert other.response["controller_id"] == 5
         assert found.weight > found.weight - len(found.request_left or b"") > 0
-    (same,) = exchanges(
-        arrived("request", 1, asked, {"frame": 0, "rules": ["slow"], "left": "later"}),
-        left("request", 2, asked, frame=0, rules=["slow"]),
-        arrived("response", 4, response(7)),
-    )
-    assert (same.request_left, same.response_came) == (None, None)
+    for how, form in ("later", asked), ("at once", sent):
+        (same,) = exchanges(
+            arrived("request", 1, asked, {"frame": 0, "rules": ["slow"], "left": how}),
+            left("request", 2, form, frame=0, rules=["slow"]),
+            arrived("response", 4, response(7)),
+        )
+        assert (same.request_left, same.response_came) == (None, None)
