@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.checks.batches import sent
 from barnabas.captures.checks.flaws import MOST, OUTPUT, PACKED, RECORDS
+from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.records import Record, build, control_key, marker_value, with_crc
 from tests.captures.checks.given import exchange, found, whats
@@ -251,3 +253,11 @@ def test_partitions_of_a_message_are_told_up_to_a_number() -> None:
     responses = [{"topic": "t", "partitions": partitions}]
     one = exchange("Fetch", 11, {"topics": []}, {"responses": responses}, at=1)
     assert len(found("corrupt_records", one)) == MOST
+
+
+def test_a_batch_that_was_sent_is_known_with_its_answer() -> None:
+    for records, answers in (SOUND, [(7, 5)]), (b"", []), (BROKEN[:20], []):
+        one = produced(1, [], error=7, offset=5, records=records)
+        assert [(each.error, each.base_offset) for each in sent(one, Context())] == answers
+    (unanswered,) = sent(produced(1, [], error=None, records=SOUND), Context())
+    assert (unanswered.error, unanswered.base_offset) == (None, -1)

@@ -35,6 +35,7 @@ from tests.captures.checks.groups import (
     sync,
     transact,
 )
+from tests.captures.checks.test_generations import leaves
 from tests.captures.checks.test_leaders import fetch, metadata
 from tests.specs.strategies import values
 
@@ -139,6 +140,14 @@ def test_a_long_list_of_members_is_not_kept() -> None:
     known = Generations(bytes_=1 << 20)
     list(known.learn(join(0, members=tuple(f"{LONG}{number}" for number in range(100)))))
     assert texts(vars(known)) < 1 << 20
+
+
+def test_members_that_have_left_are_not_kept_without_bound() -> None:
+    known = Generations(bytes_=1 << 14)
+    names = tuple(map(str, range(50)))
+    for one in (join(0, members=names), *(leaves(9, name, reason="x" * 255) for name in names)):
+        list(known.learn(one))
+    assert not list(known.present())
 
 
 class Counts:
