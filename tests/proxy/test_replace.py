@@ -75,6 +75,18 @@ def test_rules_that_stay_go_on_counting_and_those_that_go_begin_anew() -> None:
 # lines and attempts
 
 
+def test_a_rule_that_is_told_to_fire_does_so_once_whatever_its_when_says() -> None:
+    never = "{name: n, match: {api: Heartbeat}, when: {skip: 100, probability: 0}, do: {delay: 1s}}"
+    actor = playing(never)
+    actor.stage.rules.rule("n").forced += 1
+    actor.ask(heartbeat_request(1))
+    actor.stage.wait(1000)
+    actor.ask(heartbeat_request(2))
+    assert actor.ids("request") == [1, 2]
+    assert actor.stage.rules.rule("n").fired == 1
+    assert actor.stage.rules.rule("n").forced == 0
+
+
 def test_rules_of_a_connection_that_is_over_change_nothing() -> None:
     actor = playing(HOLD)
     actor.ask(heartbeat_request(1))
