@@ -32,7 +32,9 @@ NAMES: Final = {
     "L": "LeaveGroup",
     "P": "Produce",
 }
-VERSIONS: Final = {"OffsetCommit": 2, "ListGroups": 0, "Produce": 7, "JoinGroup": 2}
+VERSIONS: Final = {
+    "OffsetCommit": 2, "ListGroups": 0, "Produce": 7, "JoinGroup": 2, "SaslHandshake": 0,
+}  # fmt: skip
 """Version 1 of all others."""
 
 
@@ -166,6 +168,11 @@ def _done(
             return [waiting.id for waiting in halted(*stage.actors)], arguments.split()
         case "told":
             return sorted(x.correlation_id for x in actor.done), numbers if stage.observed else []
+        case "unsent":
+            unsent = [str(x.correlation_id) for x in actor.done if not x.sent]
+            return unsent, arguments.split() if stage.observed else []
+        case "depends":
+            return [rule for cut in actor.cuts for rule in cut.get("depends", ())], arguments.split()
         case "open" | "aborted":
             return actor.aborted, verb == "aborted"
         case "idle":

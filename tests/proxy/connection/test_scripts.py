@@ -60,6 +60,7 @@ RULES: Final = {
     "hold_groups": f"{GROUPS}, do: {{hold: {{messages: 1}}}}",
     "halt_once": f"{HEARTBEATS}, when: {{times: 1}}, do: breakpoint",
     "halt_twice": f"{HEARTBEATS}, do: [breakpoint, duplicate]",
+    "gather": f"{HEARTBEATS}, do: {{coalesce: {{count: 2, at_most: 9s}}}}",
     "halt_produce": "match: {api: Produce, direction: request}, do: breakpoint",
 }  # fmt: skip
 
@@ -106,7 +107,7 @@ CASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "the proxy replies in between": (
         "reply",
-        "ask 0 L1 2; sent 0 2; got; answer 0; got 0 L1!25; answer 2; got 0 L1!25 2; idle",
+        "ask 0 L1 2; sent 0 2; got; answer 0; got 0 L1!25; answer 2; got 0 L1!25 2; idle; unsent 1",
     ),
     "its own reply waits for requests that are delayed": (
         "delay_100ms reply",
@@ -170,7 +171,7 @@ CASES: Final[dict[str, tuple[str, str]]] = {
     "one message releases all that wait for it": (
         "hold_any",
         "ask 1 2; two.ask 1 2; three.ask 1 2; sent; two.sent; three.sent; four.ask J7; "
-        "sent 1 2; two.sent 1 2; three.sent 1 2; released 6",
+        "sent 1 2; two.sent 1 2; three.sent 1 2; released 6; depends hold_any hold_any",
     ),
     "a message of another client than the rule wants releases nobody": (
         "hold_you",
@@ -256,6 +257,10 @@ CASES: Final[dict[str, tuple[str, str]]] = {
     "a line of a rule that stays is as busy as it was": (
         "throttle",
         "ask 1 2; replace throttle other; ask 3; wait 2999; sent 1 2; wait 1; sent 1 2 3",
+    ),
+    "what is gathered waits on under a rule that stays": (
+        "gather",
+        "ask 1; replace gather other; sent; ask 2; sent 1 2",
     ),
     "responses come in order though the rule that mixed the requests is gone": (
         "swap_1 other",

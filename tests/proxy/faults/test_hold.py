@@ -61,7 +61,7 @@ EXAMPLES = Examples(
                "release r; sent 2 1; released 1; sleeps", when=ONCE)
           for until in ("{control: true}", "{until: {api: JoinGroup}}")),
         *(Play(f"it is bounded: {until}", f"{{{until}, at_most: 5s}}",
-               "ask 1; wait 4999; sent; wait 1; sent 1; expired 1")
+               "ask 1; wait 4999; sent; wait 1; sent 1; expired 1; ended 0")
           for until in ("messages: 9", "messages: 9, same: any", "control: true", "until: {api: JoinGroup}")),
         Play("responses come in the order in which the client asked", "{time: 2s}",
              "ask 1 2; answer 2; got; wait 2000; answer 1; got 1 2; idle", when="{times: 1}"),
