@@ -171,6 +171,9 @@ def _done(
         case "unsent":
             unsent = [str(x.correlation_id) for x in actor.done if not x.sent]
             return unsent, arguments.split() if stage.observed else []
+        case "read":
+            known = [x.correlation_id for x in actor.done if x.request_body is not None]
+            return known, numbers if stage.observed else []
         case "depends":
             return [rule for cut in actor.cuts for rule in cut.get("depends", ())], arguments.split()
         case "open" | "aborted":

@@ -172,6 +172,16 @@ def test_frames_of_a_chunk_leave_as_one_piece_though_they_are_looked_at() -> Non
     assert not actor.untouched
 
 
+def test_a_response_that_may_end_with_addresses_is_skimmed_if_it_has_none() -> None:
+    actor = Stage(observed=False).actor()
+    passed = []
+    for number in range(3):
+        asked, answer = exchange("fetch", number)
+        actor.ask(asked)
+        passed.append(chunks_forwarded(actor, "response", answer))
+    assert passed == [False, True, True]
+
+
 def test_latencies_of_responses_that_are_skimmed_are_those_of_each_request() -> None:
     actor = warm()
     actor.ask(heartbeat_request(2))

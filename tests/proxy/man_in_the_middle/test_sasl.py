@@ -96,9 +96,12 @@ def test_09_in_mid_connection_the_same_bytes_are_no_token_but_undecodable(chunks
 
 
 @slicings
-@pytest.mark.parametrize("token", [TOKEN, GSS[:10], b"\xff" * 12, b""])
+@pytest.mark.parametrize(
+    ("token", "who"),
+    [(TOKEN, "PLAIN alice"), (GSS[:10], "PLAIN"), (b"\xff" * 12, "PLAIN"), (b"", "PLAIN")],
+)
 def test_09_handshake_v0_is_followed_by_raw_tokens_and_v1_by_sasl_authenticate(
-    chunks: Chunks, token: bytes
+    chunks: Chunks, token: bytes, who: str
 ) -> None:
     actor = Stage().actor()
     shake(actor, 0, chunks)
@@ -114,6 +117,8 @@ def test_09_handshake_v0_is_followed_by_raw_tokens_and_v1_by_sasl_authenticate(
         "Heartbeat": 1,
     }
     assert {x.note for x in actor.done} == {""}
+    told = [f"{who} → authenticated", f"{who} → authenticated again"]
+    assert [x.sasl for x in actor.done[1:3]] == told
     assert actor.stage.totals.undecoded == 0
     assert actor.frames("request")[1] == raw(token)
     assert "hunter2" not in str([x.row() for x in actor.done])
