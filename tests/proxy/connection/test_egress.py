@@ -38,15 +38,18 @@ REPLIED = "match: {api: LeaveGroup}, do: {respond: {error: UNKNOWN_MEMBER_ID}}"
 # nothing overtakes a delayed frame
 
 
-@pytest.mark.parametrize("body", [b"", b"who knows"])
-def test_a_rule_about_any_api_is_about_unknown_ones_too(body: bytes) -> None:
+@pytest.mark.parametrize("body", [b"", b"who knows", b"\0newer"])
+@pytest.mark.parametrize(("key", "version"), [(999, 7), (12, 99)])
+def test_a_rule_about_any_api_is_about_unknown_ones_too(
+    key: int, version: int, body: bytes
+) -> None:
     actor = ruled("{delay: 20ms}", "{direction: response}")
-    actor.ask(UNKNOWN)
+    actor.ask(raw(struct.pack(">hhih", key, version, 5, -1)))
     answer = raw(struct.pack(">i", 5) + body)
     actor.answer(answer)
     actor.stage.wait(20)
     assert actor.times["response"] == [(20.0, answer)]
-    assert actor.done[0].rules == ("r",)
+    assert (actor.done[0].rules, actor.done[0].response_body) == (("r",), body)
 
 
 def test_nothing_wakes_up_for_a_frame_that_another_one_blocks() -> None:

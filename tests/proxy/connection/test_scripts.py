@@ -117,7 +117,8 @@ CASES: Final[dict[str, tuple[str, str]]] = {
     **{
         f"a request that can't be read stays behind a delayed one: {odd}": (
             "delay_100ms",
-            f"ask 1 {odd} G3; sent; wait 100; sent 1 {odd} G3; answer 1 nonsense G3; told 0 1 3; read 1 3; unread 1",
+            f"ask 1 {odd} G3; sent; wait 100; sent 1 {odd} G3; answer 1 nonsense G3; told 0 1 3; "
+            "read 1 3; unread 1",
         )
         for odd in ("unreadable", "cut-off", "empty")
     },

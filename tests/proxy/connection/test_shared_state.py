@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 
 import pytest
@@ -19,6 +20,7 @@ from tests.proxy.frames import (
     response,
 )
 from tests.proxy.playbook import Stage, one_rule
+from tests.proxy.scripts import play
 
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")
 
@@ -78,6 +80,30 @@ def test_what_is_kept_of_client_ids_is_bounded_whatever_their_number_and_length(
     assert kept < 2000 * 1000
     assert shared.ordinal("7".ljust(30_000), 1) == 1
     assert shared.ordinal("7".ljust(30_001), 1) == 0
+
+
+@pytest.mark.parametrize(
+    ("do", "script"),
+    [
+        ("hold: {until: {api: JoinGroup}, at_most: 1ms}", "ask 1; wait 1; sent 1; two.ask J2"),
+        ("hold: {until: {api: JoinGroup, same: any}}", "ask 1; close; sent"),
+        ("reorder: {reverse: 2, same: any}", "ask 1; two.ask 2; sent 1; two.sent 2"),
+    ],
+)
+def test_nothing_is_kept_of_frames_that_waited(do: str, script: str) -> None:
+    stage = Stage(one_rule(f"{{{do}}}"), observed=False)
+    kept = []
+    tracemalloc.start()
+    try:
+        for _ in range(2):
+            for _ in range(100):
+                play(stage, script)
+                stage.actors.clear()
+            gc.collect()
+            kept.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert kept[1] - kept[0] < 100 * 400
 
 
 def test_a_client_that_was_forgotten_begins_anew() -> None:
