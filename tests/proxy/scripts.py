@@ -175,9 +175,8 @@ def _done(
             known = [x.correlation_id for x in actor.done if x.request_body is not None]
             return known, numbers if stage.observed else []
         case "depends":
-            return [
-                rule for cut in actor.cuts for rule in cut.get("depends", ())
-            ], arguments.split()
+            named = [rule for cut in actor.cuts for rule in cut.get("depends", ())]
+            return named, arguments.split()
         case "open" | "aborted":
             return actor.aborted, verb == "aborted"
         case "idle":
