@@ -71,13 +71,13 @@ def settle(*members: Consumer, each: int) -> None:
     )
 
 
-def aiokafka_group(bootstrap: str, topic: str, count: int, **settings: Any) -> None:
+def aiokafka_group(bootstrap: str, topic: str, count: int) -> None:
     """Send and read records with aiokafka, in a group of two, of which one comes later and leaves."""
-    asyncio.run(_aiokafka_group(bootstrap, topic, count, settings))
+    asyncio.run(_aiokafka_group(bootstrap, topic, count))
 
 
-async def _aiokafka_group(bootstrap: str, topic: str, count: int, settings: dict[str, Any]) -> None:
-    from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+async def _aiokafka_group(bootstrap: str, topic: str, count: int) -> None:
+    from aiokafka import AIOKafkaConsumer
 
     own: dict[str, Any] = {
         "bootstrap_servers": bootstrap,
@@ -85,15 +85,10 @@ async def _aiokafka_group(bootstrap: str, topic: str, count: int, settings: dict
         "auto_offset_reset": "earliest",
         "enable_auto_commit": False,
         "heartbeat_interval_ms": 500,
-        **settings,
     }
-    producer = AIOKafkaProducer(bootstrap_servers=bootstrap, client_id="writer", **settings)
     first = AIOKafkaConsumer(topic, client_id="first", **own)
     second = AIOKafkaConsumer(topic, client_id="second", **own)
-    await producer.start()
-    for number in range(count):
-        await producer.send_and_wait(topic, f"order {number}".encode(), partition=number % 2)
-    await producer.stop()
+    await _aiokafka_produce(bootstrap, topic, count)
     await first.start()
     got = 0
     async with asyncio.timeout(SOON):
@@ -111,16 +106,13 @@ async def _aiokafka_group(bootstrap: str, topic: str, count: int, settings: dict
 
 def aiokafka_produce(bootstrap: str, topic: str, count: int, **settings: Any) -> None:
     """Send records with aiokafka."""
-    asyncio.run(_aiokafka_produce(bootstrap, topic, count, settings))
+    asyncio.run(_aiokafka_produce(bootstrap, topic, count, **settings))
 
 
-async def _aiokafka_produce(
-    bootstrap: str, topic: str, count: int, settings: dict[str, Any]
-) -> None:
+async def _aiokafka_produce(bootstrap: str, topic: str, count: int, **settings: Any) -> None:
     from aiokafka import AIOKafkaProducer
 
-    producer = AIOKafkaProducer(bootstrap_servers=bootstrap, client_id="writer", **settings)
-    await producer.start()
-    for number in range(count):
-        await producer.send_and_wait(topic, f"order {number}".encode(), partition=number % 2)
-    await producer.stop()
+    own = {"bootstrap_servers": bootstrap, "client_id": "writer", **settings}
+    async with AIOKafkaProducer(**own) as producer:
+        for number in range(count):
+            await producer.send_and_wait(topic, f"order {number}".encode(), partition=number % 2)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import gzip
-import http.server
 import shutil
-import socket
-import socketserver
 import ssl
 import subprocess
 import tempfile
-import threading
-import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import zstandard
 
-from barnabas.captures.checks import CHECKS, Check
-from barnabas.captures.checks.finding import Finding
+from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
@@ -30,6 +23,7 @@ from barnabas.peers.apache.client import JavaClient
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.ports import free_ports
 from tests.samples import clients, wrong_client
+from tests.samples.others import others
 from tests.samples.recorders import bare, dumpcap, ports, proxy, tcpdump
 
 HERE: Final = Path(__file__).parent
@@ -39,6 +33,11 @@ TWO: Final = {"num.partitions": "2"}
 DELAY: Final = {"group.initial.rebalance.delay.ms": "0"}
 PASSWORD: Final = "correct-horse-battery-staple"
 """Not to be found in the sample."""
+
+
+def kafka(version: str, brokers: int = 1, more: Mapping[str, str] | None = None) -> ApacheCluster:
+    """Apache Kafka whose topics have two partitions."""
+    return ApacheCluster(version, brokers, settings={**TWO, **(more or {})}, timeout=90)
 
 
 def embedded(path: Path) -> None:
@@ -63,7 +62,7 @@ def kip_848(path: Path) -> None:
         "group.consumer.min.heartbeat.interval.ms": "500",
     }
     with (
-        ApacheCluster("4.3.1", 1, settings=TWO | beats, timeout=90) as cluster,
+        kafka("4.3.1", more=beats) as cluster,
         proxy(cluster.bootstrap, path) as where,
     ):
         clients.produce(where, TOPIC, 12)
@@ -90,16 +89,16 @@ def flapping(path: Path) -> None:
     }
     works: list[list[Any]] = [["rejoin"], ["work", 3], ["commit", "sync", "late"]]
     with (
-        ApacheCluster("4.3.1", 1, settings=TWO | DELAY, timeout=90) as cluster,
+        kafka("4.3.1", more=DELAY) as cluster,
         proxy(cluster.bootstrap, path) as where,
         JavaClient("4.3.1", own | {"bootstrap.servers": where}) as java,
     ):
         java.administer("create", topic=TOPIC, partitions=2)
-        healthy = {"steps": [["settle", 2], ["say", "begun"], ["keep", 20]]}
-        slow = {"steps": [["hear", "begun"], *(works * 4)]}
+        healthy = [["settle", 2], ["say", "begun"], ["keep", 20]]
+        slow = [["hear", "begun"], *(works * 4)]
         members = [
-            one | {"settings": {"client.id": name}}
-            for name, one in (("healthy", healthy), ("slow", slow))
+            {"steps": steps, "settings": {"client.id": name}}
+            for name, steps in (("healthy", healthy), ("slow", slow))
         ]
         java.follow(TOPIC, 1, [members])
 
@@ -109,7 +108,7 @@ def transactions(path: Path) -> None:
     own = {"transactional.id": "payments", "client.id": "payments"}
     reads = {"isolation.level": "read_committed", "fetch.max.wait.ms": "300"}
     with (
-        ApacheCluster("4.3.1", 1, settings=TWO, timeout=90) as cluster,
+        kafka("4.3.1") as cluster,
         proxy(cluster.bootstrap, path) as where,
         JavaClient("4.3.1", {"bootstrap.servers": where, "enable.metrics.push": "false"}) as java,
     ):
@@ -128,7 +127,7 @@ def transactions(path: Path) -> None:
 def old_formats(path: Path) -> None:
     """Java 0.10.2.1: message sets of magic 1 and no transactions; a group with range assignment."""
     with (
-        ApacheCluster("0.10.2.1", 1, settings=TWO, timeout=90) as cluster,
+        kafka("0.10.2.1") as cluster,
         JavaClient("0.10.2.1", {"bootstrap.servers": cluster.bootstrap}) as java,
         tcpdump(ports(cluster.bootstrap), path),
     ):
@@ -143,7 +142,7 @@ def rebalance(path: Path) -> None:
         plain = Path(folder) / "plain.pcap"
         slow = {"replica.fetch.wait.max.ms": "2000"}  # fewer packets
         with (
-            ApacheCluster("3.9.1", 3, settings=TWO | slow, timeout=90) as cluster,
+            kafka("3.9.1", 3, more=slow) as cluster,
             tcpdump(ports(cluster.bootstrap), plain),
         ):
             clients.aiokafka_group(cluster.bootstrap, TOPIC, 8)
@@ -152,103 +151,19 @@ def rebalance(path: Path) -> None:
 
 def beside(path: Path) -> None:
     """Kafka, HTTP, TLS and something else, side by side."""
-    with ExitStack() as stack:
-        cluster = stack.enter_context(EmbeddedCluster(1, topics={TOPIC: 2}))
-        others = [stack.enter_context(one) for one in (_http(), _tls(), _lines())]
-        where = [*ports(cluster.bootstrap), *(port for port, _ in others)]
-        stack.enter_context(dumpcap(where, path))
+    with (
+        EmbeddedCluster(1, topics={TOPIC: 2}) as cluster,
+        others() as (of_others, speak),
+        dumpcap([*ports(cluster.bootstrap), *of_others], path),
+    ):
         clients.produce(cluster.bootstrap, TOPIC, 8)
-        for _, speak in others:
-            speak()
+        speak()
         _read_and_commit(cluster.bootstrap, 8)
-
-
-Other = tuple[int, Callable[[], None]]
-"""A port, and what speaks to it."""
-
-
-@contextmanager
-def _serving(server: socketserver.BaseServer) -> Iterator[None]:
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-class _Page(http.server.BaseHTTPRequestHandler):
-    server_version, sys_version = "sample", ""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(b"a page")
-
-    def log_message(self, *said: object) -> None:
-        """Nothing."""
-
-
-@contextmanager
-def _http() -> Iterator[Other]:
-    with http.server.HTTPServer(("127.0.0.1", 0), _Page) as server, _serving(server):
-        port = server.server_port
-
-        def get() -> None:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/") as answer:
-                answer.read()
-
-        yield port, get
-
-
-class _Upper(socketserver.StreamRequestHandler):
-    def handle(self) -> None:
-        for line in self.rfile:
-            self.wfile.write(line.upper())
-
-
-@contextmanager
-def _lines() -> Iterator[Other]:
-    with socketserver.TCPServer(("127.0.0.1", 0), _Upper) as server, _serving(server):
-        port = server.server_address[1]
-        yield port, lambda: _say(socket.create_connection(("127.0.0.1", port)))
-
-
-def _say(connected: socket.socket) -> None:
-    with connected:
-        connected.sendall(b"a protocol of lines, of which nobody here knows\n")
-        connected.recv(100)
-
-
-@contextmanager
-def _tls() -> Iterator[Other]:
-    import trustme
-
-    authority = trustme.CA(organization_name="sample", organization_unit_name="sample")
-    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    certificate = authority.issue_cert(
-        "127.0.0.1", organization_name="sample", organization_unit_name="sample"
-    )
-    certificate.configure_cert(server_side)
-    client_side = ssl.create_default_context()
-    authority.configure_trust(client_side)
-    with socketserver.TCPServer(("127.0.0.1", 0), _Upper) as server:
-        server.socket = server_side.wrap_socket(server.socket, server_side=True)
-        port = server.server_address[1]
-
-        def say() -> None:
-            plain = socket.create_connection(("127.0.0.1", port))
-            _say(client_side.wrap_socket(plain, server_hostname="127.0.0.1"))
-
-        with _serving(server):
-            yield port, say
 
 
 def midway(path: Path) -> None:
     """A producer and a consumer that had begun before."""
-    with ApacheCluster("4.3.1", 1, settings=TWO, timeout=90) as cluster:
+    with kafka("4.3.1") as cluster:
         where = cluster.bootstrap
         reader = clients.member(where, TOPIC)
         clients.produce(where, TOPIC, 4)
@@ -265,7 +180,7 @@ def cut_short(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "plain.pcap"
         with (
-            ApacheCluster("3.9.1", 1, settings=TWO, timeout=90) as cluster,
+            kafka("3.9.1") as cluster,
             tcpdump(ports(cluster.bootstrap), plain, "-s", "300"),
         ):
             clients.produce(cluster.bootstrap, TOPIC, 8, size=20)
@@ -287,30 +202,19 @@ def faults(path: Path) -> None:
 def wrong(path: Path) -> None:
     """A client that does wrong what a client can do wrong."""
     slow = {"replica.fetch.wait.max.ms": "5000"}
-    with ApacheCluster("3.9.1", 2, settings=TWO | slow, timeout=90) as cluster:
+    with kafka("3.9.1", 2, more=slow) as cluster:
         clients.produce(cluster.bootstrap, TOPIC, 4)
         for attempt in range(20):  # on a busy machine haste takes its time
             with tcpdump(ports(cluster.bootstrap), path):
                 wrong_client.run(cluster.brokers, TOPIC, f"readers-{attempt}")
-            found = Counter(check.name for check, _ in findings(path))
-            if found == SHOWN:
+            exchanges = Conversations(strays=True).exchanges(CaptureReader(path))
+            found = Counter(check.name for check, _ in run(exchanges, CHECKS))
+            if found == dict.fromkeys(ONCE, 1) | {"backoff": 2}:
                 return
         raise RuntimeError(f"{path.name} shows {dict(found)}")
 
 
-SHOWN: Final = {
-    "correlation_ids": 1,
-    "versions": 1,
-    "leaders": 1,
-    "fetch_loops": 1,
-    "commits": 1,
-    "backoff": 2,
-}
-
-
-def findings(path: Path) -> Iterator[tuple[Check, Finding]]:
-    """What the checks say of a file."""
-    return run(Conversations(strays=True).exchanges(CaptureReader(path)), CHECKS)
+ONCE: Final = ("correlation_ids", "versions", "leaders", "fetch_loops", "commits")
 
 
 def sasl(path: Path) -> None:
@@ -326,7 +230,7 @@ def sasl(path: Path) -> None:
             f'{module} required user_alice="{PASSWORD}";'
         ),
     }
-    with ApacheCluster("3.9.1", 1, settings=TWO | settings, timeout=90) as cluster:
+    with kafka("3.9.1", more=settings) as cluster:
         spare = f"127.0.0.1:{cluster.nodes[1].node.spare_port}"
         with proxy(spare, path) as where:
             alice = {

@@ -18,7 +18,18 @@ class Changes(NamedTuple):
 
 
 def compare(recorded: Any, current: Any) -> Changes:
-    """Compare two documents of JSON. Lists are sets: each entry is there or not."""
+    """Compare two documents of JSON. Lists are sets: each entry is there or not.
+
+    >>> recorded = {"code": 1, "names": ["a", "b"], "rule": {"required": ["do"]}}
+    >>> compare(recorded, {**recorded, "names": ["b", "a"]})
+    Changes(breaking=(), additive=())
+    >>> compare(recorded, {"code": 2, "names": ["a"], "rule": {"required": ["do", "name"]}}).breaking
+    ('changed: code from 1 to 2', 'gone: names.b (an entry)', 'new: rule.required.name (an entry)')
+    >>> compare(recorded, {**recorded, "more": 1, "rule": {"required": []}})
+    Changes(breaking=(), additive=('gone: rule.required.do (an entry)', 'new: more (1)'))
+    >>> compare(recorded, {**recorded, "names": {"a": 1}}).breaking[0]
+    'changed: names from list to object'
+    """
     before, now = dict(_flat(recorded)), dict(_flat(current))
     breaking: list[str] = []
     additive: list[str] = []
