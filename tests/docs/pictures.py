@@ -100,24 +100,10 @@ def report(folder: Path, picture: Path) -> None:
     command = [_BARNABAS, "analyze", "demo.pcapng", "--out", "analysis"]
     if subprocess.run(command, cwd=folder, check=False, timeout=300).returncode > 1:
         raise SystemExit("barnabas analyze did not make the report")
-    subprocess.run(
-        [
-            "chromium",
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-            "--hide-scrollbars",
-            "--virtual-time-budget=5000",
-            f"--user-data-dir={folder / 'profile'}",
-            f"--screenshot={picture}",
-            "--window-size=1000,890",
-            (folder / "analysis" / "report.html").as_uri(),
-        ],
-        check=True,
-        timeout=120,
-        stderr=subprocess.DEVNULL,
-    )
+    address = (folder / "analysis" / "report.html").as_uri()
+    with page_at(address, width=1000) as shown:
+        shown.set_viewport_size({"width": 1000, "height": 890})
+        shown.screenshot(path=picture)
 
 
 def page(pictures: Path) -> None:

@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from barnabas.plural import plural
-
 
 def page(title: str, *parts: str) -> str:
     """A page: its title, where it comes from, and the parts that are not empty."""
@@ -55,11 +53,6 @@ def prose(text: str | None) -> str:
     return "".join(parts)
 
 
-def count(number: int, noun: str) -> str:
-    """A number of things."""
-    return plural(number, noun)
-
-
 def kind(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     """What a setting takes, of its JSON Schema, in a word or the words that it may be."""
     if "$ref" in schema:
@@ -68,9 +61,7 @@ def kind(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     if "const" in schema:
         return code(str(schema["const"]).lower())
     if "enum" in schema:
-        return (
-            ", ".join(code(word) for word in schema["enum"]) if len(schema["enum"]) < 10 else "API"
-        )
+        return ", ".join(map(code, schema["enum"])) if len(schema["enum"]) < 10 else "API"
     if "anyOf" in schema:
         found = (kind(one, definitions) for one in schema["anyOf"] if one.get("type") != "null")
         return " or ".join(dict.fromkeys(found))
