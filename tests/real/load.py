@@ -6,9 +6,10 @@ import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, Final, Self
 
 from confluent_kafka import (
@@ -45,7 +46,7 @@ PACE: Final = 0.01
 class Sender:
     """An idempotent producer that sends numbered records at a steady pace, in a thread."""
 
-    def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
+    def __init__(self, bootstrap: str, topic: str, partitions: int, **settings: Any) -> None:
         self.sent: list[Record] = []
         self.acknowledged: dict[Record, float] = {}
         """When, in seconds."""
@@ -61,6 +62,7 @@ class Sender:
                 "acks": "all",
                 "linger.ms": 5,
                 "message.timeout.ms": 60_000,
+                **settings,
             }
         )
         self._thread = threading.Thread(target=self._work, name=f"sender {topic}")
@@ -111,7 +113,7 @@ class Sender:
 class Group:
     """A consumer in a group that reads all the time, in a thread."""
 
-    def __init__(self, bootstrap: str, topic: str) -> None:
+    def __init__(self, bootstrap: str, topic: str, **settings: Any) -> None:
         self.received: set[Record] = set()
         self._stop = threading.Event()
         self._consumer = Consumer(
@@ -122,6 +124,7 @@ class Group:
                 "auto.offset.reset": "earliest",
                 "session.timeout.ms": 6000,
                 "heartbeat.interval.ms": 1000,
+                **settings,
             }
         )
         self._consumer.subscribe([topic])
@@ -190,6 +193,23 @@ def read_log(bootstrap: str, topic: str, partitions: int, seconds: float = 30.0)
     finally:
         consumer.close()
     return found
+
+
+@contextmanager
+def working(
+    proxy: str, cluster: str, topics: Sequence[str], partitions: int
+) -> Iterator[list[Sender]]:
+    """Senders and groups through a proxy; in the end the log has all that was sent, in order."""
+    with ExitStack() as load:
+        senders = [load.enter_context(Sender(proxy, topic, partitions)) for topic in topics]
+        groups = [load.enter_context(Group(proxy, topic)) for topic in topics]
+        yield senders
+    assert all(group.received for group in groups)
+    for topic, sender in zip(topics, senders, strict=True):
+        assert not sender.failed
+        records = read_log(cluster, topic, partitions)
+        assert set(records) == set(sender.acknowledged) == set(sender.sent)
+        assert sorted(records, key=itemgetter(0)) == sorted(records)  # numbers never fall
 
 
 def _record(message: Message) -> Record:

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tests.waiting import SOON
+from barnabas.control_client import Client
+from tests.waiting import SOON, until
 
 
 def passed(said: str) -> int:
@@ -23,6 +24,15 @@ def passed(said: str) -> int:
     _, _, table = said.partition("\nAPI ")
     rows = itertools.takewhile(str.strip, table.splitlines()[1:])
     return sum(int(cells[1]) for row in rows if (cells := row.split())[1].isdigit())
+
+
+def sockets_of(pid: int) -> int:
+    """How many sockets a process has open."""
+    count = 0
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            count += os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:")
+    return count
 
 
 class ProxyProcess:
@@ -69,11 +79,19 @@ class ProxyProcess:
     @property
     def sockets(self) -> int:
         """How many of them are sockets."""
-        count = 0
-        for name in os.listdir(f"/proc/{self.pid}/fd"):
-            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-                count += os.readlink(f"/proc/{self.pid}/fd/{name}").startswith("socket:")
-        return count
+        return sockets_of(self.pid)
+
+    @property
+    def workers(self) -> list[int]:
+        """Its children but the log's reader, which is behind in nice."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [int(pid) for pid in children if os.getpriority(os.PRIO_PROCESS, int(pid)) == 0]
+
+    @property
+    def control(self) -> Client:
+        """A client of its control port, with --control."""
+        host, _, port = self.ready["control"].rpartition(":")
+        return Client((host, int(port)), self.ready["token"])
 
     @property
     def resident(self) -> int:
@@ -102,6 +120,10 @@ class ProxyProcess:
             return self._last_said
         self._said.seek(0)
         return self._said.read()
+
+    def until_said(self, words: str) -> None:
+        """Wait until it has printed these words for a person."""
+        until(lambda: words in self.said, words)
 
     def _memory(self, name: str) -> int:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():

@@ -6,14 +6,12 @@ import asyncio
 import re
 import socket
 import ssl
-import subprocess
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import trustme
@@ -28,6 +26,8 @@ from confluent_kafka.admin import (
 )
 
 from barnabas.peers.apache import ApacheCluster
+from tests.barnabas.cli.command import run
+from tests.real.load import Group, Sender
 from tests.real.process import ProxyProcess
 from tests.real.secured import PASSWORD, SCRAM_PASSWORD, secured, settings
 from tests.waiting import SOON, until
@@ -70,10 +70,8 @@ def users(cluster: ApacheCluster, folder: Path) -> None:
     made = folder / "made.pcapng"
     with proxy_process(cluster.bootstrap, folder, "--capture", str(made)) as plain:
         admin = AdminClient({"bootstrap.servers": plain.bootstrap})
-        information = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
-        user = UserScramCredentialUpsertion(
-            "bob", information, SCRAM_PASSWORD.encode(), b"salt" * 5
-        )
+        scram = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+        user = UserScramCredentialUpsertion("bob", scram, SCRAM_PASSWORD.encode(), b"salt" * 5)
         topics = [NewTopic(name, 3, 3) for name in ("alice", "bob")]
         for done in (
             *admin.alter_user_scram_credentials([user]).values(),
@@ -85,119 +83,73 @@ def users(cluster: ApacheCluster, folder: Path) -> None:
     assert b"salt" * 5 not in made.read_bytes()
 
 
-def bob(bootstrap: str, ca: Path, password: str = SCRAM_PASSWORD) -> dict[str, Any]:
+def bob(ca: Path, password: str = SCRAM_PASSWORD, **more: str) -> dict[str, Any]:
     """librdkafka's configuration; it authenticates again before a session is over (KIP-368)."""
     return {
-        "bootstrap.servers": bootstrap,
         "security.protocol": "SASL_SSL",
         "ssl.ca.location": str(ca),
         "sasl.mechanism": "SCRAM-SHA-256",
         "sasl.username": "bob",
         "sasl.password": password,
         "client.id": "bob",
+        **more,
     }
 
 
-def alice(bootstrap: str, ca: Path) -> dict[str, Any]:
-    """aiokafka's; its connections are closed when a session is over, and it comes again."""
-    return {
-        "bootstrap_servers": bootstrap,
-        "security_protocol": "SASL_SSL",
-        "ssl_context": ssl.create_default_context(cafile=ca),
-        "sasl_mechanism": "PLAIN",
-        "sasl_plain_username": "alice",
-        "sasl_plain_password": PASSWORD,
-        "client_id": "alice",
-    }
+class Alice(threading.Thread):
+    """aiokafka's producer and consumer; their connections end with a session, and they come again."""
 
-
-class Load:
-    """Two clients that each produce to a topic and consume it, until told to end."""
-
-    def __init__(self, proxy: ProxyProcess) -> None:
-        self.acknowledged: dict[str, list[bytes]] = {"alice": [], "bob": []}
-        self.consumed: dict[str, set[bytes]] = {"alice": set(), "bob": set()}
-        self.problems: list[str] = []
-        """What ended a client, with the place."""
-        self._proxy = proxy
-        self._produced = threading.Event()
+    def __init__(self, bootstrap: str, ca: Path) -> None:
+        super().__init__()
+        self.acknowledged: list[bytes] = []
+        self.consumed: set[bytes] = set()
+        self.problem = ""
+        """What ended it, with the place."""
+        self.produced = threading.Event()
         self._over = threading.Event()
-        works = (self._alice_sends, self._alice_reads, self._bob_sends, self._bob_reads)
-        self._threads = [threading.Thread(target=self._run, args=(work,)) for work in works]
+        self._settings: dict[str, Any] = {
+            "bootstrap_servers": bootstrap,
+            "security_protocol": "SASL_SSL",
+            "ssl_context": ssl.create_default_context(cafile=ca),
+            "sasl_mechanism": "PLAIN",
+            "sasl_plain_username": "alice",
+            "sasl_plain_password": PASSWORD,
+            "client_id": "alice",
+        }
 
-    def __enter__(self) -> Load:
-        for thread in self._threads:
-            thread.start()
+    def __enter__(self) -> Self:
+        self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._produced.set()
+        self.produced.set()
         self._over.set()
-        for thread in self._threads:
-            thread.join(SOON)
+        self.join(SOON)
 
-    def all_there(self) -> bool:
-        """Whether all that was acknowledged was consumed; no more is produced from here on."""
-        self._produced.set()
-        return all(set(sent) <= self.consumed[user] for user, sent in self.acknowledged.items())
-
-    def _run(self, work: Any) -> None:
+    def run(self) -> None:
         try:
-            work()
+            asyncio.run(self._work())
         except BaseException:  # noqa: BLE001 - shown by the test
-            self.problems.append(traceback.format_exc())
+            self.problem = traceback.format_exc()
 
-    def _bob_sends(self) -> None:
-        producer = Producer(bob(self._proxy.bootstrap, self._proxy.ca) | {"acks": "all"})
-        sent = self.acknowledged["bob"]
-        number = 0
-        while not self._produced.wait(0.05):
-            producer.produce(
-                "bob",
-                b"bob %d" % number,
-                callback=lambda problem, message: None if problem else sent.append(message.value()),
-            )
-            producer.poll(0)
-            number += 1
-        producer.flush(SOON)
+    async def _work(self) -> None:
+        await asyncio.gather(self._send(), self._read())
 
-    def _bob_reads(self) -> None:
-        group = {"group.id": "bob", "auto.offset.reset": "earliest"}
-        consumer = Consumer(bob(self._proxy.bootstrap, self._proxy.ca) | group)
-        consumer.subscribe(["bob"])
-        while not self._over.is_set():
-            message = consumer.poll(0.2)
-            if message is not None and message.error() is None:
-                self.consumed["bob"].add(message.value())
-        consumer.close()
-
-    def _alice_sends(self) -> None:
-        asyncio.run(self._sends())
-
-    async def _sends(self) -> None:
-        configuration = alice(self._proxy.bootstrap, self._proxy.ca)
-        sent = self.acknowledged["alice"]
-        number = 0
-        async with AIOKafkaProducer(
-            acks="all", enable_idempotence=True, **configuration
-        ) as producer:
-            while not self._produced.is_set():
-                value = b"alice %d" % number
+    async def _send(self) -> None:
+        own = {"acks": "all", "enable_idempotence": True, **self._settings}
+        async with AIOKafkaProducer(**own) as producer:
+            while not self.produced.is_set():
+                value = b"alice %d" % len(self.acknowledged)
                 await producer.send_and_wait("alice", value)
-                sent.append(value)
-                number += 1
+                self.acknowledged.append(value)
                 await asyncio.sleep(0.05)
 
-    def _alice_reads(self) -> None:
-        asyncio.run(self._reads())
-
-    async def _reads(self) -> None:
-        configuration = alice(self._proxy.bootstrap, self._proxy.ca)
-        group = {"group_id": "alice", "auto_offset_reset": "earliest"}
-        async with AIOKafkaConsumer("alice", **group, **configuration) as consumer:
+    async def _read(self) -> None:
+        group = {"group_id": "alice", "auto_offset_reset": "earliest", **self._settings}
+        async with AIOKafkaConsumer("alice", **group) as consumer:
             while not self._over.is_set():
                 for messages in (await consumer.getmany(timeout_ms=200)).values():
-                    self.consumed["alice"].update(message.value for message in messages)
+                    self.consumed.update(message.value for message in messages)
 
 
 @pytest.mark.timeout(300)  # with three brokers to start, and each to start again
@@ -205,20 +157,28 @@ class Load:
 def test_sessions_are_renewed_and_brokers_restarted_under_load(
     cluster: ApacheCluster, proxy: ProxyProcess, folder: Path
 ) -> None:
-    with Load(proxy) as load:
-        until(lambda: all(map(len, load.consumed.values())) or load.problems, "the first records")
-        time.sleep(LASTS)
-        for node in cluster.nodes:
-            cluster.stop(node)
-            cluster.start(node)
-        counts = {user: len(sent) for user, sent in load.acknowledged.items()}
-        until(
-            lambda: all(len(sent) > counts[user] for user, sent in load.acknowledged.items()),
-            "records after the restarts",
-        )
-        until(load.all_there, "all that was acknowledged")
-    assert not load.problems
-    assert all(len(sent) > 100 for sent in load.acknowledged.values())
+    own = bob(proxy.ca)
+    with (
+        Group(proxy.bootstrap, "bob", **own) as group,
+        Alice(proxy.bootstrap, proxy.ca) as alice,
+    ):
+        with Sender(proxy.bootstrap, "bob", 3, **own) as sender:
+            until(lambda: (group.received and alice.consumed) or alice.problem, "the first records")
+            time.sleep(LASTS)
+            for node in cluster.nodes:
+                cluster.stop(node)
+                cluster.start(node)
+            ours, others = len(sender.acknowledged), len(alice.acknowledged)
+            until(
+                lambda: len(sender.acknowledged) > ours and len(alice.acknowledged) > others,
+                "records after the restarts",
+            )
+        alice.produced.set()
+        until(lambda: group.received >= set(sender.acknowledged), "all of bob's")
+        until(lambda: alice.consumed >= set(alice.acknowledged), "all of alice's")
+    assert not sender.failed
+    assert not alice.problem
+    assert min(len(sender.acknowledged), len(alice.acknowledged)) > 100
 
     said = {one["sasl"] for one in proxy.exchanges if one["api"] == "SaslAuthenticate"}
     assert {
@@ -227,26 +187,20 @@ def test_sessions_are_renewed_and_brokers_restarted_under_load(
         "SCRAM-SHA-256 bob → authenticated for 10 s",
         "SCRAM-SHA-256 bob → authenticated again for 10 s",
     } <= said
-    no_password_is_in_log_and_capture(proxy, folder)
-
-
-def no_password_is_in_log_and_capture(proxy: ProxyProcess, folder: Path) -> None:
     capture = (folder / "run.pcapng").read_bytes()
-    log = "".join(proxy.lines)
     assert len(capture) > 100_000
     for secret in (PASSWORD, SCRAM_PASSWORD, "n=bob"):
         assert secret.encode() not in capture
-        assert secret not in log
-    command = [sys.executable, "-m", "barnabas", "decode", str(folder / "run.pcapng")]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    assert "SCRAM-SHA-256 bob → authenticated again for 10 s" in shown
+        assert secret not in "".join(proxy.lines)
+    decoded = run("decode", folder / "run.pcapng").stdout
+    assert "SCRAM-SHA-256 bob → authenticated again for 10 s" in decoded
 
 
 def refusal(bootstrap: str, ca: Path) -> str:
     """What librdkafka says of a wrong password, without addresses and times."""
     said: list[str] = []
-    configuration = bob(bootstrap, ca, "wrong") | {"sasl.mechanism": "PLAIN"}
-    admin = AdminClient(configuration, error_cb=lambda problem: said.append(problem.str()))
+    own = bob(ca, "wrong", **{"bootstrap.servers": bootstrap, "sasl.mechanism": "PLAIN"})
+    admin = AdminClient(own, error_cb=lambda problem: said.append(problem.str()))
     until(lambda: admin.poll(0.1) is not None and said, "an error")
     text = next(line for line in said if "uthenticat" in line)
     return re.sub(r"\S*127\.0\.0\.1:\d+\S*|\(after .*\)", "", text).strip()
@@ -259,12 +213,8 @@ def test_a_wrong_password_is_the_brokers_to_refuse(
     through = refusal(proxy.bootstrap, proxy.ca)
     assert "Authentication failed: Invalid username or password" in direct
     assert through == direct
-    until(
-        lambda: any(
-            "refused: Authentication failed" in one.get("sasl", "") for one in proxy.exchanges
-        ),
-        "the refusal in the log",
-    )
+    refused = "refused: Authentication failed"
+    until(lambda: any(refused in one.get("sasl", "") for one in proxy.exchanges), "in the log")
 
 
 def attempt(bootstrap: str, context: ssl.SSLContext | None) -> bytes:
@@ -289,28 +239,23 @@ def test_broken_tls_costs_its_connection_and_is_said(
     stranger = ssl.create_default_context(cafile=folder / "stranger.pem")
     with pytest.raises(ssl.SSLCertVerificationError):
         attempt(proxy.bootstrap, stranger)
-    until(lambda: "TLS with the client failed: tlsv1 alert unknown ca" in proxy.said, "who is it")
+    proxy.until_said("TLS with the client failed: tlsv1 alert unknown ca")
     attempt(proxy.bootstrap, None)
-    until(
-        lambda: "TLS with the client failed: the peer speaks plain text, not TLS" in proxy.said,
-        "plain text",
-    )
+    proxy.until_said("TLS with the client failed: the peer speaks plain text, not TLS")
 
-    with proxy_process(secured(cluster), folder, "--broker-ca", f"{folder}/stranger.pem") as it:
-        assert attempt(it.bootstrap, None) == b""
-        until(lambda: "TLS to the broker failed: certificate verify failed" in it.said, "the CA")
-    with proxy_process(cluster.bootstrap, folder, "--broker-ca", f"{folder}/brokers.pem") as it:
-        assert attempt(it.bootstrap, None) == b""
-        until(
-            lambda: "TLS to the broker failed: the peer closed the connection; perhaps" in it.said,
-            "a broker without TLS",
-        )
+    for broker, trusted, words in (
+        (secured(cluster), "stranger.pem", "certificate verify failed"),
+        (cluster.bootstrap, "brokers.pem", "the peer closed the connection; perhaps"),
+    ):
+        with proxy_process(broker, folder, "--broker-ca", str(folder / trusted)) as it:
+            assert attempt(it.bootstrap, None) == b""
+            it.until_said(f"TLS to the broker failed: {words}")
     with proxy_process(secured(cluster), folder) as it:
         with pytest.raises(OSError):
             attempt(it.bootstrap, stranger)
-        until(lambda: "speaks TLS, not Kafka in plain text" in it.said, "a client with TLS")
+        it.until_said("speaks TLS, not Kafka in plain text")
     # all of that has cost the proxy nothing
-    admin = AdminClient(bob(proxy.bootstrap, proxy.ca))
+    admin = AdminClient(bob(proxy.ca, **{"bootstrap.servers": proxy.bootstrap}))
     assert len(admin.list_topics(timeout=SOON).brokers) == 3
 
 
@@ -326,10 +271,8 @@ def test_tls_that_passes_untouched(folder: Path) -> None:
     }
     with ApacheCluster("3.9.1", settings=settings(ca) | own) as cluster:
         port = cluster.nodes[1].node.spare_port
-        listen = ("--listen", f"127.0.0.1:{port}")
-        with proxy_process(
-            f"127.0.0.2:{port}", folder, *listen, "--tls-passthrough"
-        ) as passthrough:
+        passing = ("--listen", f"127.0.0.1:{port}", "--tls-passthrough")
+        with proxy_process(f"127.0.0.2:{port}", folder, *passing) as passthrough:
             client = {
                 "bootstrap.servers": passthrough.bootstrap,
                 "security.protocol": "SSL",

@@ -58,7 +58,7 @@ def test_a_broker_that_refuses_closes_its_client_at_once() -> None:
     with ProxyProcess("127.0.0.1:1", "--connect-timeout", "60s") as proxy:
         with socket.create_connection(proxy.address, timeout=SOON) as client:
             assert client.recv(1) == b""
-        until(lambda: "can't be reached: Connection refused; closed" in proxy.said, "it is said")
+        proxy.until_said("can't be reached: Connection refused; closed")
 
 
 def test_a_broker_that_has_vanished_closes_its_client_after_the_connect_timeout() -> None:
@@ -70,7 +70,7 @@ def test_a_broker_that_has_vanished_closes_its_client_after_the_connect_timeout(
             with suppress(ConnectionResetError):  # what was sent is not read any more
                 assert client.recv(1) == b""
         assert time.monotonic() - begun >= 0.3
-        until(lambda: "can't be reached: no answer in 0.3 s" in proxy.said, "it is said")
+        proxy.until_said("can't be reached: no answer in 0.3 s")
         until(lambda: proxy.descriptors <= before + 1, "descriptors are given back")
 
 
@@ -122,7 +122,7 @@ def test_it_goes_on_after_its_descriptors_had_run_out() -> None:
         with ExitStack() as stack:
             for _ in range(60):
                 stack.enter_context(socket.create_connection(proxy.address, timeout=SOON))
-            until(lambda: "Too many open files" in proxy.said, "it is said")
+            proxy.until_said("Too many open files")
             before = machine.cpu_seconds(proxy.pid)
             time.sleep(1)
             after = machine.cpu_seconds(proxy.pid)
