@@ -84,12 +84,15 @@ def changed(body: bytes, chance: random.Random) -> bytes:
     return body[:at] + bytes([chance.randrange(256)]) + body[at + 1 :]
 
 
+def some_frames(chance: random.Random) -> list[Line]:
+    """Golden frames, no large ones."""
+    return chance.sample([frame for frame in golden_frames() if len(frame["hex"]) < 4000], 500)
+
+
 def test_what_we_refuse_of_random_changes_is_malformed_and_nothing_else(tmp_path: Path) -> None:
     chance = random.Random(7)
     said, refused = [], []
-    for frame in chance.sample(
-        [frame for frame in golden_frames() if len(frame["hex"]) < 4000], 500
-    ):
+    for frame in some_frames(chance):
         key, direction, version = frame["key"], frame["direction"], frame["version"]
         body = changed(bytes.fromhex(frame["hex"]), chance)
         said.append(conversation(direction, key, version, body))
@@ -111,9 +114,7 @@ def test_what_we_refuse_of_random_changes_is_malformed_and_nothing_else(tmp_path
 def test_frames_that_are_cut_or_of_wrong_sizes_do_no_harm(tmp_path: Path) -> None:
     chance = random.Random(8)
     said: list[list[Said]] = []
-    for frame in chance.sample(
-        [frame for frame in golden_frames() if len(frame["hex"]) < 4000], 500
-    ):
+    for frame in some_frames(chance):
         talk = conversation(
             frame["direction"], frame["key"], frame["version"], bytes.fromhex(frame["hex"])
         )

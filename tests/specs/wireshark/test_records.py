@@ -14,7 +14,7 @@ import pytest
 from barnabas.specs.records import Record, build
 from tests.captures.traffic import Said, request
 from tests.golden.frames import golden_lines
-from tests.specs.wireshark.dissected import Shown, alike, capture_of, dissected, tshark
+from tests.specs.wireshark.dissected import Dissected, Shown, alike, capture_of, dissected, tshark
 
 pytestmark = pytest.mark.needs_tshark
 
@@ -33,6 +33,12 @@ def readable(golden: dict[str, Any]) -> bool:
 def produce(number: int, records: bytes) -> bytes:
     partitions = [{"index": 0, "records": records}]
     return request(number, 0, 7, topic_data=[{"name": "t", "partition_data": partitions}])
+
+
+def shown_of(folder: Path, records: bytes) -> Dissected:
+    """What tshark makes of a record set in a Produce request."""
+    (found,) = dissected(capture_of(folder / "a.pcap", [("request", produce(1, records))]))
+    return found
 
 
 def expected_of(golden: dict[str, Any]) -> Iterator[Shown]:
@@ -73,11 +79,10 @@ def test_what_it_can_not_decompress_is_shown_as_bytes(
     tmp_path: Path, case: str, problems: int
 ) -> None:
     golden = next(one for one in SETS if one["case"].startswith(case))
-    path = capture_of(tmp_path / "a.pcap", [("request", produce(1, bytes.fromhex(golden["hex"])))])
-    (found,) = dissected(path)
+    found = shown_of(tmp_path, bytes.fromhex(golden["hex"]))
     assert "batch.compressed" in [name for name, _ in found.inside]
     assert len(found.inside_problems) == problems
-    assert f"({case.split('-')[1]})" in tshark(path, "-V").stdout
+    assert f"({case.split('-')[1]})" in tshark(tmp_path / "a.pcap", "-V").stdout
 
 
 def snappy(piece: bytes) -> bytes:
@@ -117,7 +122,7 @@ GZIP = gzip.compress(b"records", mtime=0)
 def test_what_is_wrong_with_compressed_bytes_is_said_of_them(
     tmp_path: Path, records: bytes, words: str
 ) -> None:
-    (found,) = dissected(capture_of(tmp_path / "a.pcap", [("request", produce(1, records))]))
+    found = shown_of(tmp_path, records)
     assert found.inside_problems == [f"what was compressed can't be read: {words}"]
 
 
@@ -127,8 +132,7 @@ def test_a_wrapper_inside_a_wrapper_is_refused_as_by_kafka(tmp_path: Path) -> No
         value = gzip.compress(records)
         body = b"\1\1" + bytes(8) + b"\xff\xff\xff\xff" + len(value).to_bytes(4) + value
         records = bytes(8) + (len(body) + 4).to_bytes(4) + zlib.crc32(body).to_bytes(4) + body
-    (found,) = dissected(capture_of(tmp_path / "a.pcap", [("request", produce(1, records))]))
-    (problem,) = found.inside_problems
+    (problem,) = shown_of(tmp_path, records).inside_problems
     assert problem.endswith("a wrapper inside a wrapper")
 
 
