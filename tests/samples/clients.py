@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from confluent_kafka import Consumer, Producer
+
+from tests.waiting import until
 
 SOON: Final = 30.0
 
@@ -17,15 +18,6 @@ READER: Final = {
     "fetch.wait.max.ms": 300,
     "log_level": 0,
 }
-
-
-def until(ready: Callable[[], Any], meanwhile: Callable[[], Any], what: str) -> None:
-    """Go on until it is so. Raises TimeoutError."""
-    deadline = time.monotonic() + SOON
-    while not ready():
-        if time.monotonic() > deadline:
-            raise TimeoutError(what)
-        meanwhile()
 
 
 def produce(
@@ -53,22 +45,26 @@ def member(bootstrap: str, topic: str, name: str = "reader", **settings: Any) ->
 
 def read(count: int, *members: Consumer) -> None:
     """Poll members until they have so many records together."""
-    left = [count]
+    got = 0
 
-    def poll() -> None:
+    def all_there() -> bool:
+        nonlocal got
         for one in members:
-            left[0] -= sum(not record.error() for record in one.consume(100, timeout=0.1))
+            got += sum(not record.error() for record in one.consume(100, timeout=0.1))
+        return got >= count
 
-    until(lambda: left[0] <= 0, poll, f"{left[0]} records are missing")
+    until(all_there, "all records", SOON)
 
 
 def settle(*members: Consumer, each: int) -> None:
     """Poll members until each has so many partitions."""
-    until(
-        lambda: all(len(one.assignment()) == each for one in members),
-        lambda: [one.consume(100, timeout=0.1) for one in members],
-        "the members do not share",
-    )
+
+    def shared() -> bool:
+        for one in members:
+            one.consume(100, timeout=0.1)
+        return all(len(one.assignment()) == each for one in members)
+
+    until(shared, "the members share", SOON)
 
 
 def aiokafka_group(bootstrap: str, topic: str, count: int) -> None:

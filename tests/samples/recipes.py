@@ -249,10 +249,9 @@ def tls(path: Path) -> None:
         folder = Path(name)
         with EmbeddedCluster(1, topics={TOPIC: 2}) as cluster:
             unused = folder / "unused.pcapng"
-            data = {"XDG_DATA_HOME": str(folder)}
             free = free_ports(3)[0]
             options = ("--client-tls", "--broker-ports", f"{free}-{free + 2}")
-            with proxy(cluster.bootstrap, unused, *options, environment=data) as where:
+            with proxy(cluster.bootstrap, unused, *options, data=folder) as where:
                 around = [*ports(where), free, free + 1, free + 2]
                 context = ssl.create_default_context(cafile=folder / "barnabas" / "ca" / "ca.pem")
                 context.keylog_filename = str(folder / "keys")

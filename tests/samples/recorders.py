@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import re
 import shlex
 import signal
@@ -13,10 +11,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from tests.real.process import ProxyProcess
 from tests.remaining import remaining
 
 SOON: Final = 30.0
@@ -25,23 +24,12 @@ SETTLES: Final = 1.5
 
 
 @contextlib.contextmanager
-def proxy(
-    bootstrap: str, path: Path, *options: str, environment: Mapping[str, str] | None = None
-) -> Iterator[str]:
+def proxy(bootstrap: str, path: Path, *options: str, data: Path | None = None) -> Iterator[str]:
     """`barnabas proxy --capture PATH`; where it listens."""
-    command = [*(sys.executable, "-m", "barnabas", "proxy", "--bootstrap-server", bootstrap)]
-    command += ["--listen", "127.0.0.1:0", "--log", "off", "--capture", str(path), *options]
-    _said("barnabas", command[3:])
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env=os.environ | (environment or {})
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield json.loads(process.stdout.readline())["ready"]["listen"]
-            process.send_signal(signal.SIGINT)
-            process.wait(SOON)
-        finally:
-            process.kill()
+    options = ("--capture", str(path), *options)
+    _said("barnabas", ("proxy", "--bootstrap-server", bootstrap, *options))
+    with ProxyProcess(bootstrap, *options, data=data) as running:
+        yield running.bootstrap
 
 
 @contextlib.contextmanager
