@@ -17,22 +17,7 @@ from barnabas.specs.declaration import Array, Bool, Int8, Int32, String, Struct,
 from barnabas.specs.message import Message
 from tests.specs.codec.every_kind import codec_of
 
-AWKWARD = (
-    "b",
-    "p",
-    "n",
-    "q",
-    "v",
-    "w",
-    "out",
-    "len",
-    "range",
-    "class",
-    "body",
-    "uuid",
-    "uvarint",
-    "Irregular",
-)
+AWKWARD = (*"bpnqvw", "out", "len", "range", "class", "body", "uuid", "uvarint", "Irregular")
 
 FIELDS = (
     *(name / kind for name, kind in zip(AWKWARD, (Uuid, String, Int32, Array(Int32)) * 4, strict=False)),

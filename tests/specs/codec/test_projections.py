@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from barnabas import specs
@@ -11,11 +9,8 @@ from barnabas.specs import embedded
 from barnabas.specs.codec import has_path
 from barnabas.specs.codec.careful_encoder import encode_carefully
 from barnabas.specs.codec.decoder import IRREGULAR
-from tests.golden.frames import golden_codec, golden_frames
 from tests.specs.codec import every_kind
 from tests.specs.codec.every_kind import filled, paths_of, picked
-
-FRAMES = golden_frames()
 
 
 def test_a_projection_has_what_is_asked_for_and_stops_behind_it() -> None:
@@ -88,25 +83,6 @@ def test_where_addresses_stand_in_a_tag_whose_size_changes_with_them() -> None:
         assert places == [(1, host, 7, 19 + size - 1, end)]
         assert boxes == [(13, 13 + size, len(body))]
         assert body[boxes[0][1] : boxes[0][2]][:5] == b"\2\0\0\0\1"
-
-
-def test_a_lead_reads_from_the_first_bytes_what_a_projection_reads_from_all() -> None:
-    choose = random.Random(5)
-    read = 0
-    for frame in choose.sample(FRAMES, 300):
-        codec, body = golden_codec(frame), bytes.fromhex(frame["hex"])
-        name = choose.choice([slot.name for slot in codec.layout.slots] or ["no_such_field"])
-        lead = codec.project_prefix(name)
-        found = lead(body)
-        if found is None:
-            continue
-        values, length = found
-        assert values == codec.project(name)(body), (frame["api"], name)
-        cut = choose.randrange(len(body) + 1)
-        assert lead(body[:length]) == found
-        assert lead(body[:cut]) == (found if cut >= length else None)
-        read += 1
-    assert read > 250
 
 
 def test_null_in_a_tagged_field_is_a_zero_in_front_of_a_structure() -> None:
