@@ -7,16 +7,13 @@ shows, all as chromium has them.
 
 from __future__ import annotations
 
-import fcntl
 import io
 import os
-import pty
 import re
-import struct
+import shlex
 import subprocess
 import sys
 import tempfile
-import termios
 from pathlib import Path
 from typing import Final
 
@@ -53,23 +50,19 @@ line-height: {line_height}px; font-variant-east-asian: full-width }}
 
 def on_a_terminal(command: list[str], folder: Path) -> str:
     """What a command prints on a terminal, with its colours."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, _COLUMNS, 0, 0))
-    environment = {**os.environ, "TERM": "xterm-256color"}
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=folder, env=environment
+    words = ["script", "-qec", f"stty cols {_COLUMNS} rows 40; {shlex.join(command)}", "/dev/null"]
+    done = subprocess.run(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "TERM": "xterm-256color"},
+        check=False,
     )
-    os.close(theirs)
-    said = bytearray()
-    while True:
-        try:
-            said += os.read(ours, 1 << 16)
-        except OSError:  # nobody has the other end any more
-            break
-    os.close(ours)
-    if process.wait():
-        raise SystemExit(f"{command}: exit code {process.returncode}\n{said.decode()}")
-    return said.decode()
+    if done.returncode:
+        raise SystemExit(f"{command}: exit code {done.returncode}\n{done.stdout}")
+    return done.stdout
 
 
 def shortened(said: str) -> list[Text]:
