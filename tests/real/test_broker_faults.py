@@ -6,20 +6,20 @@ proxy, and through one that captures.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from barnabas.peers.apache import ApacheCluster, UnavailableError
+from tests.barnabas.cli.command import run
 from tests.real.load import BACKOFF, COMMON, REQUEST_TIMEOUT, Group, Record, Sender, read_log
 from tests.real.process import ProxyProcess
 from tests.waiting import SOON, until
@@ -27,6 +27,7 @@ from tests.waiting import SOON, until
 pytestmark = [pytest.mark.needs_apache("3.9.1"), pytest.mark.timeout(180)]
 
 WAYS: Final = ("direct", "proxy", "capture")
+FAULTS: Final = ("stopped", "killed", "started again")
 BROKERS: Final = 3
 PARTITIONS: Final = 3
 
@@ -54,8 +55,7 @@ class Way:
     """What is in its topic at the end."""
 
 
-@dataclass
-class Outcome:
+class Outcome(NamedTuple):
     """What came of all of it."""
 
     ways: list[Way]
@@ -100,10 +100,9 @@ def go_through_it(cluster: ApacheCluster, capture: Path) -> Outcome:
                 wait_for_group(way)
         for way in ways:
             way.log = read_log(cluster.bootstrap, way.name, PARTITIONS)
-        left = {}
-        for name, proxy in proxies.items():
-            at_rest = before[name] + BROKERS
-            left[name] = sockets_left(proxy, at_rest)
+        left = {
+            name: sockets_left(proxy, before[name] + BROKERS) for name, proxy in proxies.items()
+        }
         capturing.terminate()
         capturing.wait()
         return Outcome(ways, left, capturing.said, capture)
@@ -120,40 +119,33 @@ def make_topics(bootstrap: str) -> None:
 
 def break_brokers(cluster: ApacheCluster, ways: list[Way]) -> None:
     """Stop one for a while, kill another one, start it again; all producers go on after each."""
+
+    def stop() -> None:
+        begun = time.monotonic()
+        cluster.pause(1)  # the first of the bootstrap servers
+        meet_newcomers(ways)
+        time.sleep(max(begun + STOPPED - time.monotonic(), 0))
+        cluster.resume(1)
+
     all_go_on(ways)
-    begun = time.monotonic()
-    cluster.pause(1)  # the first of the bootstrap servers
-    meet_newcomers(ways)
-    time.sleep(max(begun + STOPPED - time.monotonic(), 0))
-    cluster.resume(1)
-    all_go_on(ways)
-    measure(ways, "stopped", begun)
-    begun = time.monotonic()
-    cluster.kill(2)
-    all_go_on(ways)
-    measure(ways, "killed", begun)
-    begun = time.monotonic()
-    cluster.start(2)
-    all_go_on(ways)
-    measure(ways, "started again", begun)
+    faults = (stop, partial(cluster.kill, 2), partial(cluster.start, 2))
+    for name, fault in zip(FAULTS, faults, strict=True):
+        begun = time.monotonic()
+        fault()
+        all_go_on(ways)
+        for way in ways:
+            way.gaps[name] = way.sender.longest_gap(begun, time.monotonic())
 
 
 def all_go_on(ways: list[Way]) -> None:
     for way in ways:
-        wanted = {p: way.sender.progress(p) + 30 for p in range(PARTITIONS)}
-        for partition, count in wanted.items():
-            deadline = time.monotonic() + 60
-            while way.sender.progress(partition) < count:
-                assert time.monotonic() < deadline, (
-                    f"{way.name}: partition {partition} stands still"
-                )
-                time.sleep(0.02)
+        progress = way.sender.progress
+        marks = [progress(partition) + 30 for partition in range(PARTITIONS)]
+        until(partial(reached, progress, marks), f"{way.name}: all partitions go on")
 
 
-def measure(ways: list[Way], fault: str, begun: float) -> None:
-    now = time.monotonic()
-    for way in ways:
-        way.gaps[fault] = way.sender.longest_gap(begun, now)
+def reached(progress: Callable[[int], int], marks: list[int]) -> bool:
+    return all(progress(partition) >= mark for partition, mark in enumerate(marks))
 
 
 def meet_newcomers(ways: list[Way]) -> None:
@@ -203,7 +195,7 @@ def test_a_group_gets_everything(outcome: Outcome) -> None:
         assert way.group.received == set(way.log), way.name
 
 
-@pytest.mark.parametrize("fault", ["stopped", "killed", "started again"])
+@pytest.mark.parametrize("fault", FAULTS)
 def test_nobody_waits_longer_than_without_the_proxy(outcome: Outcome, fault: str) -> None:
     """A request that hangs costs its client REQUEST_TIMEOUT at least: none hangs that would not."""
     direct, *others = outcome.ways
@@ -224,8 +216,7 @@ def test_nothing_is_left_of_connections(outcome: Outcome) -> None:
 def test_the_capture_is_whole(outcome: Outcome) -> None:
     assert "lost" not in outcome.said
     assert "undecoded" not in outcome.said
-    command = [sys.executable, "-m", "barnabas", "decode", str(outcome.capture)]
-    decoded = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    decoded = run("decode", outcome.capture)
     assert decoded.returncode == 0, decoded.stderr
     lines = decoded.stdout.splitlines()
     assert sum(" Produce " in line for line in lines) > 100

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import struct
 import threading
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +13,9 @@ from typing import Final
 import pytest
 
 from barnabas.captures.capture import open_capture
+from barnabas.captures.files.pcapng import Packet
 from barnabas.peers.embedded import EmbeddedCluster
+from tests.captures.files.test_pcapng import blocks
 from tests.real.load import Sender, asking, read_log
 from tests.real.process import ProxyProcess, passed
 from tests.waiting import SOON, until
@@ -44,9 +45,6 @@ main()
 
 MAIN: Final = ("-m", "barnabas")
 
-PACKET: Final = 6
-"""The type of an Enhanced Packet Block."""
-
 
 class SlowReader(threading.Thread):
     """Reads a pipe into a file, 64 KiB each 0.2 s, until it is told that it may hurry, to its end."""
@@ -66,17 +64,6 @@ class SlowReader(threading.Thread):
                 if not data:
                     return
                 file.write(data)
-
-
-def packets(file: Path) -> int:
-    """How many a pcapng file has."""
-    data, at, count = file.read_bytes(), 0, 0
-    while at < len(data):
-        kind, size = struct.unpack_from("<II", data, at)
-        count += kind == PACKET
-        at += size
-    assert at == len(data), "the last one is whole"
-    return count
 
 
 @pytest.mark.parametrize("slow", ["disk", "pipe"])
@@ -120,4 +107,5 @@ def test_what_is_too_slow_for_the_traffic_is_counted(slow: str, tmp_path: Path) 
     exchanges = sum(1 for _ in capture.exchanges())
     assert not capture.reader.truncated
     assert 0 < exchanges < passed(said)
-    assert packets(file) == int(written)
+    found = blocks(file.read_bytes())
+    assert sum(isinstance(each, Packet) for each in found) == int(written)

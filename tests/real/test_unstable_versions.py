@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import socket
-import struct
-
 import pytest
 
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs import api
 from barnabas.specs.keys import INIT_PRODUCER_ID
+from tests.barnabas.cli.proxy.test_draining import connect, frame
 from tests.proxy.frames import request
 from tests.real.process import ProxyProcess
 
-SOON = 10.0
-"""Seconds."""
 
-
-def newest(host: str, port: int) -> int:
+def newest(bootstrap: str) -> int:
     """The newest InitProducerId on offer there."""
-    with socket.create_connection((host, port), timeout=SOON) as client:
+    with connect(bootstrap) as client:
         client.sendall(request("ApiVersions", 1, version=0))
-        (size,) = struct.unpack(">i", client.recv(4, socket.MSG_WAITALL))
-        body = client.recv(size, socket.MSG_WAITALL)[4:]
+        body = frame(client)[4:]
     ranges = api("ApiVersions").response.codec(0).decode(body)["api_keys"]
     (found,) = (one["max_version"] for one in ranges if one["api_key"] == INIT_PRODUCER_ID)
     return int(found)
@@ -32,8 +26,7 @@ def newest(host: str, port: int) -> int:
 def test_they_are_offered_on_request_only() -> None:
     settings = {"unstable.api.versions.enable": "true"}
     with ApacheCluster("4.3.1", settings=settings) as cluster:
-        host, _, port = cluster.bootstrap.rpartition(":")
-        assert newest(host, int(port)) == 6
+        assert newest(cluster.bootstrap) == 6
         for options, expected in ((), 5), (("--unstable",), 6):
             with ProxyProcess(cluster.bootstrap, *options) as proxy:
-                assert newest(*proxy.address) == expected
+                assert newest(proxy.bootstrap) == expected
