@@ -8,9 +8,7 @@ from typing import Any, Final
 
 from confluent_kafka import Consumer, Producer
 
-from tests.waiting import until
-
-SOON: Final = 30.0
+from tests.waiting import SOON, until
 
 READER: Final = {
     "auto.offset.reset": "earliest",
@@ -53,7 +51,7 @@ def read(count: int, *members: Consumer) -> None:
             got += sum(not record.error() for record in one.consume(100, timeout=0.1))
         return got >= count
 
-    until(all_there, "all records", SOON)
+    until(all_there, "all records")
 
 
 def settle(*members: Consumer, each: int) -> None:
@@ -64,7 +62,7 @@ def settle(*members: Consumer, each: int) -> None:
             one.consume(100, timeout=0.1)
         return all(len(one.assignment()) == each for one in members)
 
-    until(shared, "the members share", SOON)
+    until(shared, "the members share")
 
 
 def aiokafka_group(bootstrap: str, topic: str, count: int) -> None:

@@ -17,8 +17,8 @@ from typing import Final
 
 from tests.real.process import ProxyProcess
 from tests.remaining import remaining
+from tests.waiting import SOON
 
-SOON: Final = 30.0
 SETTLES: Final = 1.5
 """Seconds after which what was said last is in the file."""
 
