@@ -128,7 +128,11 @@ def break_brokers(cluster: ApacheCluster, ways: list[Way]) -> None:
         cluster.resume(1)
 
     all_go_on(ways)
-    faults = (stop, partial(cluster.kill, 2), partial(cluster.start, 2))
+    faults: tuple[Callable[[], object], ...] = (
+        stop,
+        partial(cluster.kill, 2),
+        partial(cluster.start, 2),
+    )
     for name, fault in zip(FAULTS, faults, strict=True):
         begun = time.monotonic()
         fault()
