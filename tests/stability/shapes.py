@@ -44,9 +44,9 @@ def shape(value: Any, name: str = "") -> Any:
     return _TYPES[type(value)]
 
 
-def shapes(values: Iterable[Any], name: str = "") -> Any:
+def shapes(values: Iterable[Any]) -> Any:
     """What all of them look like, as one."""
-    return reduce(_merged, (shape(value, name) for value in values), None)
+    return reduce(_merged, map(shape, values), None)
 
 
 def _merged(one: Any, other: Any) -> Any:

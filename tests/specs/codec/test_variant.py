@@ -83,6 +83,9 @@ def test_a_value_that_its_structure_calls_sensitive_is_withheld() -> None:
 TEXT, TEXTS = ("x" / NullableString,), ("x" / Array(String),)
 EDGES = [number + more for number in (0, 2**7, 2**10, 2**15, 2**31) for more in (-1, 0, 1)]
 NUMBERS = sorted({*EDGES, *(-one for one in EDGES), 2**63 - 1, -(2**63)})
+MANY = tuple(name / Struct(*(f"{name}{n}" / Int32 for n in range(200))) for name in "ab")
+MANY_VALUES = {name: {f"{name}{n}": n for n in range(200)} for name in "ab"}
+"""The numbers of their names take two bytes."""
 NESTED = ("a" / Struct("b" / Array("c" / Bool, "d" / Float64), "e" / Int32), "f" / String)
 
 
@@ -97,6 +100,7 @@ NESTED = ("a" / Struct("b" / Array("c" / Bool, "d" / Float64), "e" / Int32), "f"
         (("x" / Int32, "y" / Int32), {"x": 1 << 20, "y": -9}),
         (("x" / Array(Float64),), {"x": [0.5, float("inf"), float("nan")]}),
         (NESTED, {"a": {"b": [{"c": True, "d": 1.0}, {"c": False, "d": 2.0}], "e": 1}, "f": "g"}),
+        (MANY, MANY_VALUES),
         ((), {}),
     ],
 )  # fmt: skip
@@ -128,12 +132,6 @@ def test_numbers_counts_and_offsets_take_as_few_bytes_as_they_need() -> None:
     ]
     tags = [{"_tags": dict.fromkeys(range(1000, 1000 + count), b"")} for count in (1, 2)]
     assert sizes((), tags, 1) == [around + 5 + 1, around + 5 + 4]
-
-
-def test_names_whose_numbers_take_two_bytes() -> None:
-    one, other = (Struct(*(f"{name}{n}" / Int32 for n in range(200))) for name in "fg")
-    body = {each: {f"{name}{n}": n for n in range(200)} for each, name in (("a", "f"), ("b", "g"))}
-    assert as_variant(codec_of(0, ("a" / one, "b" / other)).layout, body) == body
 
 
 @pytest.mark.parametrize("fields", [(), TEXT])
