@@ -1,10 +1,11 @@
-"""The page of columns: of the JSON log, and of the tables that `barnabas analyze` writes."""
+"""The pages of columns (of the JSON log, and of the tables that `barnabas analyze` writes) and analyses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from barnabas.captures.kafka.columns import COLUMNS
+from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.reading.packet_rows import WRITTEN
 from barnabas.pipeline.reading.side_tables import CONNECTIONS, NOTES
 from barnabas.pipeline.rows.columns import BODY_JSON, ERRORS, EXCHANGES, PARTITION, Column
@@ -69,4 +70,17 @@ def all_columns() -> str:
         "## Table frames",
         "With `--tables frames`.",
         columns(FRAMES),
+    )
+
+
+def analyses() -> str:
+    """The page of analyses: the question of each, and the columns that answer it."""
+    parts = []
+    for one in ANALYSES:
+        parts += [f"## {one.name}", prose(one.run.__doc__), columns(one.columns)]
+    return page(
+        "Analyses",
+        "`barnabas analyze` writes a table for each into `analyses/` of its folder, and a section of the "
+        "report is made of it.",
+        *parts,
     )

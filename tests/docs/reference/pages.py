@@ -6,17 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from tests.docs.reference.analyses import analyses
 from tests.docs.reference.checks import checks
-from tests.docs.reference.columns import all_columns
+from tests.docs.reference.columns import all_columns, analyses
 from tests.docs.reference.commands import commands
 from tests.docs.reference.control import control
 from tests.docs.reference.exit_codes import exit_codes
 from tests.docs.reference.faults import faults
 from tests.docs.reference.fuzzing import fuzzing
 from tests.docs.reference.protocol import fields, protocol
-from tests.docs.reference.rules import rules
-from tests.docs.reference.scenarios import scenarios
+from tests.docs.reference.rules import rules, scenarios
 from tests.places import ROOT
 
 FOLDER: Final = ROOT / "docs" / "reference"

@@ -1,11 +1,13 @@
-"""The page of scenario files: every key, from the models that read them."""
+"""The pages of scenarios: every key of their files, from the models that read them; the ready ones."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from barnabas.experiments.library import FOLDER, names
+from barnabas.proxy.scenario.file import load
 from barnabas.proxy.scenario.json_schema import scenario_schema
-from tests.docs.reference.markdown import page, prose, settings
+from tests.docs.reference.markdown import block, page, prose, settings
 
 _MODELS: Final = (
     ("A rule", "RuleConfig"),
@@ -34,5 +36,31 @@ def rules() -> str:
         "A scenario is a YAML file with these keys. [Break a client](../howto/rules.md) shows how they work "
         "together, [Faults](faults.md) what `do` may name. `barnabas scenario schema` prints the JSON "
         "Schema.",
+        *parts,
+    )
+
+
+def scenarios() -> str:
+    """The page of ready scenarios: what each simulates, what a healthy client does, what it needs."""
+    parts = []
+    for name in names():
+        about = load(FOLDER / f"{name}.yaml").about
+        assert about is not None
+        parts += [
+            f"## {name}",
+            prose(about.simulates),
+            f"**A healthy client:** {prose(about.healthy)}",
+            f"**Needs:** {prose(about.needs)}" if about.needs else "",
+        ]
+    return page(
+        "Ready scenarios",
+        "`barnabas proxy --scenario NAME` runs one, `barnabas scenario show NAME` prints it to copy from. "
+        "Each was run with real clients, and what is said of these is what was seen. Where a broker is slow "
+        "or mistaken, it is broker 1.",
+        block(
+            "barnabas scenario show slow-broker > mine.yaml\nbarnabas proxy -b "
+            "localhost:9092 --scenario mine.yaml",
+            "sh",
+        ),
         *parts,
     )
