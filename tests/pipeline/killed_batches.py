@@ -125,13 +125,13 @@ def main(folder: Path, place: Path) -> None:
         shutil.rmtree(out)
         shutil.copytree(begun, out)
         step = in_child(folder, out, [KILLED], fatal)
-        if step is None:
-            break
-        steps.append(step.replace(str(out), "OUT"))
         seen = rows(out)
         assert all(seen[table] <= right[table] for table in TABLES), f"doubled: {step}"
         in_child(folder, out, range(KILLED, 3))
         assert rows(out) == right, f"lost or doubled: {step}"
+        if step is None:
+            break  # the batch came to its end, and was done again: Spark did not know of it
+        steps.append(step.replace(str(out), "OUT"))
     print(json.dumps(steps))
 
 

@@ -35,10 +35,6 @@ def table(spark: SparkSession, name: str, *rows: dict[str, Any]) -> DataFrame:
     return spark.createDataFrame(whole, schema)
 
 
-def test_sections_are_tested_with_what_digests_have() -> None:
-    assert set(results()) == set(BY_NAME)
-
-
 @pytest.mark.parametrize("digest", DIGESTS, ids=lambda one: one.name)
 def test_a_digest_has_the_columns_of_the_rows_that_were_made_by_hand(
     spark: SparkSession, digest: Digest

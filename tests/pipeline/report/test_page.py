@@ -99,15 +99,6 @@ def test_nothing_but_our_scripts_may_run_and_nothing_may_be_asked_for() -> None:
     assert hashes == own[1:]
 
 
-def test_no_address_of_the_net_is_in_it() -> None:
-    """Beside plotly's own text, which has them and whose requests the policy forbids."""
-    text = page(OVERVIEW, results(), "").replace(_escaped(HOSTILE), "")
-    data = text.partition('id="figures">')[2].partition("</script>")[0]
-    assert "://" not in text.replace(data, "")
-    for tag, attributes in made().tags:
-        assert "src" not in attributes, tag
-
-
 def test_what_could_not_be_read_stands_first_and_what_is_bad_before_what_is_odd() -> None:
     text = page(OVERVIEW, results(), PLOTLY)
     assert text.index('<section id="unread"') < text.index('<section id="findings"')
@@ -129,9 +120,3 @@ def test_rows_beyond_the_page_are_counted() -> None:
     text = page(OVERVIEW, {"findings": Result([row] * 620, 900)}, PLOTLY)
     assert "120 more rows are in the Parquet table, not on this page" in text
     assert "280 of 900 rows of findings are not shown" in text
-
-
-def _escaped(text: str) -> str:
-    import html
-
-    return html.escape(text)

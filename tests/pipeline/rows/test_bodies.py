@@ -46,13 +46,6 @@ def test_numbers_that_json_lacks_are_text() -> None:
     assert '"nan"' in text
 
 
-def test_a_refusal_of_api_versions_is_laid_out_as_v0() -> None:
-    refused = Exchange(0, 1, "", None, None, 18, 4, 0, 0)
-    refused.response_body = bytes.fromhex("0023 00000001 0012 0000 0003")
-    said = json.loads(body_text(refused, {}))["response"]
-    assert (said["error_code"], said["api_keys"][0]["max_version"]) == (35, 3)
-
-
 def test_a_version_that_nobody_knows_and_its_refusal() -> None:
     """The request can't be read, the answer to it can."""
     refused = Exchange(0, 1, "", None, None, 18, 77, 0, 0, request_body=b"\0\2xx")

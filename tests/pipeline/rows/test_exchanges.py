@@ -15,8 +15,6 @@ from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.pipeline.rows.body_columns.registry import HOT, MADE
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
 from barnabas.pipeline.rows.exchanges import (
-    ATTRIBUTES,
-    ERRORS,
     LATEST,
     batch,
     exchange,
@@ -63,11 +61,6 @@ def test_what_is_decoded_as_a_whole_gives_the_same_columns_as_single_fields() ->
         assert bool(found.pop("undecodable")) is broken
         assert row(apart, columns=tuple(found)) == found
         assert (found["error_codes"], found["partitions"][0]["offset"]) == ([3], 5)
-
-
-def test_every_column_is_made_somewhere() -> None:
-    others = {"capture", "software", "broker", "end_ns", "group", "transactional_id", "seen"}
-    assert {*ATTRIBUTES, *ERRORS, *MADE} | others == {*ALL}
 
 
 def test_columns_that_need_no_body_decode_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, NO_REQUEST, frame_row, frame_rows
 from tests.captures.traffic import BROKER, CLIENT, NOW, Said, produce, request, response
-from tests.pipeline.generated import generated
 from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME, shuffled
 from tests.pipeline.reading.test_planning import SAMPLES
 from tests.pipeline.stages import in_memory
@@ -58,14 +56,6 @@ def test_the_frames_of_a_sample_are_the_pure_readers_in_any_splits(path: Path) -
     assert len({order(row) for row in right}) == len(right)
     for size in (300, 1 << 26):
         assert split(path, size) == right
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_so_are_those_of_any_traffic(tmp_path: Path, seed: int) -> None:
-    path = generated(tmp_path / "f", Random(seed).choice(("pcapng<", "ethernet", "vlan")), seed)
-    right = pure(path)
-    assert right
-    assert split(path, 700 + seed) == right
 
 
 @pytest.mark.parametrize("name", ["rebalance.pcap.gz", "transactions.pcapng", "faults.pcapng"])

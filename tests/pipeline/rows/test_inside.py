@@ -22,7 +22,6 @@ from barnabas.specs.embedded.topics import TOPICS
 from tests.captures.kafka.context.exchanges import exchange
 from tests.captures.kafka.test_embedded import JOIN, SYNC
 from tests.captures.traffic import BROKER, NOW, request, response
-from tests.pipeline.given import said, sample
 from tests.specs.embedded.real import batches
 
 Row = dict[str, Any]
@@ -117,11 +116,6 @@ def test_records_that_are_left_off_are_told(monkeypatch: pytest.MonkeyPatch) -> 
     assert first == whole[:2]
     assert (rest["kind"], rest["topic"]) == ("left off", "__transaction_state")
     assert json.loads(rest["said"]) == {"left_off": len(whole) - 2}
-
-
-def test_nothing_lies_in_most() -> None:
-    assert rows(said("Heartbeat", 1, {"group_id": "g"}, {})) == []
-    assert not any(rows(one, context) for one, context in sample("kip-848.pcapng"))
 
 
 def test_a_topic_that_another_connection_names(tmp_path: Path) -> None:

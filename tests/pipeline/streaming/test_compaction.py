@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -38,7 +37,10 @@ def rows(out: Path) -> list[tuple[str, int]]:
 
 
 def test_many_small_batches_become_one_that_is_sorted(tmp_path: Path) -> None:
-    made(tmp_path, range(BATCHES))
+    made(tmp_path, range(BATCHES - 1))
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    assert len(batches(tmp_path / TABLE)) == BATCHES - 1, "few stay as they are"
+    made(tmp_path, range(BATCHES - 1, BATCHES))
     before = rows(tmp_path)
     compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
     files = sorted((tmp_path / TABLE).rglob("*.parquet"))
@@ -49,12 +51,6 @@ def test_many_small_batches_become_one_that_is_sorted(tmp_path: Path) -> None:
         found = [(str(row["api"]), row["n"]) for row in pq.ParquetFile(path).read().to_pylist()]
         assert found == sorted(found)
     assert not (tmp_path / "run").exists()
-
-
-def test_few_batches_stay_as_they_are(tmp_path: Path) -> None:
-    made(tmp_path, range(BATCHES - 1))
-    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
-    assert len(batches(tmp_path / TABLE)) == BATCHES - 1
 
 
 def test_large_batches_stay_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,34 +104,6 @@ def test_one_that_is_cut_short_changes_nothing_and_the_next_is_whole(
     monkeypatch.setattr(compaction, place, right)
     compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
     assert rows(tmp_path) == before
-
-
-def test_readers_beside_it_have_each_row_once(tmp_path: Path) -> None:
-    """Or an error, since files that they had listed are gone."""
-    made(tmp_path, range(BATCHES))
-    right = rows(tmp_path)
-    found: set[str] = set()
-    over = threading.Event()
-
-    def read() -> None:
-        last = False
-        while not last:
-            last = over.is_set()
-            try:
-                seen = rows(tmp_path)
-            except FileNotFoundError:
-                found.add("gone")
-            else:
-                found.add("right" if seen == right else f"wrong: {len(seen)} of {len(right)}")
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    while "right" not in found:
-        over.wait(0.01)
-    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
-    over.set()
-    reader.join()
-    assert found <= {"right", "gone"}
 
 
 def test_where_folders_cannot_change_places_nothing_is_made(

@@ -82,18 +82,6 @@ def test_one_by_one_is_all_at_once(
     assert shuffled == together
 
 
-def test_what_is_open_waits_for_the_next_batch(tmp_path: Path) -> None:
-    name = SAMPLES / "transactions.pcapng"
-    rotated(name, tmp_path / "f", {20, 40, 60})
-    files = sorted((tmp_path / "f").iterdir())
-    counts = [
-        len(of(fed(tmp_path / "f", [[path] for path in files[:n]], end=False)[0], "exchanges"))
-        for n in range(len(files) + 1)
-    ]
-    assert counts == sorted(counts)
-    assert 0 < counts[1] < counts[-1] <= len(expected(name))
-
-
 def test_software_stays_known_in_later_segments(tmp_path: Path) -> None:
     rotated(SAMPLES / "embedded.pcapng", tmp_path / "f", set(range(0, 200, 10)))
     found, _ = fed(tmp_path / "f", [[path] for path in sorted((tmp_path / "f").iterdir())])

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.streaming import compaction
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.job import follow
 from barnabas.pipeline.tables.quality import quality
 from barnabas.pipeline.tables.sql import statements
-from barnabas.pipeline.tables.tables import read, write
+from barnabas.pipeline.tables.tables import read
 from tests.captures.writing.test_rotation import SAMPLES, rotated
 from tests.places import ROOT
 
@@ -50,34 +48,6 @@ def rows(spark: SparkSession, out: Path, table: str) -> list[Row]:
     if table == "exchanges":
         found = found.selectExpr("* except (body)", "to_json(body) as body")
     return sorted((each.asDict(recursive=True) for each in found.collect()), key=repr)
-
-
-def marks(found: list[Row]) -> list[tuple[Any, ...]]:
-    """Exchanges, by what they are."""
-    names = ("connection", "ordinal", "correlation_id", "api", "request_packet", "response_size")
-    return sorted(tuple(each[name] for name in names) for each in found)
-
-
-def test_exchanges_are_those_of_the_pure_core(spark: SparkSession, followed: Path) -> None:
-    found = rows(spark, followed, "exchanges")
-    ended = [
-        (each.connection, each.correlation_id, each.api, each.request_size, each.response_size)
-        for each in Conversations().exchanges(CaptureReader(SOURCE))
-        if not each.note.endswith("the capture ends")
-    ]
-    names = ("connection", "correlation_id", "api", "request_size", "response_size")
-    assert sorted(tuple(each[name] for name in names) for each in found) == sorted(ended)
-    assert all(each["body"] is not None for each in found)
-
-
-def test_segments_read_at_once_are_one_capture(
-    spark: SparkSession, folder: Path, followed: Path, tmp_path: Path
-) -> None:
-    files = sorted(folder.iterdir(), reverse=True)
-    write(spark, files, tmp_path)
-    together = [each.asDict() for each in read(spark, tmp_path, "exchanges").drop("body").collect()]
-    ended = [each for each in together if not each["note"].endswith("the capture ends")]
-    assert marks(ended) == marks(rows(spark, followed, "exchanges"))
 
 
 def test_batches_that_became_one_hold_the_same_rows(
@@ -142,17 +112,3 @@ def test_killed_before_each_step_of_a_batch_it_writes_the_same(
         assert any(step.startswith(stage) for step in steps), stage
     exchanged = [step for step in steps if step.startswith("ctypes.dlsym")]
     assert len(exchanged) == 2 * len((*TABLES, "quality")), "one tries whether folders can"
-
-
-def test_killed_before_spark_knows_of_a_batch_it_writes_what_it_had_written_otherwise(
-    spark: SparkSession, folder: Path, followed: Path, tmp_path: Path
-) -> None:
-    command = [sys.executable, "-m", "tests.pipeline.follower", str(folder), str(tmp_path)]
-    died = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert died.returncode == -9, died.stderr
-    follow(spark, folder, Batches(tmp_path), at_once=2, until_read=True).awaitTermination()
-    batches = {path.name for path in (tmp_path / "errors").iterdir()}
-    assert batches == {f"batch={number}" for number in range(3)}
-    for table in TABLES:
-        assert rows(spark, tmp_path, table) == rows(spark, followed, table)
-    assert not list((tmp_path / "_runs").iterdir())

@@ -89,13 +89,6 @@ def test_what_is_no_value_is_not_written(value: Any) -> None:
         dump(Following(waiting=[value]))
 
 
-def test_a_circle_is_not_written() -> None:
-    circle: list[Any] = []
-    circle.append(circle)
-    with pytest.raises(RecursionError):
-        dump(Following(waiting=circle))
-
-
 @pytest.mark.parametrize(
     "rows",
     [

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from barnabas.pipeline.analyses.registry import ANALYSES
-from barnabas.pipeline.analyze import analyze
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.job import follow
 from barnabas.pipeline.tables.added import added, write_added
 from barnabas.pipeline.tables.table_formats import FORMATS, commit_batch
 from barnabas.pipeline.tables.tables import read
 from tests.captures.writing.test_rotation import rotated
-from tests.pipeline.test_analyze import contents
 from tests.places import SAMPLES
 
 if TYPE_CHECKING:
@@ -84,14 +81,6 @@ def test_rows_are_those_of_the_batches(
     of_batches = dict(rows(spark, tmp_path, first))
     assert of_batches == of_all
     assert len(of_batches["exchanges"]) > 10
-
-
-def test_analyses_are_those_of_the_tables(spark: SparkSession, out: Path, tmp_path: Path) -> None:
-    """Of one format: the rows are the same in each."""
-    write_added(spark, out / "delta", added(out, "delta", 0).files, tmp_path)
-    columns = {f"analyses/{one.name}": [each.name for each in one.columns] for one in ANALYSES}
-    assert analyze(spark, tmp_path).results == analyze(spark, out).results
-    assert dict(contents(tmp_path, columns)) == dict(contents(out, columns))
 
 
 @KINDS

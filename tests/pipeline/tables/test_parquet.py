@@ -16,9 +16,7 @@ from barnabas.pipeline.tables.parquet import (
     Groups,
     Part,
     Table,
-    file_rows,
     parts,
-    tasks,
     write_tables,
 )
 
@@ -58,20 +56,6 @@ def test_row_groups_of_other_kinds_are_passed_over(tmp_path: Path) -> None:
     assert [rows["n"].to_pylist() for rows in part.batches("b") if len(rows)] == [[0, 0], [3]]
     assert [rows["n"].to_pylist() for rows in part.batches("a") if len(rows)] == [[1], [2, 2], [3]]
     assert [rows["n"].to_pylist() for rows in part.batches("d")] == []
-
-
-def test_each_task_files_what_it_makes(spark: SparkSession, tmp_path: Path) -> None:
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for one in batches:
-            for number in one["id"].to_pylist():
-                for group in range(number):
-                    rows = [{"kind": "a", "n": 10 * number + group}]
-                    yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
-
-    found = file_rows(tasks(spark, 3), read, SCHEMA, tmp_path / "there")
-    assert sorted(one.groups for one in found) == [0, 1, 2]
-    numbers = [n for one in found for n in pq.read_table(one.path)["n"].to_pylist()]
-    assert sorted(numbers) == [10, 20, 21]
 
 
 def test_an_attempt_that_failed_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from barnabas.pipeline.rows.bodies import BODY, LIMIT, Body, body_array
+from barnabas.pipeline.rows.bodies import BODY, Body
 from barnabas.pipeline.rows.columns import EXCHANGES, arrow, ddl
 from barnabas.pipeline.tables import partitioned_parquet
-from barnabas.pipeline.tables.partitioned_parquet import spark_schema, write
+from barnabas.pipeline.tables.partitioned_parquet import write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,11 +40,6 @@ def test_each_row_is_in_the_folder_of_its_values(tmp_path: Path) -> None:
     found = ds.dataset(tmp_path, partitioning=ds.partitioning(kinds, flavor="hive")).to_table()
     wanted = [row for one in batches for row in one.to_pylist()]
     assert sorted(found.select(SCHEMA.names).to_pylist(), key=lambda row: row["n"]) == wanted
-
-
-def test_no_rows_are_no_file(tmp_path: Path) -> None:
-    assert write([], SCHEMA, ("day",), tmp_path, "part.parquet") == []
-    assert write([batch(range(0))], SCHEMA, (), tmp_path, "part.parquet") == []
 
 
 def groups(path: Path) -> list[int]:
@@ -120,16 +115,6 @@ def test_bodies_are_with_their_rows_when_those_are_sorted(
     assert one.nulls == 1
 
 
-def test_null_bodies_are_counted(tmp_path: Path) -> None:
-    bodies = body_array([Body(b"\0", b"\1\0\0"), Body(b"v" * (LIMIT + 1), b"\1\0\0")])
-    rows = pa.record_batch(
-        [pa.array([1, 2]), bodies], schema=pa.schema([("n", pa.int64()), ("body", BODY)])
-    )
-    (one,) = write([rows], rows.schema, (), tmp_path, "part.parquet")
-    assert one.nulls == 1
-    assert pq.read_table(one.path)["body"].is_null().to_pylist() == [False, True]
-
-
 def test_spark_knows_the_columns_by_itself(spark: SparkSession, tmp_path: Path) -> None:
     schema = arrow(EXCHANGES).append(pa.field("body", BODY))
     value = Body(b"\x0c\x05", b"\1\0\0")
@@ -141,8 +126,3 @@ def test_spark_knows_the_columns_by_itself(spark: SparkSession, tmp_path: Path) 
         spark.createDataFrame([], ddl(EXCHANGES) + ", `body` variant").dtypes
     )
     assert [row["n"] for row in found.selectExpr("cast(body as int) as n").collect()] == [5]
-
-
-def test_types_that_spark_is_not_told_of_are_an_error() -> None:
-    with pytest.raises(KeyError):
-        spark_schema(pa.schema([("n", pa.uint8())]))

@@ -83,10 +83,6 @@ def test_limits_that_are_none_say_why(text: str, said: str) -> None:
         limit(text)
 
 
-def test_limits_are_columns_of_the_table() -> None:
-    assert set(LIMITED) <= {one.name for one in QUALITY}
-
-
 def test_each_file_has_the_version_of_its_table(out: Path) -> None:
     files = list(out.rglob("*.parquet"))
     assert {path.relative_to(out).parts[0] for path in files} == {

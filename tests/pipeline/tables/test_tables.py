@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
@@ -12,19 +11,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
-from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.packet_rows import WRITTEN, packet_rows
-from barnabas.pipeline.rows.columns import EXCHANGES, ddl
+from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, frame_rows
 from barnabas.pipeline.tables import spark_stages, tables
 from barnabas.pipeline.tables.folders import ON_REQUEST
-from barnabas.pipeline.tables.sql import script
-from barnabas.pipeline.tables.tables import TABLES, read, write
-from tests.pipeline.given import body_text
+from barnabas.pipeline.tables.tables import read, write
 from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME
 from tests.pipeline.stages import planned, sequential
 
@@ -75,70 +70,6 @@ def test_the_tables_hold_the_pure_readers_exchanges_once(spark: SparkSession, ou
         assert rows(spark, out, capture) == right(paths, capture)
 
 
-def test_tables_are_created_by_the_statements_and_bodies_be_asked(
-    spark: SparkSession, out: Path
-) -> None:
-    """As they are, and again: then they only bring what is new."""
-    (out / "analyses").mkdir()
-    latency = spark.createDataFrame([], ddl(ANALYSES[0].columns))
-    latency.write.parquet(str(out / "analyses" / "latency"))
-    spark.sql("CREATE DATABASE made")
-    spark.catalog.setCurrentDatabase("made")
-    try:
-        for _ in range(2):
-            for statement in script(out).split(";\n")[:-1]:
-                spark.sql(statement)
-        for table in TABLES:
-            known, right = spark.table(table), read(spark, out, table)
-            assert sorted(known.columns) == sorted(right.columns)
-            assert known.count() == right.count()
-        assert spark.table("analysis_latency").columns == [one.name for one in ANALYSES[0].columns]
-        found = spark.sql(
-            "SELECT DISTINCT variant_get(body, '$.request.transactional_id', 'string') AS id "
-            "FROM exchanges WHERE api = 'InitProducerId' AND capture = 'transactions.pcapng'"
-        )
-        path = SAMPLES_BY_NAME["transactions.pcapng"]
-        wanted = {
-            (one.request or {}).get("transactional_id")
-            for one in Conversations().exchanges(CaptureReader(path))
-            if one.api == "InitProducerId"
-        }
-        assert {row["id"] for row in found.collect()} == wanted
-    finally:
-        spark.catalog.setCurrentDatabase("default")
-        spark.sql("DROP DATABASE made CASCADE")
-
-
-def test_bodies_are_those_of_the_exchanges(spark: SparkSession, out: Path) -> None:
-    from pyspark.sql.functions import col, to_json
-
-    path = SAMPLES_BY_NAME["transactions.pcapng"]
-    found = read(spark, out, "exchanges").where(f"capture = '{path.name}'")
-    texts = {
-        (row["connection"], row["ordinal"]): json.loads(row["text"])
-        for row in found.select(
-            "connection", "ordinal", to_json(col("body")).alias("text")
-        ).collect()
-    }
-    for one in Conversations().exchanges(CaptureReader(path)):
-        said = json.loads(body_text(one))
-        got = texts[one.connection, one.ordinal]
-        assert got["request"].keys() >= said["request"].keys()
-        assert got["response"] is None or got["response"].keys() >= said["response"].keys()
-
-
-def test_the_smaller_tables(spark: SparkSession, out: Path) -> None:
-    errors = read(spark, out, "errors").collect()
-    assert {row["kind"] for row in errors} >= {"gap"}
-    assert all(row["connection"] for row in errors if row["kind"] == "gap")
-    connections = read(spark, out, "connections").where("capture = 'transactions.pcapng'").collect()
-    known = {row["connection"] for row in sequential([SAMPLES_BY_NAME["transactions.pcapng"]])}
-    assert {row["connection"] for row in connections} >= known
-    assert all(json.loads(row["said"])["barnabas"] == "flow" for row in connections)
-    notes = read(spark, out, "notes").collect()
-    assert any("barnabas" in json.loads(row["said"]) for row in notes)
-
-
 def test_frames_are_written_on_request_and_are_the_pure_readers(
     spark: SparkSession, out: Path
 ) -> None:
@@ -146,15 +77,6 @@ def test_frames_are_written_on_request_and_are_the_pure_readers(
     found = read(spark, out, "frames").select(*(column.name for column in FRAMES))
     right = batch(frame_rows(CaptureReader(*sorted_paths(files())), capture), FRAMES)
     assert content(found.toArrow()) == content(right)
-    exchanges = {
-        (row["connection"], row["request_packet"], row["response_packet"], row["api"])
-        for row in read(spark, out, "exchanges").where(f"capture = '{capture}'").collect()
-        if row["response_packet"] and row["request_packet"]
-    }
-    assert exchanges == {
-        (row["connection"], row["packet"], row["partner_packet"], row["api"])
-        for row in found.where("direction = 'request' and paired").collect()
-    }
 
 
 def test_what_is_too_much_for_one_process_is_left_to_spark(
@@ -221,18 +143,6 @@ def test_what_is_not_asked_for_again_goes(spark: SparkSession, tmp_path: Path) -
     write(spark, [path], tmp_path, also=("packets",))
     assert read(spark, tmp_path, "packets").count() > 0
     assert read(spark, tmp_path, "frames").count() == 0
-
-
-def test_no_capture_is_a_misuse(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no capture files"):
-        write(spark, [], tmp_path)
-
-
-def test_a_run_that_fails_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    (tmp_path / "no.pcap").write_bytes(b"hello, world, this is no capture")
-    with pytest.raises(ValueError, match="neither pcap nor pcapng"):
-        write(spark, [tmp_path / "no.pcap"], tmp_path / "out")
-    assert not list((tmp_path / "out").rglob("*.parquet"))
 
 
 def test_batches_with_large_bodies_are_cut() -> None:

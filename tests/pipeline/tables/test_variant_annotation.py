@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from barnabas.pipeline.rows.bodies import BODY
-from barnabas.pipeline.tables.tables import write
 from barnabas.pipeline.tables.variant_annotation import annotate
-from tests.places import SAMPLES
-
-SOURCE = SAMPLES / "transactions.pcapng"
 
 
 @pytest.mark.parametrize("before", [0, 1, 20, 300])
@@ -39,23 +33,3 @@ def test_one_column_is_a_variant_and_all_else_as_it_was(before: int) -> None:
         for line in str(plain.schema).splitlines()[1:]
     ]
     assert found.read().equals(plain.read())
-
-
-def bodies(out: Path) -> list[pq.ParquetFile]:
-    return [pq.ParquetFile(path) for path in (out / "exchanges").rglob("*.parquet")]
-
-
-def test_bodies_are_annotated(tmp_path: Path) -> None:
-    write(None, [SOURCE], tmp_path)
-    for file in bodies(tmp_path):
-        assert "body (Variant(1)) {" in str(file.schema)
-        assert "body_json" not in file.schema_arrow.names
-
-
-def test_with_json_beside_them_they_are_not(tmp_path: Path) -> None:
-    """Readers that want JSON may refuse what is annotated."""
-    write(None, [SOURCE], tmp_path, json_bodies=True)
-    for file in bodies(tmp_path):
-        assert "Variant" not in str(file.schema)
-        for row in file.read(columns=["api", "body_json"]).to_pylist():
-            assert json.loads(row["body_json"]).keys() == {"request", "response"}

@@ -14,21 +14,10 @@ from tests.pipeline.given import hot, said
 
 @pytest.mark.parametrize("version", range(10))
 def test_join_group(version: int) -> None:
-    request = {
-        "group_id": "g",
-        "session_timeout_ms": 9000,
-        "member_id": "",
-        "protocol_type": "consumer",
-        "protocols": [],
-    }
-    answer = {
-        "error_code": 0,
-        "generation_id": 4,
-        "protocol_name": "range",
-        "leader": "m",
-        "member_id": "m",
-        "members": [],
-    }
+    request: dict[str, Any] = {"group_id": "g", "session_timeout_ms": 9000, "member_id": ""}
+    request |= {"protocol_type": "consumer", "protocols": []}
+    answer: dict[str, Any] = {"error_code": 0, "generation_id": 4, "protocol_name": "range"}
+    answer |= {"leader": "m", "member_id": "m", "members": []}
     joined = {"group": "g", "member": "m", "generation": 4}
     assert hot(said("JoinGroup", version, request, answer)) == joined
     refused = answer | {"error_code": 79, "generation_id": -1}
@@ -47,10 +36,8 @@ def test_sync_group(version: int) -> None:
     request = {"group_id": "g", "generation_id": 4, "member_id": "m", "assignments": []}
     whose = {"group": "g", "member": "m", "generation": 4}
     found = hot(said("SyncGroup", version, request, {"assignment": assigned}))
-    assert [(one["topic"], one["partition"]) for one in found.pop("partitions")] == [
-        ("orders", 0),
-        ("orders", 2),
-    ]
+    places = [(one["topic"], one["partition"]) for one in found.pop("partitions")]
+    assert places == [("orders", 0), ("orders", 2)]
     assert found == whose
     assert hot(said("SyncGroup", version, request, {"assignment": b"\xff"})) == whose
 
@@ -59,13 +46,8 @@ def test_sync_group(version: int) -> None:
 def test_heartbeat(version: int) -> None:
     request = {"group_id": "g", "generation_id": 4, "member_id": "m"}
     found = hot(said("Heartbeat", version, request, {"error_code": 27}))
-    assert found == {
-        "group": "g",
-        "member": "m",
-        "generation": 4,
-        "error": "REBALANCE_IN_PROGRESS",
-        "error_codes": [27],
-    }
+    error = {"error": "REBALANCE_IN_PROGRESS", "error_codes": [27]}
+    assert found == {"group": "g", "member": "m", "generation": 4} | error
 
 
 @pytest.mark.parametrize("version", range(6))
@@ -91,10 +73,8 @@ def test_heartbeats_of_their_own(name: str, version: int) -> None:
     assigned = {"topic_partitions": [{"topic_id": ORDERS, "partitions": [0, 1]}]}
     told = {"error_code": 0, "member_id": "m", "member_epoch": 3, "assignment": assigned}
     found = hot(said(name, version, begins, told), context)
-    assert [(one["topic"], one["partition"]) for one in found.pop("partitions")] == [
-        ("orders", 0),
-        ("orders", 1),
-    ]
+    places = [(one["topic"], one["partition"]) for one in found.pop("partitions")]
+    assert places == [("orders", 0), ("orders", 1)]
     assert found == {"group": "g", "member": "m", "topics": ["orders"]}
     beats: dict[str, Any] = {"group_id": "g", "member_id": "m", "member_epoch": 3}
     beats["subscribed_topic_names"] = None

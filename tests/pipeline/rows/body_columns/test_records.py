@@ -118,9 +118,7 @@ def fetch(
         {"partition_index": n, "error_code": 0, "high_watermark": 50, "records": data}
         for n, data in came.items()
     ]
-    response: dict[str, Any] = {
-        "responses": [topic | {"partitions": answers}] if came else [],
-    }
+    response: dict[str, Any] = {"responses": [topic | {"partitions": answers}] if came else []}
     if version >= 7:
         request |= session
         response["session_id"] = 5
@@ -158,12 +156,8 @@ def test_a_fetch_cut_within_a_batch_counts_what_is_whole() -> None:
 
 
 def test_share_fetch() -> None:
-    asked = {
-        "group_id": "workers",
-        "member_id": "m",
-        "share_session_epoch": 0,
-        "topics": [{"topic_id": ORDERS, "partitions": [{"partition_index": 2}]}],
-    }
+    asked: dict[str, Any] = {"group_id": "workers", "member_id": "m", "share_session_epoch": 0}
+    asked["topics"] = [{"topic_id": ORDERS, "partitions": [{"partition_index": 2}]}]
     came = {"partition_index": 2, "error_code": 0, "records": records(b"a", b"b")}
     answer = {"responses": [{"topic_id": ORDERS, "partitions": [came]}]}
     found = hot(said("ShareFetch", 1, asked, answer), known())

@@ -9,19 +9,20 @@ import pytest
 from barnabas.captures.kafka.context import Context
 from tests.pipeline.given import hot, said
 
-GIVEN = {"error_code": 0, "producer_id": 9, "producer_epoch": 1}
+NUMBERS = {"producer_id": 9, "producer_epoch": 1}
+PRODUCER = {"transactional_id": "payments", **NUMBERS}
+GIVEN = {"error_code": 0, **NUMBERS}
 
 
 @pytest.mark.parametrize("version", range(7))
 def test_init_producer_id(version: int) -> None:
     request: dict[str, Any] = {"transactional_id": "payments", "transaction_timeout_ms": 1000}
-    whose = {"transactional_id": "payments", "producer_id": 9, "producer_epoch": 1}
-    assert hot(said("InitProducerId", version, request, GIVEN)) == whose
+    assert hot(said("InitProducerId", version, request, GIVEN)) == PRODUCER
     refused = {"error_code": 51, "producer_id": -1, "producer_epoch": -1}
     found = hot(said("InitProducerId", version, request, refused))
     assert "producer_id" not in found
     if version >= 3:
-        request |= {"producer_id": 9, "producer_epoch": 1}
+        request |= NUMBERS
         assert hot(said("InitProducerId", version, request))["producer_id"] == 9
 
 
@@ -32,14 +33,13 @@ def test_add_partitions_to_txn(version: int) -> None:
         {"partition_index": n, "partition_error_code": code} for n, code in ((1, 48), (0, 0))
     ]
     told = [{"name": "orders", "results_by_partition": results}]
-    producer = {"transactional_id": "payments", "producer_id": 9, "producer_epoch": 1}
     if version < 4:
         before = "v3_and_below_"
-        request: dict[str, Any] = {before + k: v for k, v in producer.items()}
+        request: dict[str, Any] = {before + k: v for k, v in PRODUCER.items()}
         request[before + "topics"] = topics
         response: dict[str, Any] = {"results_by_topic_v3_and_below": told}
     else:
-        request = {"transactions": [producer | {"topics": topics}]}
+        request = {"transactions": [PRODUCER | {"topics": topics}]}
         one = {"transactional_id": "payments", "topic_results": told}
         response = {"results_by_transaction": [one]}
     found = hot(said("AddPartitionsToTxn", version, request, response))
@@ -49,16 +49,13 @@ def test_add_partitions_to_txn(version: int) -> None:
         ("orders", 1, 48),
     ]
     error = {"error": "INVALID_TXN_STATE", "error_codes": [48]}
-    assert found == {"topics": ["orders"]} | producer | error
+    assert found == {"topics": ["orders"]} | PRODUCER | error
 
 
 def test_a_broker_adds_partitions_to_several_transactions() -> None:
+    topics = [{"name": "t", "partitions": [1]}]
     transactions = [
-        {
-            "transactional_id": name,
-            "producer_id": number,
-            "topics": [{"name": "t", "partitions": [1]}],
-        }
+        {"transactional_id": name, "producer_id": number, "topics": topics}
         for number, name in enumerate(("a", "b"))
     ]
     found = hot(said("AddPartitionsToTxn", 4, {"transactions": transactions}))
@@ -68,21 +65,14 @@ def test_a_broker_adds_partitions_to_several_transactions() -> None:
 
 @pytest.mark.parametrize("version", range(6))
 def test_end_txn(version: int) -> None:
-    producer = {"transactional_id": "payments", "producer_id": 9, "producer_epoch": 1}
     answer = {"error_code": 0} | ({"producer_id": 9, "producer_epoch": 2} if version >= 5 else {})
-    found = hot(said("EndTxn", version, producer | {"committed": True}, answer))
-    assert found == producer  # that it ends, not that it goes on with
+    found = hot(said("EndTxn", version, PRODUCER | {"committed": True}, answer))
+    assert found == PRODUCER  # that it ends, not that it goes on with
 
 
 def test_add_offsets_to_txn() -> None:
-    asked = {"transactional_id": "payments", "producer_id": 9, "producer_epoch": 1, "group_id": "g"}
-    found = hot(said("AddOffsetsToTxn", 3, asked))
-    assert found == {
-        "transactional_id": "payments",
-        "producer_id": 9,
-        "producer_epoch": 1,
-        "group": "g",
-    }
+    found = hot(said("AddOffsetsToTxn", 3, {**PRODUCER, "group_id": "g"}))
+    assert found == {**PRODUCER, "group": "g"}
 
 
 def test_a_marker_is_of_the_transaction_that_its_producer_had() -> None:
@@ -90,13 +80,8 @@ def test_a_marker_is_of_the_transaction_that_its_producer_had() -> None:
     request = {"transactional_id": "payments", "transaction_timeout_ms": 1000}
     context.learn(said("InitProducerId", 4, request, GIVEN))
     topics = [{"name": "orders", "partition_indexes": [3]}]
-    marker = {"producer_id": 9, "producer_epoch": 1, "transaction_result": True, "topics": topics}
+    marker = {**NUMBERS, "transaction_result": True, "topics": topics}
     found = hot(said("WriteTxnMarkers", 1, {"markers": [marker]}), context)
     (one,) = found.pop("partitions")
     assert (one["topic"], one["partition"]) == ("orders", 3)
-    assert found == {
-        "topics": ["orders"],
-        "transactional_id": "payments",
-        "producer_id": 9,
-        "producer_epoch": 1,
-    }
+    assert found == {"topics": ["orders"], **PRODUCER}
