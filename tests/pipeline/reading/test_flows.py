@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-import json
-import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
-from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.kafka.context.memory import MOST, Memory
 from barnabas.captures.kafka.notes import INFERRED
-from barnabas.captures.kafka.pairing import conversation
 from barnabas.captures.tcp.headers import ACK, PSH, SYN, TcpSegment
 from barnabas.captures.tcp.packets import Packets
-from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.pipeline.reading import mapped_files
-from barnabas.pipeline.reading import tcp_segments as segments_module
-from barnabas.pipeline.reading.flows import Reading, outcomes
-from barnabas.pipeline.reading.mapped_files import MappedFiles
-from barnabas.pipeline.reading.runs import unpack
-from barnabas.pipeline.reading.tcp_segments import segments
 from tests.captures.network import Habits, as_pcap, conversations, interleaved, sent, wrapped
 from tests.captures.traffic import (
     BROKER,
     CLIENT,
     NOW,
-    Said,
     ip_packet,
-    produce,
     request,
     response,
     talk,
+    write_pcap,
 )
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.reading.test_planning import SAMPLES
-from tests.pipeline.stages import NAMES, in_memory, planned, sequential
+from tests.pipeline.reading.test_planning import SAMPLES, read_plainly
+from tests.pipeline.stages import in_memory, sequential
 from tests.places import ROOT
 
 FOREIGN = sorted((ROOT / "tests" / "captures" / "foreign").iterdir())
@@ -58,10 +45,6 @@ def shuffled(seed: int) -> Callable[[list[Any]], list[Any]]:
     return order
 
 
-def errors(found: Any) -> list[tuple[str, str]]:
-    return [(one.said["kind"], one.said["reason"]) for one in found.said if one.kind == "error"]
-
-
 @pytest.mark.parametrize("path", [*SAMPLES, *FOREIGN], ids=lambda path: path.name)
 def test_the_exchanges_of_a_sample_are_the_pure_readers(path: Path) -> None:
     right = sequential([path])
@@ -72,20 +55,15 @@ def test_the_exchanges_of_a_sample_are_the_pure_readers(path: Path) -> None:
 
 def test_what_answers_requests_that_were_not_captured(tmp_path: Path) -> None:
     """One side of each connection is missing, up to its fifth packet with payload."""
-    path = tmp_path / "f.pcap"
-    data = SAMPLES_BY_NAME["old-formats.pcap"].read_bytes()
-    linktype = int.from_bytes(data[20:24], "little")
-    kept, at, sides = [data[:24]], 24, Counter[Any]()
-    while at < len(data):
-        end = at + 16 + int.from_bytes(data[at + 8 : at + 12], "little")
-        segment = Packets().tcp_segment(linktype, data[at + 16 : end])
+    kept, sides = [], Counter[Any]()
+    for *_, linktype, data, _ in read_plainly(SAMPLES_BY_NAME["old-formats.pcap"]):
+        segment = Packets().tcp_segment(linktype, data)
         assert segment is not None
         asks = segment.source[1] > segment.target[1]
         sides[segment.source] += asks and bool(segment.payload)
         if not asks or sides[segment.source] > 5:
-            kept.append(data[at:end])
-        at = end
-    path.write_bytes(b"".join(kept))
+            kept.append(data)
+    path = write_pcap(tmp_path / "f.pcap", kept, linktype)
     capture = open_capture(path)
     decoded = [one.row() for one in capture.learn(capture.exchanges(inferred=True))]
     found = in_memory([path])
@@ -235,189 +213,15 @@ def test_what_is_left_out_and_what_nobody_asked_for_is_said(tmp_path: Path) -> N
         TcpSegment(("10.1.1.1", 40000), ("10.1.1.2", 22), 1, 0, SYN, b""),
         TcpSegment(("10.1.1.1", 40000), ("10.1.1.2", 22), 2, 1, ACK | PSH, b"SSH-2.0-x\r\n" * 9),
     ]
-    said = [
-        ("request", request(1, 18, 0)),
-        ("response", response(1, 18, 0)),
-        ("response", response(99, 18, 0)),
+    asked, answers = request(1, 18, 0), [response(number, 18, 0) for number in (1, 99)]
+    kafka = [
+        TcpSegment(CLIENT, BROKER, 0, 0, SYN, b""),
+        TcpSegment(CLIENT, BROKER, 1, 1, ACK, asked),
+        TcpSegment(BROKER, CLIENT, 1, 1 + len(asked), ACK, answers[0]),
+        TcpSegment(BROKER, CLIENT, 1 + len(answers[0]), 1 + len(asked), ACK, answers[1]),
     ]
-    seqs = {"request": 1, "response": 1}
-    found = [TcpSegment(CLIENT, BROKER, 0, 0, SYN, b"")]
-    for direction, data in said:
-        ends = (CLIENT, BROKER) if direction == "request" else (BROKER, CLIENT)
-        other = "response" if direction == "request" else "request"
-        found.append(TcpSegment(*ends, seqs[direction], seqs[other], ACK, data))
-        seqs[direction] += len(data)
-    packets = [ip_packet(one) for one in (*ssh, *found)]
-    path = as_pcap(tmp_path / "f", packets, "raw", "<", 1)
-    told = dict(errors(in_memory([path], 200)))
+    path = as_pcap(tmp_path / "f", map(ip_packet, (*ssh, *kafka)), "raw", "<", 1)
+    found = [one.said for one in in_memory([path], 200).said if one.kind == "error"]
+    told = {said["kind"]: said["reason"] for said in found}
     assert told["left out"] == "1 conversation on port 22: unknown"
     assert "correlation id 99" in told["unmatched"]
-
-
-def test_columns_that_need_no_body_cost_none(tmp_path: Path) -> None:
-    path = generated(tmp_path / "f", "raw", 1)
-    columns = ("ts_ns", "api", "latency_ms", "connection")
-    found = in_memory([path], 900, columns=columns)
-    assert found.exchanges == [
-        {name: row[name] for name in found.exchanges[0]} for row in sequential([path])
-    ]
-    assert set(found.exchanges[0]) == set(columns)
-    assert not {one.kind for one in found.said} & {"topic", "producer", "broker"}
-
-
-def test_one_long_flow_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
-    """Its rows are read one after the other, and what they point at is not kept."""
-
-    def peak(count: int) -> int:
-        said: list[Said] = [
-            each
-            for number in range(count)
-            for each in (
-                ("request", produce(number, bytes(100_000))),
-                ("response", response(number, 0, 7)),
-            )
-        ]
-        path = tmp_path / f"{count}.pcapng"
-        with CaptureWriter(path, limit=None, meta={}) as capture:
-            flow = capture.open(1, CLIENT, BROKER, NOW, {})
-            for at, (direction, data) in enumerate(said):
-                flow.arrived(direction, data, NOW + at)
-        made = planned([path], 1 << 20)
-        rows = [
-            unpack(one["section_group"], one["ends"], one["path"], one["data"], one["segments"])
-            for piece in made.pieces
-            for batch in segments(piece, made.links, carry=False)
-            for one in batch.to_pylist()
-        ]
-        columns = tuple(name for name in NAMES if name != "capture")
-        reading = Reading(columns, made.section_groups, made.packets)
-        del said
-        tracemalloc.start()
-        found = sum(
-            one.kind == "exchange" for one in outcomes(rows, reading, KeyLog(), MappedFiles())
-        )
-        _, most = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert found == count
-        return most
-
-    short, long = peak(20), peak(200)
-    assert long < short * 1.5
-    assert long < 4_000_000
-
-
-@pytest.mark.slow("bytes by the million")
-@pytest.mark.parametrize("answered", [False, True])
-def test_one_hostile_flow_is_read_in_bounded_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answered: bool
-) -> None:
-    """Requests that nobody answers, each with names of 30 KB that nobody has heard before; and a connection
-    between the same ends for each few of them."""
-    most = 1 << 20
-    monkeypatch.setattr(Memory.__init__, "__defaults__", (MOST, most))
-    monkeypatch.setattr(conversation, "WAITING", most)
-
-    def peak(count: int) -> int:
-        path = tmp_path / f"{count}-{answered}.pcapng"
-        with CaptureWriter(path, limit=None, meta={}) as capture:
-            for number in range(count):
-                if number % (10 if answered else count) == 0:
-                    flow = capture.open(number + 1, CLIENT, BROKER, NOW, {})
-                name = f"{number}" + "x" * 30_000
-                about = {"client_software_name": name, "client_software_version": "1"}
-                said: list[Said] = [
-                    ("request", request(2 * number, 18, 3, **about)),
-                    ("request", request(2 * number + 1, 3, 1, topics=[{"name": name}])),
-                ]
-                if answered:
-                    topic = {"name": name, "topic_id": UUID(int=number + 1), "partitions": []}
-                    said = [
-                        said[0],
-                        ("response", response(2 * number, 18, 3)),
-                        ("request", request(2 * number + 1, 3, 12, topics=None)),
-                        ("response", response(2 * number + 1, 3, 12, topics=[topic])),
-                    ]
-                for direction, data in said:
-                    flow.arrived(direction, data, NOW + number)
-                if answered and number % 10 == 9:
-                    flow.close(NOW + number)
-        made = planned([path], 1 << 20)
-        rows = [
-            (one["flow"], one["first"], unpack(*(one[name] for name in _ROW)))
-            for piece in made.pieces
-            for batch in segments(piece, made.links, carry=False)
-            for one in batch.to_pylist()
-        ]
-        rows.sort(key=lambda one: one[:2])
-        columns = tuple(name for name in NAMES if name != "capture")
-        reading = Reading(columns, made.section_groups, made.packets)
-        tracemalloc.start()
-        found: Counter[str] = Counter()
-        for one in outcomes((row for *_, row in rows), reading, KeyLog(), MappedFiles()):
-            found[one.kind] += 1
-            if one.said is not None and one.kind == "error":
-                found[one.said["kind"]] += 1
-        _, top = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert found["exchange"] == 2 * count
-        assert (found["forgotten"] == 1) == answered
-        return top
-
-    assert peak(1200) < 1.5 * peak(400)
-
-
-_ROW = ("section_group", "ends", "path", "data", "segments")
-
-
-def test_rows_that_bring_payload_are_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments_module, "CARRIED", 50_000)
-    path = tmp_path / "f.pcapng"
-    with CaptureWriter(path, limit=None, meta={}) as capture:
-        flow = capture.open(1, CLIENT, BROKER, NOW, {})
-        for number in range(40):
-            flow.arrived("request", produce(number, bytes(10_000)), NOW + number)
-    made = planned([path], 1 << 26)
-    rows = [
-        row
-        for piece in made.pieces
-        for batch in segments(piece, made.links, carry=True)
-        for row in batch.to_pylist()
-    ]
-    assert len(rows) > 7
-    assert max(len(row["data"] or b"") for row in rows) < 70_000
-    assert in_memory([path], carry=True).exchanges == sequential([path])
-
-
-def test_what_is_said_is_json(tmp_path: Path) -> None:
-    for path in SAMPLES:
-        for one in in_memory([path]).said:
-            json.dumps(one.said)
-
-
-@pytest.mark.slow("bytes by the million")
-@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux")
-def test_pages_that_were_passed_do_not_stay_in_memory(tmp_path: Path) -> None:
-    size = 3 * mapped_files.KEPT
-    path = tmp_path / "large"
-    with path.open("wb") as file:
-        file.truncate(size)
-
-    def resident() -> int:
-        """KiB of this process's memory that are the file's."""
-        lines = iter(Path("/proc/self/smaps").read_text().splitlines())
-        return sum(
-            next(int(line.split()[1]) for line in lines if line.startswith("Rss:"))
-            for line in lines
-            if line.endswith(str(path))
-        )
-
-    files = MappedFiles()
-    data = files[str(path)]
-    most = 0
-    for at in range(0, size, 4 << 20):
-        assert not any(data[at : at + (4 << 20)])
-        most = max(most, resident())
-        files.passed(str(path), at)
-    assert (mapped_files.KEPT >> 10) * 0.9 < most < (mapped_files.KEPT >> 10) * 1.3
-    files.passed(str(path), 0)  # another flow, from the beginning on
-    assert resident() == 0
