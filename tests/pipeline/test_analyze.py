@@ -62,11 +62,7 @@ def test_one_task_and_many_say_the_same(
         write(None, [SAMPLES / name], tmp_path / "here")
         write(spark, [SAMPLES / name], tmp_path / "tasks")
     found: dict[str, tuple[Outcome, dict[str, list[str]]]] = {}
-    ways = {
-        "least": (1 << 30, 1 << 30, 1 << 30),
-        "few": (1 << 30, -1, -1),
-        "many": (-1, -1, -1),
-    }
+    ways = {"least": (1 << 30, 1 << 30, 1 << 30), "few": (1 << 30, -1, -1), "many": (-1, -1, -1)}
     for size, (few, fewer, little) in ways.items():
         monkeypatch.setattr(module, "FEW", few)
         monkeypatch.setattr(module, "FEWER", fewer)

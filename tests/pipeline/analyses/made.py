@@ -26,50 +26,26 @@ def fetch(at: float, offset: int, last: int | None, **more: Any) -> Exchange:
         data += build(records)
         data[:8] = offset.to_bytes(8)
     asked = {"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
-    came = {"partition_index": 0, "error_code": 0, "high_watermark": 100, "records": bytes(data)}
-    return exchange(
-        "Fetch",
-        4,
-        {
-            "max_wait_ms": 500,
-            "min_bytes": 1,
-            "max_bytes": 1 << 20,
-            "isolation_level": 0,
-            "topics": [{"topic": "orders", "partitions": [asked]}],
-            "replica_id": -1,
-        },
-        {
-            "throttle_time_ms": 0,
-            "responses": [
-                {
-                    "topic": "orders",
-                    "partitions": [
-                        came | {"last_stable_offset": 100, "aborted_transactions": None}
-                    ],
-                }
-            ],
-        },
-        at=at,
-        **more,
-    )
+    came: dict[str, Any] = {
+        "partition_index": 0,
+        "error_code": 0,
+        "high_watermark": 100,
+        "records": bytes(data),
+    }
+    came |= {"last_stable_offset": 100, "aborted_transactions": None}
+    request: dict[str, Any] = {"max_wait_ms": 500, "min_bytes": 1, "max_bytes": 1 << 20}
+    request |= {"topics": [{"topic": "orders", "partitions": [asked]}]}
+    request |= {"isolation_level": 0, "replica_id": -1}
+    answer = {"throttle_time_ms": 0, "responses": [{"topic": "orders", "partitions": [came]}]}
+    return exchange("Fetch", 4, request, answer, at=at, **more)
 
 
 def commit(at: float, offset: int, *, error: int = 0, **more: Any) -> Exchange:
     """An OffsetCommit of orders[0] in the group g."""
-    asked = {
-        "group_id": "g",
-        "generation_id_or_member_epoch": 1,
-        "member_id": "m",
-        "retention_time_ms": -1,
-        "topics": [
-            {
-                "name": "orders",
-                "partitions": [
-                    {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
-                ],
-            }
-        ],
-    }
+    committed = {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
+    asked: dict[str, Any] = {"group_id": "g", "generation_id_or_member_epoch": 1}
+    asked |= {"member_id": "m", "retention_time_ms": -1}
+    asked |= {"topics": [{"name": "orders", "partitions": [committed]}]}
     partitions = [{"partition_index": 0, "error_code": error}]
     answer = {"topics": [{"name": "orders", "partitions": partitions}]}
     return exchange("OffsetCommit", 2, asked, answer, at=at, **more)

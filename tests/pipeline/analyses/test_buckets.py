@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    ("span_ms", "width_ms"),
-    [(10 * MOST, 10), (10 * MOST + 1, 20), (10**12, WIDTHS_MS[-1])],
+    ("span_ms", "width_ms"), [(10 * MOST, 10), (10 * MOST + 1, 20), (10**12, WIDTHS_MS[-1])]
 )
 def test_the_narrowest_that_gives_few_enough(
     spark: SparkSession, span_ms: int, width_ms: int

@@ -8,7 +8,7 @@ from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import client_key
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.pipeline.analyses.expressions import CLIENT_KEY
+from barnabas.pipeline.analyses.expressions import CLIENT, CLIENT_KEY
 from barnabas.pipeline.analyses.findings import SCOPES, findings, in_one_pass
 from tests.captures.checks.given import exchange, produce
 from tests.captures.checks.groups import group_heartbeat, heartbeat, join, sync
@@ -125,6 +125,7 @@ def test_a_client_is_the_same_one_here_and_there(spark: SparkSession) -> None:
         for client in (None, "", "None", "a/b", "a:1", "app")
         for host in ("10.0.0.1", "[::1]", "host")
     ]
-    found = table(spark, rows(told)).selectExpr(f"{CLIENT_KEY} as one").collect()
-    assert [row["one"] for row in found] == [client_key(one) for one in told]
+    columns = f"{CLIENT} as client", f"{CLIENT_KEY} as one"
+    found = table(spark, rows(told)).selectExpr(*columns).collect()
+    assert [tuple(row) for row in found] == [(one.client, client_key(one)) for one in told]
     assert len(set(map(client_key, told))) < len(told)

@@ -18,10 +18,5 @@ def test_two_to_an_octave_each_up_to_its_bound(spark: SparkSession) -> None:
     found = latency_heatmap(table(spark, rows([metadata(1, took=one) for one in took])))
     told = {(round(row["latency_ms"], 3), row["count"]) for row in found.collect()}
     assert told == {(0.016, 2), (4.0, 1), (5.657, 2), (8.0, 2)}
-
-
-def test_its_buckets_are_those_of_the_view_made_as_exchanges_come(spark: SparkSession) -> None:
-    took = (0.001, 0.02, 1, 1.5, 4, 4.01, 5.6, 5.7, 8, 3000)
-    found = latency_heatmap(table(spark, rows([metadata(1, took=one) for one in took])))
-    told = {round(row["latency_ms"], 9) for row in found.collect()}
-    assert told == {round(bound_ms(bucket(one)), 9) for one in took}
+    # as the view that is made while exchanges come
+    assert {at for at, _ in told} == {round(bound_ms(bucket(one)), 3) for one in took}

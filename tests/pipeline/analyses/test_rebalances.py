@@ -180,18 +180,11 @@ def test_a_generation_is_as_summary_says(spark: SparkSession, name: str) -> None
         for row in rows
     }
     assert late == {number: set(of.get("late", ())) for number, of in waited.items()}
-
-
-@pytest.mark.parametrize("name", ["flapping.pcapng", "rebalance.pcap.gz"])
-def test_a_group_stands_still_as_long_as_its_band_says(spark: SparkSession, name: str) -> None:
-    bands = Bands(Context())
-    for one in found_in(name):
-        bands.add(one)
-    found = rebalances(table(spark, captured(name))).where("phase = 'sync'").collect()
-    told = {(row["group"], row["generation"]): row["group_standstill_ms"] for row in found}
-    assert told
-    assert told == {
-        (row["group"], row["generation"]): pytest.approx(row["standstill_ms"])
-        for row in bands.rows()
-        if row["standstill_ms"] is not None
-    }
+    if name != "kip-848.pcapng":  # whose members change one by one: no group stands still
+        syncs = found.where("phase = 'sync'").collect()
+        stood = {row["generation"]: row["group_standstill_ms"] for row in syncs}
+        assert stood == {
+            row["generation"]: pytest.approx(row["standstill_ms"])
+            for row in rows
+            if row["standstill_ms"] is not None
+        }

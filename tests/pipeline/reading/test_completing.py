@@ -43,16 +43,13 @@ def test_ids_of_topics_get_their_names_and_order() -> None:
 
 def test_partitions_keep_all_else() -> None:
     partition = {"topic": uuid_text(TOPIC), "partition": 3, "offset": 8}
-    lists: list[Any] = [None, [partition], [], [{**partition, "topic": "x"}, partition]]
-    found = [row["partitions"] for row in completed(*({"partitions": one} for one in lists))]
-    assert found[0] is None
-    assert found[2] == []
-    assert [one["topic"] for one in found[3]] == ["x", "orders"]
-    assert (found[1][0]["topic"], found[1][0]["partition"], found[1][0]["offset"]) == (
-        "orders",
-        3,
-        8,
+    lists: list[Any] = [None, [], [{**partition, "topic": "x"}, partition]]
+    nothing, empty, found = (
+        row["partitions"] for row in completed(*({"partitions": one} for one in lists))
     )
+    assert (nothing, empty) == (None, [])
+    told = [(one["topic"], one["partition"], one["offset"]) for one in found]
+    assert told == [("x", 3, 8), ("orders", 3, 8)]
 
 
 def test_places_that_checks_see_get_names_too() -> None:
@@ -66,21 +63,14 @@ def test_places_that_checks_see_get_names_too() -> None:
 
 
 def test_brokers_by_address_unless_the_capture_names_them() -> None:
-    rows: list[dict[str, Any]] = [
-        {"server_address": "b:1"},
-        {"server_address": "b:2"},
-        {"server_address": "b:1", "named_broker": 1},
-        {"server_address": "b:3"},
-    ]
+    rows: list[dict[str, Any]] = [{"server_address": f"b:{port}"} for port in (1, 2, 1, 3)]
+    rows[2]["named_broker"] = 1
     assert [row["broker"] for row in completed(*rows)] == [4, None, 1, None]
 
 
 def test_transactions_by_their_producers() -> None:
-    rows: list[dict[str, Any]] = [
-        {"producer_id": 77},
-        {"producer_id": 78},
-        {"producer_id": 77, "transactional_id": "t"},
-    ]
+    rows: list[dict[str, Any]] = [{"producer_id": number} for number in (77, 78, 77)]
+    rows[2]["transactional_id"] = "t"
     assert [row["transactional_id"] for row in completed(*rows)] == ["tx", None, "t"]
 
 

@@ -108,24 +108,8 @@ def _by_hand() -> dict[str, Result]:
         ),
         "findings": table(
             "check severity connection packets ts text advice",
-            (
-                "joins",
-                "warning",
-                3,
-                [12, 15],
-                at(3),
-                f"{HOSTILE} joined late",
-                "raise group.initial.rebalance.delay.ms",
-            ),
-            (
-                "sequence",
-                "error",
-                4,
-                [99],
-                at(9),
-                "orders[3]: sequence 7 came twice",
-                "look at the producer's retries",
-            ),
+            ("joins", "warning", 3, [12, 15], at(3), f"{HOSTILE} joined late", "raise the delay"),
+            ("sequence", "error", 4, [99], at(9), "orders[3]: sequence 7 came twice", "look there"),
             ("heartbeats", "note", 5, [], at(8), "half of a session without one", "nothing"),
             client=HOSTILE,
             api="JoinGroup",
@@ -160,10 +144,8 @@ def _by_hand() -> dict[str, Result]:
         "heartbeats": table(
             "member client_id max_gap_ms share expired",
             *(
-                (f"m-{number}", client, 10000 * share, share, share > 1)
-                for number, (client, share) in enumerate(
-                    zip(CLIENTS, (0.31, 0.34, 0.72, 1.2), strict=True)
-                )
+                (f"m-{number}", CLIENTS[number], 10000 * share, share, share > 1)
+                for number, share in enumerate((0.31, 0.34, 0.72, 1.2))
             ),
             group="orders-service",
             protocol="classic",
@@ -207,27 +189,17 @@ def _by_hand() -> dict[str, Result]:
             connection=4,
             capture="demo",
         ),
-        "hot_partitions": result(
-            [
-                {
-                    "topic": topic,
-                    "partition": number,
-                    "fetched_requests": 60,
-                    "share": 0.1,
-                    "produced_records": 900 * weight,
-                    "produced_bytes": 81_000 * weight,
-                    "produced_requests": 30 * weight,
-                    "fetched_records": 1800 * weight,
-                    "fetched_bytes": 162_000 * weight,
-                }
-                for topic, number, weight in (
-                    ("orders", 0, 2),
-                    ("orders", 1, 1),
-                    ("orders", 2, 40),
-                    ("payments", 0, 5),
-                    (HOSTILE, 0, 3),
-                )
-            ]
+        "hot_partitions": table(
+            "topic partition produced_records produced_bytes produced_requests",
+            ("orders", 0, 1800, 162_000, 60),
+            ("orders", 1, 900, 81_000, 30),
+            ("orders", 2, 36_000, 3_240_000, 1200),
+            ("payments", 0, 4500, 405_000, 150),
+            (HOSTILE, 0, 2700, 243_000, 90),
+            fetched_requests=60,
+            fetched_records=1800,
+            fetched_bytes=162_000,
+            share=0.1,
         ),
         "versions": table(
             "client_id software api version removed_in listed",

@@ -80,9 +80,7 @@ def test_gaps_are_one_row_a_capture_and_segments_that_are_not_there_are_in_front
     ]
 
 
-def test_of_a_check_the_first_findings_are_listed_and_all_are_counted(
-    spark: SparkSession,
-) -> None:
+def test_of_a_check_the_first_are_listed_and_all_are_counted(spark: SparkSession) -> None:
     listing = BY_NAME["findings"]
     listing = listing._replace(sql=listing.sql.replace(str(LISTED), "2"))
     checks = (("a", "error"), ("a", "error"), ("b", "note"), ("a", "error"), ("a", "warning"))
@@ -95,11 +93,8 @@ def test_of_a_check_the_first_findings_are_listed_and_all_are_counted(
         ),
     )
     listed = collect(found, listing)
-    assert [(row["check"], row["text"]) for row in listed.rows] == [
-        ("a", "3"),
-        ("a", "4"),
-        ("b", "2"),
-    ]
+    told = [(row["check"], row["text"]) for row in listed.rows]
+    assert told == [("a", "3"), ("a", "4"), ("b", "2")]
     assert listed.total == len(checks)
     counts = collect(found, BY_NAME["findings_by_check"]).rows
     names = ("severity", "check", "count", "first")
@@ -122,16 +117,9 @@ def test_apis_beyond_the_most_frequent_are_one(spark: SparkSession) -> None:
 
 
 def test_errors_of_a_client_are_summed_over_all_time(spark: SparkSession) -> None:
+    same = {"client_id": None, "api": "Fetch", "error": "X", "count": 2}
     rows = [
-        {
-            "bucket": at(second),
-            "client_id": None,
-            "api": "Fetch",
-            "error": "X",
-            "count": 2,
-            "first_ts": at(second),
-            "last_ts": at(second + 1),
-        }
+        same | {"bucket": at(second), "first_ts": at(second), "last_ts": at(second + 1)}
         for second in (0, 10)
     ]
     (row,) = collect(table(spark, "analyses/errors", *rows), BY_NAME["errors"]).rows
@@ -185,20 +173,15 @@ def test_latency_of_a_client_and_broker_is_that_of_their_exchanges(spark: SparkS
     for client in ("one", None):
         for broker in range(3):
             mine = F.col("client_id").eqNullSafe(F.lit(client)) & (F.col("broker") == broker)
-            some = [
-                row
-                for row in digested.rows
-                if (row["client_id"], row["broker"]) == (client, broker)
-            ]
+            whose = (client, broker)
+            some = [row for row in digested.rows if (row["client_id"], row["broker"]) == whose]
             assert sum(row["count"] for row in some) == found.where(mine).count() == 50
             longest = found.where(mine).agg(F.max("latency_ms")).first()
             assert longest is not None
             assert max(row["p99_ms"] for row in some) == longest[0]
 
 
-def test_what_rose_is_kept_of_many_series(
-    spark: SparkSession,
-) -> None:
+def test_what_rose_is_kept_of_many_series(spark: SparkSession) -> None:
     assert f"place <= {digests.SERIES}" in BY_NAME["latency_clients"].sql
     few = BY_NAME["latency_clients"]
     few = few._replace(sql=few.sql.replace(f"place <= {digests.SERIES}", "place <= 1"))

@@ -14,12 +14,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.pipeline.rows.body_columns.registry import HOT, MADE
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
-from barnabas.pipeline.rows.exchanges import (
-    LATEST,
-    batch,
-    exchange,
-    row,
-)
+from barnabas.pipeline.rows.exchanges import LATEST, batch, exchange, row
 from barnabas.specs.registry import api
 from tests.pipeline.given import hot, said, sample
 from tests.samples.recipes import SAMPLES

@@ -17,21 +17,12 @@ java.io.IOException: No space left on device
 \tat java.base/sun.nio.ch.UnixFileDispatcherImpl.write0(Native Method)"""
 
 
+THERE = "no space left in there, where Spark works: free some, or name another folder by TMPDIR"
+HERE = "no space left in here: free some, or name another folder by --out"
+
+
 @pytest.mark.parametrize(
-    ("free_there", "free_here", "said"),
-    [
-        (
-            0,
-            9,
-            "no space left in there, where Spark works: free some, or name another folder by TMPDIR",
-        ),
-        (9, 0, "no space left in here: free some, or name another folder by --out"),
-        (
-            0,
-            0,
-            "no space left in there, where Spark works: free some, or name another folder by TMPDIR",
-        ),
-    ],
+    ("free_there", "free_here", "said"), [(0, 9, THERE), (9, 0, HERE), (0, 0, THERE)]
 )
 def test_of_a_full_disk_the_folder_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_there: int, free_here: int, said: str
@@ -42,11 +33,6 @@ def test_of_a_full_disk_the_folder_is_named(
     monkeypatch.setattr(tempfile, "tempdir", "there")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free[path]))
     assert reason(RuntimeError(FULL), Path("here")) == said
-
-
-def test_without_tables_it_is_where_spark_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", "there")
-    assert reason(RuntimeError(FULL)).startswith("no space left in there, where Spark works")
 
 
 def test_where_there_is_no_space_spark_is_not_started(

@@ -33,23 +33,6 @@ def url(spark: SparkSession, tmp_path: Path) -> str:
     return f"viewfs://{name}/data"
 
 
-def test_files_are_found_by_pattern_and_folder_and_copied(
-    spark: SparkSession, url: str, tmp_path: Path
-) -> None:
-    (tmp_path / "in" / "deeper").mkdir(parents=True)
-    for name in ("b.pcap", "a.pcap", "c.txt"):
-        (tmp_path / "in" / name).write_text(name)
-    files = HadoopFiles(spark)
-    assert files.matching(f"{url}/in") == [
-        f"{url}/in/{name}" for name in ("a.pcap", "b.pcap", "c.txt")
-    ]
-    assert files.matching(f"{url}/in/*.pcap") == [f"{url}/in/a.pcap", f"{url}/in/b.pcap"]
-    assert files.matching(f"{url}/none") == []
-    files.fetch(f"{url}/in/a.pcap", tmp_path / "copy")
-    assert (tmp_path / "copy").read_text() == "a.pcap"
-    assert not list(tmp_path.glob(".copy*")), "no checksum beside it"
-
-
 def test_a_folder_takes_its_name_when_it_is_whole(
     spark: SparkSession, url: str, tmp_path: Path
 ) -> None:

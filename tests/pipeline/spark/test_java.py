@@ -21,18 +21,14 @@ def program(folder: Path, version: str) -> Path:
     return folder
 
 
-def test_java_home_goes_before_the_path(tmp_path: Path) -> None:
-    home, other = program(tmp_path / "a", "21.0.8"), program(tmp_path / "b", "17.0.1")
-    environment = {"JAVA_HOME": str(home), "PATH": str(other / "bin")}
-    assert java_home(environment, tmp_path / "made") == home
-    assert java_home({"PATH": str(other / "bin")}, tmp_path / "made") == other
-
-
 @pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2", "nonsense"])
 def test_a_java_that_is_too_old_is_passed_over(tmp_path: Path, version: str) -> None:
     old, new = program(tmp_path / "old", version), program(tmp_path / "new", "17")
     environment = {"JAVA_HOME": str(old), "PATH": str(new / "bin")}
     assert java_home(environment, tmp_path / "made") == new
+    other = program(tmp_path / "other", "21.0.8")
+    environment["JAVA_HOME"] = str(other)
+    assert java_home(environment, tmp_path / "made") == other, "it goes before the path"
 
 
 def test_without_one_the_wheels_java_runs_and_never_hears_of_a_module_that_it_lacks(

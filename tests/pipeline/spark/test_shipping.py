@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -24,11 +23,6 @@ def test_python_imports_all_of_it_from_the_zip_alone(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-P", "-c", code], check=True, cwd=tmp_path, env={"PYTHONPATH": str(path)}
     )
-
-
-def test_it_has_no_sample_captures(tmp_path: Path) -> None:
-    with zipfile.ZipFile(pack(tmp_path / "ours.zip")) as found:
-        assert not [name for name in found.namelist() if "pcap" in name.rpartition(".")[2]]
 
 
 def test_what_can_not_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 MASTER = parse_master("spark://cluster:7077")
 
 
-def test_workers_that_have_everything_are_let_go(spark: SparkSession) -> None:
-    require(spark, MASTER, 2)
-
-
 def test_what_one_of_them_lacks_is_said(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,8 +27,7 @@ def test_a_batch_begins_with_what_the_one_before_has_left(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "written",
-    [pickle.dumps(Following()), b"barnabas state 2\n" + pickle.dumps(Following()), b""],
+    "written", [pickle.dumps(Following()), b"barnabas state 2\n" + pickle.dumps(Following()), b""]
 )
 def test_the_state_of_another_version_is_refused(tmp_path: Path, written: bytes) -> None:
     (tmp_path / "_state").mkdir()

@@ -79,10 +79,7 @@ def test_a_run_that_was_killed_while_it_took_its_place_is_ended_by_the_next(
     monkeypatch.undo()
     run.lock.close()  # as the system does
     folders.give_up(folders.begin(tmp_path))
-    assert texts(tmp_path) == {
-        "errors/capture=a.pcap": "2",
-        "exchanges/capture=a.pcap": "2",
-    }
+    assert texts(tmp_path) == {"errors/capture=a.pcap": "2", "exchanges/capture=a.pcap": "2"}
     assert not list((tmp_path / "_runs").iterdir())
 
 

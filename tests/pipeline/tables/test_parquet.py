@@ -11,14 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
 
-from barnabas.pipeline.tables.parquet import (
-    Filed,
-    Groups,
-    Part,
-    Table,
-    parts,
-    write_tables,
-)
+from barnabas.pipeline.tables.parquet import Filed, Groups, Part, Table, parts, write_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
