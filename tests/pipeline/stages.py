@@ -42,8 +42,6 @@ class Done:
     said: list[Said]
     facts: Facts
     plan: Plan
-    rows: int = 0
-    """How many rows of segments were shuffled."""
 
 
 def planned(paths: Sequence[Path], size: int) -> Plan:
@@ -57,7 +55,6 @@ def in_memory(
     carry: bool = False,
     order: Callable[[list[Any]], list[Any]] = list,
     columns: tuple[str, ...] = NAMES,
-    capture: str = "c",
     frames: bool = False,
 ) -> Done:
     """All stages; `order` is that in which pieces are read; frames: there is an outcome of each."""
@@ -100,8 +97,8 @@ def in_memory(
     ]
     full = batch(heads, (*HEAD, *travelling(columns)))
     asked = tuple(column for column in ALL if column.name in columns)
-    done = Completion(facts, capture).complete(full, asked).to_pylist()
-    return Done(done, said, facts, made, len(rows))
+    done = Completion(facts, "c").complete(full, asked).to_pylist()
+    return Done(done, said, facts, made)
 
 
 def sequential(

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 
 from barnabas.pipeline import analyze as module
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.analyze import Outcome, analyze
+from barnabas.pipeline.rows.columns import ddl
+from barnabas.pipeline.tables.keeping import by_tasks
 from barnabas.pipeline.tables.tables import TABLES, write
 from tests.places import SAMPLES
 
@@ -91,3 +94,13 @@ def test_one_task_and_many_say_the_same(
         same = Path(one.report).read_text("utf-8") == Path(other.report).read_text("utf-8")
         assert same, "a page is too long to be shown"
     assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+
+
+@pytest.mark.parametrize("tasks", [0, 2])
+def test_a_table_without_rows_has_a_file(spark: SparkSession, tmp_path: Path, tasks: int) -> None:
+    columns = ANALYSES[0].columns
+    none = spark.createDataFrame(spark.sparkContext.emptyRDD(), ddl(columns))
+    by_tasks(none.repartition(tasks) if tasks else none, tmp_path / "x", columns)
+    (file,) = (tmp_path / "x").iterdir()
+    assert pq.read_table(file).column_names == [column.name for column in columns]
+    assert pq.read_metadata(file).num_rows == 0

@@ -1,11 +1,16 @@
-"""Percentiles by bucket, API, client and broker."""
+"""Latency: percentiles by bucket, API, client and broker; logarithmic buckets; the width of buckets."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import pytest
+
+from barnabas.captures.summary.heat_map import bound_ms, bucket
+from barnabas.pipeline.analyses.buckets import MOST, WIDTHS_MS, bucketed
 from barnabas.pipeline.analyses.latency import latency
+from barnabas.pipeline.analyses.latency_heatmap import latency_heatmap
 from tests.pipeline.analyses.made import metadata
 from tests.pipeline.analyses.tables import rows, table
 
@@ -31,3 +36,37 @@ def test_percentiles_are_nearest_ranks(spark: SparkSession) -> None:
         ("two", 2, 1, 7.5, 7.5, 7.5, 7.5),
         ("two", 2, 1, 3.0, 3.0, 3.0, 3.0),
     }
+
+
+def test_two_to_an_octave_each_up_to_its_bound(spark: SparkSession) -> None:
+    took = (0, 0.001, 4, 4.01, 5.6, 5.7, 8)
+    found = latency_heatmap(table(spark, rows([metadata(1, took=one) for one in took])))
+    told = {(round(row["latency_ms"], 3), row["count"]) for row in found.collect()}
+    assert told == {(0.016, 2), (4.0, 1), (5.657, 2), (8.0, 2)}
+    # as the view that is made while exchanges come
+    assert {at for at, _ in told} == {round(bound_ms(bucket(one)), 3) for one in took}
+
+
+@pytest.mark.parametrize(
+    ("span_ms", "width_ms"), [(10 * MOST, 10), (10 * MOST + 1, 20), (10**12, WIDTHS_MS[-1])]
+)
+def test_the_narrowest_that_gives_few_enough(
+    spark: SparkSession, span_ms: int, width_ms: int
+) -> None:
+    found = table(spark, rows([metadata(0), metadata(15), metadata(span_ms, correlation_id=1)]))
+    told = bucketed(found, found).selectExpr("unix_millis(bucket) b").orderBy("b").collect()
+    assert [row["b"] for row in told] == [at // width_ms * width_ms for at in (0, 15, span_ms)]
+
+
+def test_each_capture_has_buckets_of_its_own(spark: SparkSession) -> None:
+    years = 3 * 365 * 86_400_000
+    short = rows([metadata(0), metadata(15)], "short")
+    later = [metadata(at, correlation_id=1) for at in (years, years + 10 * MOST)]
+    found = table(spark, short + rows(later, "other"))
+    told = bucketed(found, found).selectExpr("capture", "unix_millis(bucket) b").collect()
+    assert sorted((row["capture"], row["b"]) for row in told) == [
+        ("other", years),
+        ("other", years + 10 * MOST),
+        ("short", 0),
+        ("short", 10),
+    ]

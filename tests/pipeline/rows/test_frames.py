@@ -62,17 +62,12 @@ def test_the_frames_of_a_sample_are_the_pure_readers_in_any_splits(path: Path) -
 def test_they_are_those_that_decode_shows(name: str) -> None:
     """Which takes captures apart by itself."""
     path = SAMPLES_BY_NAME[name]
-    shown = sorted(
-        (one.connection, one.flow, one.direction, one.ordinal, one.ts, one.size, one.packet,
-         one.correlation_id)
-        for one in frames(CaptureReader(path))
-    )  # fmt: skip
-    found = sorted(
-        (row["connection"], row["flow"], row["direction"], row["ordinal"], row["ts_ns"],
-         row["size"], row["packet"], row["correlation_id"])
-        for row in pure(path)
-    )  # fmt: skip
-    assert found == shown
+    names = ("connection", "flow", "direction", "ordinal", "size", "packet", "correlation_id")
+    shown = [
+        (*(getattr(one, name) for name in names), one.ts) for one in frames(CaptureReader(path))
+    ]
+    found = [(*(row[name] for name in names), row["ts_ns"]) for row in pure(path)]
+    assert sorted(found) == sorted(shown)
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)

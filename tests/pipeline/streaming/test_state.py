@@ -8,15 +8,13 @@ import subprocess
 import sys
 import uuid
 from collections import Counter, OrderedDict, deque
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from barnabas.pipeline.streaming.following import Following, closed
+from barnabas.pipeline.streaming.following import Following
 from barnabas.pipeline.streaming.state import MODULES, dump, load
-from tests.captures.writing.test_rotation import SAMPLES, rotated
 
 READERS = ["barnabas.captures.tcp", "barnabas.captures.kafka", "barnabas.pipeline.streaming"]
 NEVER_OPEN = {
@@ -63,18 +61,6 @@ def test_what_was_shared_is_shared() -> None:
     one, other = carried([inner, [inner]])
     one += b"b"
     assert other == [b"ab"]
-
-
-def test_an_open_capture_goes_there_and_back(tmp_path: Path) -> None:
-    rotated(SAMPLES / "transactions.pcapng", tmp_path / "f", {20, 40, 60})
-    state = Following()
-    files = sorted((tmp_path / "f").iterdir())
-    for path in files[:2]:
-        list(state.batch([path], partial(closed, tmp_path / "f")))
-    again = load(dump(state))
-    assert dump(again) == dump(state)
-    rows = [list(each.batch(files[2:], partial(closed, tmp_path / "f"))) for each in (state, again)]
-    assert rows[0] == rows[1] != []
 
 
 class Colour(enum.Enum):

@@ -84,16 +84,6 @@ def test_rows_are_those_of_the_batches(
 
 
 @KINDS
-def test_behind_the_last_batch_nothing_is_added(out: Path, kind: str) -> None:
-    count = Batches(out).count
-    found = added(out, kind, count)
-    assert found.next == count
-    assert not any(found.files.values())
-    with pytest.raises(ValueError, match=f"batch {count} is the next one"):
-        added(out, kind, count + 1)
-
-
-@KINDS
 def test_where_no_batch_is_nothing_can_be_said(out: Path, tmp_path: Path, kind: str) -> None:
     copy = tmp_path / "out"
     shutil.copytree(out / kind, copy / kind)
