@@ -177,17 +177,9 @@ def _by_hand() -> dict[str, Result]:
             rows("client_id depth_max", *((client, 5 - n) for n, client in enumerate(CLIENTS)))
         ),
         "partition_order": table(
-            "offset other_offset ts packet",
-            (12, 7, at(33), 4711),
-            topic="orders",
-            partition=3,
-            client_id=HOSTILE,
-            producer_id=None,
-            kind="overtaken",
-            base_sequence=None,
-            missing=None,
-            connection=4,
-            capture="demo",
+            "topic partition client_id kind offset other_offset ts packet connection capture"
+            " producer_id base_sequence missing",
+            ("orders", 3, HOSTILE, "overtaken", 12, 7, at(33), 4711, 4, "demo", None, None, None),
         ),
         "hot_partitions": table(
             "topic partition produced_records produced_bytes produced_requests",

@@ -59,6 +59,8 @@ def test_the_second_session_makes_it_and_those_behind_have_it(home: Path, tmp_pa
     def found() -> Archive | None:
         return archive(home, home / "lib", KEEPS)
 
+    assert archive(home, home / "lib", {}) is None
+    assert not kept(tmp_path / "a cache"), "a session that loads little leaves it to others"
     assert found() is None
     [path] = kept(tmp_path / "a cache")
     assert found() is None, "somebody may be writing"
@@ -87,11 +89,6 @@ def test_its_path_may_have_spaces() -> None:
     used = Archive(Path("/a b.jsa"), makes=False).options
     assert shlex.split(made) == ["-XX:ArchiveClassesAtExit=/a b.jsa", QUIET]
     assert shlex.split(used) == ["-XX:SharedArchiveFile=/a b.jsa", QUIET]
-
-
-def test_a_session_that_loads_little_leaves_it_to_others(home: Path, tmp_path: Path) -> None:
-    assert archive(home, home / "lib", {}) is None
-    assert not kept(tmp_path / "a cache")
 
 
 @pytest.mark.parametrize("what", ["Java", "Spark", "options"])

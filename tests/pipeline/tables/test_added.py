@@ -58,28 +58,16 @@ def rows(spark: SparkSession, out: Path, first: int) -> Iterator[tuple[str, list
         yield table, sorted(map(str, found.select(sorted(found.columns)).collect()))
 
 
-@pytest.fixture(scope="module", params=[0, 2])
-def since(
-    spark: SparkSession, out: Path, request: pytest.FixtureRequest
-) -> tuple[int, dict[str, list[Any]]]:
-    """A batch, and the rows of the tables from that one on."""
-    return request.param, dict(rows(spark, out, request.param))
-
-
 @KINDS
+@pytest.mark.parametrize("first", [0, 2])
 def test_rows_are_those_of_the_batches(
-    spark: SparkSession,
-    out: Path,
-    since: tuple[int, dict[str, list[Any]]],
-    tmp_path: Path,
-    kind: str,
+    spark: SparkSession, out: Path, tmp_path: Path, kind: str, first: int
 ) -> None:
-    first, of_all = since
     found = added(out, kind, first)
     assert found.next == Batches(out).count > first
     write_added(spark, out / kind, found.files, tmp_path)
     of_batches = dict(rows(spark, tmp_path, first))
-    assert of_batches == of_all
+    assert of_batches == dict(rows(spark, out, first))
     assert len(of_batches["exchanges"]) > 10
 
 
