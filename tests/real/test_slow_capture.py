@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import threading
 from contextlib import ExitStack
 from pathlib import Path
@@ -34,20 +35,20 @@ SLOW: Final = """
 import os, stat, time
 fast = os.writev
 def slow(file, buffers):
-    if stat.S_ISREG(os.fstat(file).st_mode):
-        time.sleep(0.2)
+    while stat.S_ISREG(os.fstat(file).st_mode) and os.path.exists({busy!r}):
+        time.sleep(0.01)
     return fast(file, buffers)
 os.writev = slow
 from barnabas.cli.app import main
 main()
 """
-"""Regular files are on a slow disk: a write takes 0.2 s."""
+"""Regular files are on a disk that writes nothing while there is a file `busy`."""
 
 MAIN: Final = ("-m", "barnabas")
 
 
 class SlowReader(threading.Thread):
-    """Reads a pipe into a file, 64 KiB each 0.2 s, until it is told that it may hurry, to its end."""
+    """Reads a pipe into a file, to its end, as soon as it is told that it may."""
 
     def __init__(self, pipe: Path, file: Path) -> None:
         super().__init__()
@@ -57,18 +58,15 @@ class SlowReader(threading.Thread):
         self.hurry = threading.Event()
 
     def run(self) -> None:
-        with os.fdopen(self._pipe, "rb", buffering=0) as pipe, self._file.open("wb") as file:
-            while True:
-                self.hurry.wait(0.2)
-                data = pipe.read(64 << 10)
-                if not data:
-                    return
-                file.write(data)
+        with os.fdopen(self._pipe, "rb") as pipe, self._file.open("wb") as file:
+            self.hurry.wait()
+            shutil.copyfileobj(pipe, file)
 
 
 @pytest.mark.parametrize("slow", ["disk", "pipe"])
 def test_what_is_too_slow_for_the_traffic_is_counted(slow: str, tmp_path: Path) -> None:
     file = given = tmp_path / "run.pcapng"
+    busy = tmp_path / "busy"
     reader = None
     if slow == "pipe":
         given = tmp_path / "pipe"
@@ -79,19 +77,20 @@ def test_what_is_too_slow_for_the_traffic_is_counted(slow: str, tmp_path: Path) 
         ProxyProcess(
             cluster.bootstrap,
             *("--capture", str(given)),
-            program=("-c", SLOW) if slow == "disk" else MAIN,
+            program=("-c", SLOW.format(busy=str(busy))) if slow == "disk" else MAIN,
         ) as proxy,
     ):
+        busy.touch()
         if reader is not None:
             reader.start()
         with ExitStack() as load:
             sender = load.enter_context(Sender(proxy.bootstrap, "t", PARTITIONS))
             answered = load.enter_context(asking(proxy.address, client_software_name=LARGE))
-            # written as they are on a slow disk, they would take twenty minutes
             until(lambda: len(answered) >= ENOUGH, "all are answered", 60)
             until(lambda: len(sender.acknowledged) >= 100, "records pass", 60)
         assert not sender.failed
         assert set(read_log(cluster.bootstrap, "t", PARTITIONS)) == set(sender.acknowledged)
+        busy.unlink()
         if reader is not None:
             reader.hurry.set()
         proxy.terminate()

@@ -67,7 +67,8 @@ def end_comes_late(proxy: Harness, error: str = "PRODUCER_FENCED") -> None:
     again = ends[ends.index(late) + 1]
     assert (again.request, again.error) == (late.request, "")
     assert again.connection != late.connection
-    assert late.error == error
+    # where the coordinator is still writing the markers of the one before, it says so
+    assert late.error in (error, "CONCURRENT_TRANSACTIONS" if error else "")
     newest = max(one.version for one in ends)
     assert newest == 5 if error else newest < 5
 
