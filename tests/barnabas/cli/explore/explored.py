@@ -39,7 +39,7 @@ def main() -> None:
             "bootstrap.servers": os.environ["BARNABAS_BOOTSTRAP"],
             "client.id": how,
             "linger.ms": 10_000,  # or until the flush: however slowly this runs, it is one request
-            "message.timeout.ms": 20_000,
+            "message.timeout.ms": 60_000,
             "reconnect.backoff.ms": 10,
             "log_level": 0,
             **SETTINGS[how],

@@ -203,7 +203,7 @@ def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> 
         f"sys.argv = ['', 'careful']; runpy.run_path({PROGRAM!r}, run_name='__main__')\n"
     )
     command = [*BARNABAS, "explore", "-b", bootstrap]
-    command += ["--api", "InitProducerId", "--", sys.executable, "-c", code]
+    command += ["--time-limit", "60s", "--api", "InitProducerId", "--", sys.executable, "-c", code]
     (tmp_path / "wait").touch()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     pids: list[str] = []
@@ -224,6 +224,6 @@ def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> 
 
     (tmp_path / "wait").unlink()
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     assert len(ended.stdout.splitlines()) == 1 + 1 + 3
     assert len((tmp_path / "runs").read_text().split()) == 3 + 2  # one of them twice
