@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.notes import how_closed, partial
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.writing.masking import Masking
@@ -131,6 +132,16 @@ def test_what_is_cut_off_shows_its_size_only(recorded: Callable[..., Recorded], 
     arrived = actor.arrived("request")
     assert set(arrived[-size:][4:]) <= set(b"*")
     assert len(arrived) == len(handshake) + size
+
+
+def test_of_what_is_cut_off_it_is_said_who_ended_it(recorded: Callable[..., Recorded]) -> None:
+    actor = recorded()
+    frame = heartbeat_request(1)
+    actor.ask(frame[:20])
+    actor.flow.close(actor.stage.now, by="request")
+    actor.writer.close()
+    (one,) = actor.decoded()
+    assert one.note == partial("request", 20, len(frame), how_closed("request", reset=False))
 
 
 def test_a_token_without_a_handshake(recorded: Callable[..., Recorded]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.conversion.reconstruction import PORT, reconstruct
+from barnabas.captures.conversion.reconstruction import PORT, UNKNOWN, reconstruct
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange
 from barnabas.captures.kafka.json_line import json_line
 from barnabas.captures.reader import CaptureReader
@@ -102,3 +102,15 @@ def test_tshark_reads_it(tmp_path: Path) -> None:
     frames = [(each, each)[: 1 + (each.response_size is not None)] for each in given]
     assert sorted(seen) == sorted(each.correlation_id for pair in frames for each in pair)
     assert tshark(out, "-Y", "tcp.analysis.flags") == []
+
+
+def test_rules_and_times_stay_and_unknown_addresses_are_stood_for(tmp_path: Path) -> None:
+    given = exchanges(FOLDER / "faults.pcapng")
+    out = tmp_path / "out.pcapng"
+    written([replace(each, client_address="", server_address="") for each in given], out)
+    found = exchanges(out)
+    key = lambda each: (each.ts, each.connection)  # noqa: E731
+    assert [(each.rules, each.latency_ms) for each in sorted(found, key=key)] == [
+        (each.rules, each.latency_ms) for each in sorted(given, key=key)
+    ]
+    assert {each.server_address for each in found} == {f"{UNKNOWN[0]}:9092"}

@@ -20,6 +20,7 @@ from barnabas.captures.live.ring import Ring
 from barnabas.captures.live.writer import RingWriter
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Lost, Note, Opened
+from barnabas.captures.writing.block_sink import Behind
 from barnabas.captures.writing.flow_writer import FlowWriter
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
@@ -238,3 +239,42 @@ def _notes(path: Path) -> list[Note]:
     reader = CaptureReader(path)
     list(reader)
     return reader.notes
+
+
+def test_a_capture_takes_what_fits_of_what_came_together(tmp_path: Path) -> None:
+    _, pump, flow = begun(tmp_path / "f", limit=2000)
+    for _ in range(20):
+        flow.arrived("request", bytes(100), NOW)
+    pump.start()
+    pump.close()
+    read = [event for event in CaptureReader(tmp_path / "f") if isinstance(event, Chunk)]
+    assert pump.stats.stopped == "it reached its size limit"
+    assert 2000 - 320 - 180 < pump.stats.bytes <= 2000
+    assert pump.stats.lost_bytes == 2000 - 100 * len(read)
+    assert pump.stats.lost_packets == 20 - len(read) < 15
+
+
+def test_who_writes_for_a_segment_that_is_over_is_told_and_nothing_is_written() -> None:
+    ring = Ring(1 << 16)
+    ring.divide(4)
+    one, other = CaptureRingSink(ring), CaptureRingSink(ring)
+    assert (one.segment, other.segment) == (1, 1)
+    assert one.put([b"ab"], 1, 1)
+    assert one.put([b"cd"], 1, 2)
+    with pytest.raises(Behind):
+        other.put([b"ef"], 1, 4)
+    with pytest.raises(Behind):
+        one.put([b"gh"], 1, 4)
+    assert other.put([b"note"], 0, 0), "a note is never late"
+    assert (one.segment, other.segment) == (3, 3)
+    assert other.put([b"ij"], 1, 8)
+    assert b"".join(ring.peek()) == b"abcdnoteij"
+    assert (ring.put, ring.lost) == ((3, 11), (0, 0))
+
+
+def test_what_was_put_is_written_though_the_pump_was_never_started(tmp_path: Path) -> None:
+    _, pump, flow = begun(tmp_path / "f")
+    flow.arrived("request", b"abc", NOW)
+    pump.close()
+    assert pump.stats.stopped is None
+    assert [type(event) for event in CaptureReader(tmp_path / "f")] == [Opened, Chunk]

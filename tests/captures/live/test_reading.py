@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.live.reading import LiveReader
+from barnabas.captures.live.reading import LiveReader, RingFile
 from barnabas.captures.live.ring import Ring
 from barnabas.captures.live.sink import RingSink
 from barnabas.captures.live.writer import RingWriter
@@ -105,3 +105,12 @@ def test_a_frame_that_leaves_changed_is_shown_at_once_though_the_first_such_were
     for exchange in reader:
         shown.append(exchange.correlation_id)
     assert shown[-2:] == [changed, "over"]
+
+
+def test_who_waits_for_more_is_told_first() -> None:
+    stream, idle = Stream(), list[int]()
+    stream.ask(1, {"request": 0, "response": 0})
+    stream.ring.close()
+    file = RingFile(stream.ring, lambda: idle.append(1))
+    assert [x.correlation_id for x in LiveReader(file, stream.notes.append)] == [1]
+    assert idle == [], "it never had to wait"

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.live.lock import RecordLock
-from barnabas.captures.live.ring import Ring
+from barnabas.captures.live.reading import LOOKS, await_more
+from barnabas.captures.live.ring import TURNS, Ring
 from tests.captures.live.forked import ended, fork
 
 
@@ -97,3 +98,41 @@ def test_others_wait_until_its_holder_lets_it_go_or_is_killed() -> None:
 def _refused(lock: RecordLock) -> None:
     with pytest.raises(BlockingIOError):
         fcntl.lockf(lock.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_segments_end_where_they_are_full_and_the_reader_is_near() -> None:
+    ring = Ring(1 << 16)
+    ring.divide(4)
+    for number in range(TURNS + 5):
+        ring.append([b"abcd"], 4)
+        assert ring.full
+        ring.turn()
+        assert ring.segment == 2 + min(number, TURNS - 1)
+    assert ring.full, "it is larger than it is to be, since the reader is far behind"
+    assert [ring.turned(number) for number in (0, 1, TURNS - 1, TURNS)] == [4, 8, 4 * TURNS, None]
+    ring.drop(4)
+    ring.turn()
+    assert ring.segment == 1 + TURNS, "it has not gone beyond the first yet"
+    ring.drop(1)
+    ring.turn()
+    assert ring.segment == 2 + TURNS
+    assert ring.turned(TURNS) == ring.written
+
+
+def test_another_reader_begins_where_nothing_is_and_goes_on_counting() -> None:
+    ring = Ring(8)
+    ring.append([b"abc"], 3)
+    ring.done = 7
+    ring.forget()
+    assert (ring.waiting, ring.free, ring.done) == (0, 8, 7)
+
+
+def test_who_sleeps_is_woken_and_who_has_something_to_read_does_not_sleep() -> None:
+    ring = Ring(8)
+    ring.append([b"a"], 1)
+    await_more(ring, LOOKS)
+    ring.sleep(True)
+    ring.append([b"b"], 1)
+    ring.drop(2)
+    await_more(ring, LOOKS)
+    assert not select.select([ring.woken], [], [], 0)[0], "what woke it is taken"

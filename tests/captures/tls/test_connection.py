@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -10,11 +11,13 @@ import pytest
 
 from barnabas.captures.tls import connection
 from barnabas.captures.tls.connection import (
+    NO_CRYPTOGRAPHY,
     NO_KEYS,
     NOT_WHOLE,
     OTHER_KEYS,
     Connection,
 )
+from barnabas.captures.tls.hello import NoHello, server_hello
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.specs.frames import Direction
 from tests.captures.tls.talk import SUITES, Ends
@@ -127,3 +130,30 @@ def test_a_hello_that_is_none(message: bytes) -> None:
     for _ in range(100):
         assert list(found.feed("request", b"\x16\3\1\x40\0" + bytes(16384))) == []
     assert len(found._halves["request"].hello) <= 16
+
+
+def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wire = Ends(tmp_path / "keys").wire(TALK)
+    monkeypatch.delitem(sys.modules, "barnabas.captures.tls.protection", raising=False)
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    found = Connection(keys_in(tmp_path / "keys"))
+    assert read(found, wire) == NOTHING
+    assert found.trouble == NO_CRYPTOGRAPHY
+
+
+SERVER_HELLO = b"\2\0\0\x2f\3\3" + bytes(32) + b"\1s\xc0\x2f\0" + b"\0\6\0\x2b\0\2\3\4"
+
+
+@pytest.mark.parametrize("cut", [0, 3, 10, 38, 40, 44, 46, 50])
+def test_a_server_hello_that_is_cut_short(cut: int) -> None:
+    assert server_hello(SERVER_HELLO).version == 0x0304
+    assert server_hello(SERVER_HELLO[:43]).version == 0x0303, "without extensions"
+    with pytest.raises(NoHello):
+        server_hello(SERVER_HELLO[:cut])
+
+
+def test_keys_are_of_no_use_without_the_hello_of_the_client(tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys").wire(TALK)
+    found = Connection(keys_in(tmp_path / "keys"))
+    assert read(found, wire[1:2]) == NOTHING
+    assert found.trouble == NOT_WHOLE

@@ -80,6 +80,8 @@ HOSTILE = [
     ),
 ]
 BOMBS = [
+    b"",  # no index of a message
+    b"\2",
     bytes.fromhex("feffffffff1f"),  # 2^31 - 1 of them
     bytes.fromhex("01feffffffff1f00"),
     bytes.fromhex("ffffffffffffffffff01"),
