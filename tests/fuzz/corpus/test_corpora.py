@@ -83,12 +83,16 @@ def test_captures_and_files_of_frames_stand_beside_the_campaign(tmp_path: Path) 
         ({"frames": ["text.gz"]}, "text.gz: Not a gzipped file"),
         ({"frames": ["cut.gz"]}, "cut.gz: "),
         ({"frames": ["text.jsonl"]}, "text.jsonl, line 1: not a frame"),
+        ({"frames": ["second.jsonl"]}, "second.jsonl, line 2: not a frame"),
         ({"frames": ["binary.jsonl"]}, "binary.jsonl: "),
         ({"captures": ["text.jsonl"]}, "text.jsonl: "),
     ],
 )
 def test_what_can_not_be_read_is_a_line(more: Any, says: str, tmp_path: Path) -> None:
     (tmp_path / "text.jsonl").write_text("no JSON\n")
+    (tmp_path / "second.jsonl").write_text(
+        f"{json.dumps(FRAME)}\n{json.dumps(FRAME | {'hex': 'xyz'})}\n"
+    )
     (tmp_path / "text.gz").write_text("no gzip\n")
     (tmp_path / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003"))
     (tmp_path / "binary.jsonl").write_bytes(b"\xff\xfe\n")

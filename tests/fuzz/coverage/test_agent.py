@@ -5,6 +5,8 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 
+import pytest
+
 from barnabas.fuzz.coverage.agent import HOST, SIZE, Agent, Counted
 from barnabas.fuzz.coverage.probes import ROOM, Key, Passed, Probes
 from barnabas.fuzz.coverage.python import dump
@@ -125,3 +127,15 @@ def test_what_there_is_no_room_for_is_forgotten_and_said() -> None:
     assert passed.add({Key(2, "b"): Probes(1 << 9_000, 0)}) == ["reached more than is kept"]
     assert passed.add({Key(1, "a"): Probes(0b11, 0)}) == ["reached a 1"]
     assert list(passed.all) == [Key(1, "a")]
+
+
+def test_programs_that_there_is_no_room_for_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("barnabas.fuzz.coverage.agent.PROGRAMS", 1)
+    agent = Agent(dump)
+    ends = [_program(agent, [_answer(b'{"f.py": [%d]}' % line)]) for line in (1, 2)]
+    assert agent.since() == {FILE: Probes(1 << 1, 0)}
+    ends[0]()
+    assert agent.since() == {}
+    assert agent.since() == {FILE: Probes(1 << 2, 0)}
+    ends[1]()
+    agent.close()

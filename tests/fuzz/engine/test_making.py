@@ -12,7 +12,9 @@ from barnabas.fuzz.answering.seeds import seeds as answers
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import generated
-from barnabas.fuzz.engine.making import Maker, cook
+from barnabas.fuzz.engine.energy import next_energies
+from barnabas.fuzz.engine.making import FIELDS, HOT, Maker, cook
+from barnabas.fuzz.engine.stats import Field, cells
 from barnabas.fuzz.engine.strata import DEEP, Strata
 from barnabas.fuzz.frame_map.compressed import charts_of
 from barnabas.fuzz.frame_map.depth import DEPTHS, MESSAGE, depth_of
@@ -189,3 +191,19 @@ def test_no_kind_of_part_below_a_batch_has_less_than_its_share() -> None:
             there.setdefault((depth_of(part.path), part.kind), set()).add(chart.seed.version)
     for kind in deep:
         assert len(versions[kind]) > len(there[kind]) / 2, kind
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_a_field_with_energy_has_every_second_of_these_cases_or_all(hot: bool) -> None:
+    seeds = {corpus()[5].origin: 2} if hot else {}
+    some = [Field("Metadata", 9, "topics[].name"), Field("Metadata", 9, "gone")]
+    energies = next_energies({}, [], {some[0]: 1})
+    made = Maker("s", corpus(), energies={**seeds, **energies})
+    found = Counter(
+        number for number in range(400) if next(cells(made.case(number).recipe)).place == some[0]
+    )
+    drawn = range(HOT - 1, 400, HOT * FIELDS if seeds else HOT)
+    assert set(drawn) <= set(found)
+    assert len(found) < len(drawn) + 20
+    other = Maker("s", corpus(), energies={**seeds, **next_energies({}, [], {some[1]: 1})})
+    assert other.cases(range(20)) == [other.case(number) for number in range(20)]

@@ -96,3 +96,19 @@ def test_of_a_number_both_values_are_shown() -> None:
     (line,) = (one for one in tree(found.recipe, found.chunks[0]) if "<--" in one)
     sent = int.from_bytes(found.chunks[0][8:12], signed=True)
     assert f"correlation_id: 7 -> {sent}  <-- limits" in line
+
+
+def test_a_field_of_a_container_has_its_own_place() -> None:
+    path = "topic_data[0].partition_data[0].records[0].gzip.members[0].mtime"
+    made = Recipe(message("gzip", 9).seed, (Change("limits", path, 1, ""),))
+    assert "  topic_data[0].partition_data[0].records[0].packed, in parts" in tree(made)
+    chunk = cook(made, 0).chunks[0]
+    found = place(made, chunk)
+    assert found is not None
+    valid = map_of(made.seed).framed
+    packed = next(part for part in map_of(made.seed).parts if part.kind == "packed")
+    assert found == (
+        packed.start + 4 + 4,
+        packed.start + 4 + 8,
+    )  # RFC 1952: behind magic, method, flags
+    assert chunk[found.start : found.end] != valid[found.start : found.end]

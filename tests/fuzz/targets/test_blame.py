@@ -231,3 +231,27 @@ def test_of_a_target_that_is_well_who_was_waited_for_is_tried_last_and_alone() -
     assert not any(slow & set(run) for run in seen[2:])
     assert tried(20)[1:] == [[2], [3], [20]]
     tried(31)
+
+
+def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
+    class Dying(Fake):
+        """Answers in order until it dies: four more are under way then, the rest find nobody."""
+
+        def perform(self, cases: Sequence[Case]) -> list[Observation]:
+            self.seen.append([one.number for one in cases])
+            dead = next((i for i, one in enumerate(cases) if one.number in self.guilty), None)
+            if dead is None:
+                return [Observation(one, replies=(b"fine",)) for one in cases]
+            return [
+                Observation(one, replies=(b"fine",))
+                if i < dead - 1
+                else Observation(one, ending="reset" if i < dead + 3 else "refused")
+                for i, one in enumerate(cases)
+            ]
+
+    fake = Dying([20])
+    found = fake.settle(64)
+    assert numbers(found) == list(range(64))
+    assert dead(found) == [20]
+    assert all(one.replies or one.death for one in found)
+    assert not any(number < 19 for run in fake.seen[1:] for number in run)

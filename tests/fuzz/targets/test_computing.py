@@ -11,7 +11,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import COMPUTES, WAITED, Death, Observation
-from barnabas.fuzz.targets.computing import LONG_S, Computing
+from barnabas.fuzz.targets.computing import IN_VAIN, LONG_S, Computing
 from tests.fuzz.observed import ASK, case
 
 THREAD = 2
@@ -134,3 +134,14 @@ def test_a_real_process_is_seen_to_compute_or_to_rest(
         finally:
             process.kill()
     assert thread == (process.pid if long else None)
+
+
+def test_what_no_case_does_alone_is_searched_for_a_few_times_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench({})
+    looks = computing(bench, monkeypatch)
+    for _ in range(IN_VAIN + 1):
+        bench.share = ENDLESS
+        assert looks.behind([late(4)]) is None
+    assert bench.did == ["restart", 4] * IN_VAIN + ["restart"]

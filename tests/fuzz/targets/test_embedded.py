@@ -7,12 +7,13 @@ import time
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Live
-from barnabas.fuzz.cases.observation import DIFFERS
+from barnabas.fuzz.cases.observation import DIFFERS, Observation
 from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
 from barnabas.fuzz.targets.crash_counts import DEATHS, DEATHS_OF_API, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
+from barnabas.fuzz.targets.flow import Flow
 from barnabas.fuzz.targets.pair import beside
 from barnabas.specs.keys import API_VERSIONS
 from tests.fuzz.observed import ASK, case, request
@@ -155,3 +156,27 @@ def test_so_is_an_api_whatever_the_mutator() -> None:
     for number in range(DEATHS_OF_API):
         killers.killed(of(f"mutator {number}"))
     assert killers.enough(of("counts"))
+
+
+def test_who_needs_a_second_look_is_told_with_those_behind_it_in_order(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_at_once(target, 40)
+    looked: list[tuple[int, bool]] = []
+    flows: list[Flow] = []
+    send, look = target.lanes.flow, target._looks.look
+
+    def flow(cases: list[Case], patience: float | None = None) -> Flow:
+        flows.append(send(cases, patience))
+        return flows[-1]
+
+    def look_at(one: Observation) -> Observation:
+        looked.append((one.case.number, flows[-1].over))
+        return look(one)
+
+    monkeypatch.setattr(target._looks, "due", lambda one: one.case.number == 3)
+    monkeypatch.setattr(target.lanes, "flow", flow)
+    monkeypatch.setattr(target._looks, "look", look_at)
+    run(target, *asks(40))
+    assert [number for number, _ in looked] == list(range(40))
+    assert [over for _, over in looked] == [False] * 3 + [True] * 37

@@ -36,6 +36,7 @@ def test_the_example_of_every_kind_makes_a_target_of_its_role(kind: Kind) -> Non
         ("apache:4.3.1?listener=sasl_plaintext&mechanism=PLAN", "did you mean 'PLAIN'"),
         ("apache:4.3.1?mechanism=SCRAM-SHA-256", "mechanism is for listener sasl_plaintext"),
         ("embedded:2", "the target takes no name"),
+        ("kfake:1.0", "write kfake"),
         ("address:here", "HOST:PORT"),
         ("address:127.0.0.1:99999", "HOST:PORT"),
         ("address:[::1:9", "HOST:PORT"),

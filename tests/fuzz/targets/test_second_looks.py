@@ -104,3 +104,9 @@ def test_of_an_api_that_stays_silent_no_other_request_is_waited_for() -> None:
     cut_short = Bench(sent=(ASK,), facts=OVERDUE, took_ms=LIMIT_MS - 1)
     cut_short.looks.look(late)
     assert cut_short.looks.due(late)
+
+
+def test_a_fresh_process_in_which_memory_lasts_changes_nothing() -> None:
+    bench = Bench()
+    assert bench.looks.look(observed(ASK, log=(OUT,))).log == (OUT,)
+    assert bench.ways == ["anew"]

@@ -13,6 +13,7 @@ from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.observation import SPINS, Observation
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.targets.clients import side_by_side as module
+from barnabas.fuzz.targets.clients.alarms import spinning
 from barnabas.fuzz.targets.clients.ending import Ending
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
@@ -145,3 +146,13 @@ def test_a_process_that_computes_without_a_session_is_ended() -> None:
         (other,) = target._processes._all
         assert other.child is not child
     assert fine.probe is None
+
+
+def test_who_computes_as_one_that_was_confirmed_is_ended_sooner() -> None:
+    limits = Limits(hung_s=3600.0, spins_s=3600.0, much_s=0.1)
+    with own_target(kind=Counting, limits=limits) as target:
+        target._confirmed.add(spinning(case_of(0, b"spin", "nulls")))
+        (seen,) = target.run([case_of(0, b"spin", "nulls")])
+        assert target.again == 0
+    assert facts(seen)["confirmed"]
+    assert len(list(CLIENT_HUNG.judge(seen))) == 1

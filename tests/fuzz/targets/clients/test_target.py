@@ -194,3 +194,11 @@ def test_what_can_not_be_had_can_not_run(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(CannotRun, match=r"go\.dev"), client("sarama@1.46.2"):
         pass
+
+
+def test_who_asks_for_no_more_can_run_others() -> None:
+    cases = cases_of(*[b"fine"] * 9)
+    with own_target(side_by_side=2) as target:
+        first = next(target.run(cases))
+        assert [one.case.number for one in target.run(cases[5:])] == [5, 6, 7, 8]
+    assert first.case.number == 0
