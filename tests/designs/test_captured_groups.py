@@ -289,3 +289,16 @@ def registered(number: int, name: str) -> Tapped:
         (number, number, "response", wire.request("StopFetcher")),
         (number, number, "request", wire.response("StopFetcher", offsets=False)),
     ]
+
+
+def test_a_start_that_is_cut_short_is_a_generation_of_its_own() -> None:
+    world = of_central("a", "b", "c")
+    world.run(200)
+    world.grow("t", "4")
+    world.until(lambda: world.coordinator.groups["g"].state == STARTING)
+    world.kill("b")
+    world.until(world.settled)
+    world.run(500)
+    found = bands(exchanges(CENTRAL, world.tapped))
+    assert [one["generation"] for one in found] == list(range(1, len(found) + 1))
+    assert (found[-1]["members"], found[-1]["why"]) == (2, "b was removed")

@@ -44,7 +44,11 @@ def nothing(owned: dict[str, list[Partition]]) -> Any:
     return None
 
 
-LIES: Final[tuple[Lie, ...]] = (raising, twice, without_a_partition, nothing)
+def no_partitions(owned: dict[str, list[Partition]]) -> Any:
+    return {name: [["t", 0]] for name in owned}
+
+
+LIES: Final[tuple[Lie, ...]] = (raising, twice, without_a_partition, nothing, no_partitions)
 BY_NAME: Final = {one.__name__: one for one in LIES}
 
 SUBSCRIBED = st.dictionaries(
@@ -58,6 +62,7 @@ GIVEN = st.dictionaries(
 
 @example({"a": frozenset("t")}, [2, 0, 0], {"a": [("t", False), ("t", 1.0)]})
 @example({"a": frozenset("u"), "b": frozenset("tu")}, [1, 1, 0], {"a": [("u", 0)], "b": [("t", 0)]})
+@example({"a": frozenset("t"), "b": frozenset("tu")}, [1, 1, 0], {"a": [("u", 0)], "b": [("t", 0)]})
 @given(consumers=SUBSCRIBED, counts=st.lists(st.integers(0, 3), min_size=3, max_size=3), told=GIVEN)
 def test_whatever_a_strategy_gives_is_an_assignment_or_refused(
     consumers: dict[str, frozenset[str]], counts: list[int], told: Any

@@ -125,3 +125,10 @@ def test_no_batch_and_no_request_is_ever_larger_than_its_limit(
         for one in failed:
             assert len(one.event.key or b"") + len(one.event.value or b"") > 300
     assert len(told) == sum(map(len, batches.values()))
+
+
+def test_a_serializer_that_gives_no_bytes_is_every_event_s_problem() -> None:
+    bad = PLAIN._replace(value=lambda value: value)
+    _, sent, _, failed = collate({("t", 0): [event(5)]}, 3, Settings(), bad)
+    assert sent == {}
+    assert len(failed) == 1
