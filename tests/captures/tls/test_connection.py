@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from barnabas.captures.tls import connection
 from barnabas.captures.tls.connection import (
@@ -15,10 +16,14 @@ from barnabas.captures.tls.connection import (
     NO_KEYS,
     NOT_WHOLE,
     OTHER_KEYS,
+    RENEGOTIATED,
     Connection,
+    Missing,
 )
 from barnabas.captures.tls.hello import NoHello, server_hello
-from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.tls.keylog import MASTER, KeyLog
+from barnabas.captures.tls.protection import SUITES as SUITES_READ
+from barnabas.captures.tls.protection import prf
 from barnabas.specs.frames import Direction
 from tests.captures.tls.talk import SUITES, Ends
 from tests.captures.traffic import Said
@@ -157,3 +162,25 @@ def test_keys_are_of_no_use_without_the_hello_of_the_client(tmp_path: Path) -> N
     found = Connection(keys_in(tmp_path / "keys"))
     assert read(found, wire[1:2]) == NOTHING
     assert found.trouble == NOT_WHOLE
+
+
+def test_new_keys_of_tls_1_2_are_told(tmp_path: Path) -> None:
+    """OpenSSL renegotiates no more: the record that would begin it is made by hand."""
+    ends = Ends(tmp_path / "keys", *SUITES[1])
+    wire = ends.wire(TALK)
+    keys = keys_in(tmp_path / "keys")
+    found = Connection(keys)
+    closing = [at for at, (direction, _) in enumerate(wire) if direction == "request"][-1]
+    assert read(found, wire[:closing]) == SPOKEN
+    random, suite = wire[0][1][11:43], SUITES_READ[0xC02B]
+    master = keys.secret(MASTER, random)
+    assert master is not None
+    block = prf(suite, master, b"key expansion" + wire[1][1][11:43] + random, 40)
+    # Finished was the first, then the talk: a record up to 16,384 bytes
+    number = 1 + 1 + 3 + 1
+    body = b"explicit" + AESGCM(block[:16]).encrypt(
+        block[32:36] + b"explicit", b"\1", number.to_bytes(8) + b"\x14\3\3\0\1"
+    )
+    record = b"\x14\3\3" + len(body).to_bytes(2) + body
+    assert list(found.feed("request", record)) == [Missing(0)]
+    assert found.trouble == RENEGOTIATED
