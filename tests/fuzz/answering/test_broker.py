@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.answering.broker import Broker, Connection, Reply
-from barnabas.fuzz.answering.cluster import TOPIC
+from barnabas.fuzz.answering.cluster import TOPIC, TOPIC_ID
 from barnabas.fuzz.answering.fitting import encoded
 from barnabas.fuzz.answering.offer import EVERYTHING, FIRST_TRANSACTIONS, Offer, narrowed
 from barnabas.fuzz.answering.planted import Planted, filled
@@ -172,6 +172,25 @@ def test_behind_a_handshake_of_version_0_a_token_stands_alone() -> None:
 def _asked_for(broker: Broker, key: int, version: int, body: dict[str, Any]) -> dict[str, Any]:
     (reply,) = Connection(broker).receive(asked(key, version, body))
     return told(reply, key, version).body
+
+
+def test_a_session_of_a_share_group_is_given_each_record_once() -> None:
+    broker = Broker()
+    places = [{"partition_index": 0, "acknowledgement_batches": []}]
+    limits = {"max_wait_ms": 50, "min_bytes": 1, "max_records": 10, "batch_size": 10}
+    wanted: dict[str, Any] = {
+        **(MEMBER | limits),
+        "topics": [{"topic_id": TOPIC_ID, "partitions": places}],
+        "forgotten_topics_data": [],
+    }
+    found = []
+    for epoch in range(2):
+        body = _asked_for(broker, keys.SHARE_FETCH, 1, wanted | {"share_session_epoch": epoch})
+        ((one,),) = (topic["partitions"] for topic in body["responses"])
+        found.append(
+            (bool(one["records"]), [each["last_offset"] for each in one["acquired_records"]])
+        )
+    assert found == [(True, [6]), (False, [])]
 
 
 @pytest.mark.parametrize(

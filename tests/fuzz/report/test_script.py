@@ -222,6 +222,10 @@ def test_an_answer_of_the_size_that_was_seen_shows_it(
     broker.die()
 
 
+def test_an_answer_that_did_not_come_has_no_place() -> None:
+    assert server_error(observed(ASKED), "topics.error_code") is None
+
+
 def test_behind_fields_of_fixed_size_the_size_does_not_matter() -> None:
     asked = request(
         HEARTBEAT,
