@@ -89,23 +89,26 @@ def test_an_address_is_connected_to_written_to_and_read(
     assert sockets.readable((), SOON).lost == {1}
 
 
-def test_a_slow_name_holds_up_no_other(
+def test_a_slow_name_holds_up_no_other_and_is_looked_up_once(
     made: Callable[[Lookup], Sockets], listener: socket.socket
 ) -> None:
-    go_on = threading.Event()
+    go_on, asked = threading.Event(), list[str]()
     family, address = listener.family, listener.getsockname()
 
     def lookup(host: str, port: int) -> list[Endpoint]:
+        asked.append(host)
         assert host == "quick" or go_on.wait(SOON)
         return [Endpoint(family, address)]
 
     sockets = made(lookup)
     sockets.connect(1, ("slow", 9))
+    sockets.connect(4, ("slow", 9))
     sockets.connect(2, ("quick", 9))
     sockets.connect(3, address[:2])
     connect(sockets, 2, 3)
     go_on.set()
-    connect(sockets, 1)
+    connect(sockets, 1, 4)
+    assert sorted(asked) == ["quick", "slow"]
 
 
 def test_all_that_a_name_stands_for_is_tried(
