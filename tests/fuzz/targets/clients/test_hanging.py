@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe
-from barnabas.fuzz.cases.observation import SPINS, Observation
+from barnabas.fuzz.cases.observation import SPINS, Observation, Probe
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.targets.clients import side_by_side as module
 from barnabas.fuzz.targets.clients.alarms import spinning
+from barnabas.fuzz.targets.clients.confirming import Confirming
 from barnabas.fuzz.targets.clients.ending import Ending
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
@@ -28,6 +30,7 @@ from tests.fuzz.targets.clients.own_target import (
     own_target,
     run,
 )
+from tests.waiting import SOON, until
 
 
 def test_who_is_interrupted_does_not_wait_for_cases_that_are_looked_at_again(
@@ -86,6 +89,30 @@ def test_hangs_of_one_kind_are_confirmed_once(word: bytes) -> None:
         found = list(target.run(cases))
     assert target.again == 2
     assert [len(list(CLIENT_HUNG.judge(one))) for one in found] == [1] * len(kinds)
+
+
+@pytest.mark.parametrize(("hangs", "looks"), [(True, [0]), (False, [0, 1, 2])])
+def test_alarms_alike_wait_for_the_one_that_is_looked_at(hangs: bool, looks: list[int]) -> None:
+    """Once it is confirmed, so are they; otherwise the next one is looked at."""
+    go_on, looked, found = threading.Event(), list[int](), dict[int, list[Observation]]()
+
+    def seen(case: Case, hung: bool) -> Observation:
+        probe = Probe(False, 2000.0, "a session had not ended") if hung else None
+        return Observation(case, ending="open", took_ms=1.0, probe=probe)
+
+    def alone(cases: Sequence[Case]) -> Observation:
+        assert go_on.wait(SOON)
+        looked.append(cases[-1].number)
+        return seen(cases[-1], hangs)
+
+    with ThreadPoolExecutor(1) as threads:
+        confirming = Confirming(threads, set(), alone, 1 << 30)
+        for number in range(3):
+            assert confirming.see(number, seen(case_of(number, b"", "nulls"), True), []) is None
+        go_on.set()
+        until(lambda: found.update(confirming.ended()) or len(found) == 3)
+    assert looked == looks
+    assert [facts(one)["confirmed"] for (one,) in found.values()] == [hangs] * 3
 
 
 @pytest.mark.slow("a session that is given up after a second")
