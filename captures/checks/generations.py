@@ -58,11 +58,6 @@ class Generations(Groups):
         self._asked: Memory[tuple[str, str], str] = Memory(bytes_=bytes_)
         """Reasons of newcomers that were given an id to come back with."""
 
-    @property
-    def weight(self) -> int:
-        """Bytes that is kept of all of them, nearly."""
-        return super().weight + self._asked.weight
-
     def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
         if seen.key == JOIN_GROUP:
             yield from self._joined(seen, group)

@@ -122,11 +122,6 @@ class Groups(ABC):
                 if group.pending:
                     yield group.now.followed(group.pending, len(group.members))
 
-    @property
-    def weight(self) -> int:
-        """Bytes that is kept of all of them, nearly."""
-        return self._groups.weight + self._absent.weight
-
     @abstractmethod
     def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
         """What such an exchange says."""
