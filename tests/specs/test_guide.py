@@ -117,6 +117,8 @@ def test_what_each_version_brought() -> None:
     assert "+ response.responses.partitions.snapshot_id" in brought[12]
     assert not any("snapshot_id." in change for change in brought[12])
     assert brought[15] == ["- request.replica_id", "+ request.replica_state"]
+    assert changes(specs.api("SaslHandshake")) == {1: []}
+    assert "! response.responses.partitions.records" in changes(specs.api("ShareFetch"))[1]
     assert "? request.topics" in changes(specs.api("Metadata"))[1]
     assert changes(specs.api("EndQuorumEpoch"))[1][1] == (
         "- request.topics.partitions.preferred_successors"

@@ -82,3 +82,11 @@ def test_it_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_pat
     pid = int(killed.stdout)
     until(lambda: not alive(pid))
     assert "stopping: 0 connections to drain" in (tmp_path / "it.log").read_text(), "in good order"
+
+
+def test_why_it_does_not_start_is_told(tmp_path: Path) -> None:
+    with (
+        pytest.raises(Ended, match=r"^barnabas: 'nonsense:port' is no address"),
+        running(("proxy", "-b", "nonsense:port"), tmp_path, "it"),
+    ):
+        pytest.fail("it does not start")

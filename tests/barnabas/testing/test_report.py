@@ -61,3 +61,23 @@ def test_how_far_it_came(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
         "3 of 10 exchanges read, and no more in 60 s, perhaps since the machine is busy: "
         f"barnabas decode {tmp_path / 'capture.pcapng'}"
     )
+
+
+@pytest.mark.parametrize(
+    ("script", "logged", "shown"),
+    [
+        (
+            "for n in range(25): print('line', n)",
+            25,
+            ["... 5 exchanges before these", *(f"line {n}" for n in range(5, 25))],
+        ),
+        ("", 0, ["nothing passed"]),
+        ("exit('no such file')", 0, ["no such file"]),
+    ],
+    ids=["the last lines", "none", "no file"],
+)
+def test_the_exchanges(
+    script: str, logged: int, shown: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    reads(monkeypatch, script)
+    assert report._exchanges(proxy(tmp_path, logged)) == shown

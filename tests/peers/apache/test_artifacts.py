@@ -163,3 +163,10 @@ def test_without_jgo_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_repository_of_ones_own_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("M2_REPO", str(tmp_path / "own"))
     assert repository() == tmp_path / "own"
+
+
+def test_a_jar_missing_from_a_noted_class_path_is_downloaded(central: list[str]) -> None:
+    jars = class_path([ONE])
+    jars[0].unlink()
+    assert class_path([ONE]) == jars
+    assert jars[0].exists()

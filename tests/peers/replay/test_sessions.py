@@ -96,3 +96,12 @@ def test_the_epoch_wraps() -> None:
     assert sessions.ask(HERE, asked(1, {}))["session_epoch"] == (1 << 31) - 1
     sessions.answered(HERE, answer(99))
     assert sessions.ask(HERE, asked(1, {}))["session_epoch"] == 1
+
+
+def test_what_has_no_session_stays_as_it_is() -> None:
+    sessions = FetchSessions()
+    older: dict[str, Any] = {"topics": []}
+    for request in (asked(-1, {"a": {0: 0}}), older):
+        assert sessions.whole(1, request) is request
+    assert sessions.ask(HERE, older) is older
+    sessions.answered(HERE, {"responses": []})

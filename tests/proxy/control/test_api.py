@@ -165,8 +165,8 @@ BODIES = [
 
 
 @pytest.mark.parametrize("path", [
-    "/connections/{}/pause", "/exchanges?last={}", "/log?error={}", "/log?filter={}",
-    "/scenario/rules/{}/fire",
+    "/connections/{}/pause", "/exchanges?last={}", "/log?api={}", "/log?error={}",
+    "/log?filter={}", "/scenario/rules/{}/fire",
 ])  # fmt: skip
 async def test_whatever_is_asked_is_answered_and_no_error_of_ours(path: str) -> None:
     async with desk(scenario(SLOW)) as it:
@@ -204,3 +204,10 @@ def test_a_body_that_is_cut_off_is_nothing_to_speak_of(caplog: pytest.LogCapture
 
     run(main())
     assert [record.getMessage() for record in caplog.records] == []
+
+
+async def test_drain_stops_the_proxy_as_a_signal_does() -> None:
+    async with desk() as it:
+        answer = await it.ask("POST", "/drain")
+        assert (answer.status, answer.json) == (202, {"draining": True})
+        assert it.drained == [True]

@@ -72,3 +72,21 @@ def test_certificates_are_kept_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -
     mint(("c",))
     mint(("d",))
     assert mint(("a",)) is not first
+
+
+def test_a_making_that_is_cut_short_is_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority(tmp_path)
+    (tmp_path / KEY).unlink()
+    full = OSError("the disk is full")
+
+    def refused(path: Path, data: bytes) -> None:
+        raise full
+
+    with monkeypatch.context() as patched:
+        patched.setattr("barnabas.captures.files.private.replace", refused)
+        with pytest.raises(OSError, match="full"):
+            authority(tmp_path)
+    authority(tmp_path)
+    ssl.create_default_context().load_cert_chain(tmp_path / CERTIFICATE, tmp_path / KEY)

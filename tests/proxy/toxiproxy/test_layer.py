@@ -164,3 +164,15 @@ async def test_small_slices_leave_others_their_turn() -> None:
                 await asyncio.sleep(0)
         assert most <= 2 * Options([]).read_size
         writer.transport.abort()
+
+
+async def test_slicer_sends_the_same_in_pieces() -> None:
+    async with desk() as at:
+        at.add("slicer", average_size=4, size_variation=2, delay=5000)
+        reader, writer = await at.connect()
+        writer.write(PING * 3)
+        pieces: list[bytes] = []
+        while sum(map(len, pieces)) < 3 * len(PING):
+            pieces.append(await asyncio.wait_for(reader.read(1 << 16), SOON))
+        assert b"".join(pieces) == PING * 3
+        assert len(pieces) > 4, "they are 5 ms apart"

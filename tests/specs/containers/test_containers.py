@@ -15,7 +15,7 @@ import pytest
 import snappy
 import xxhash
 import zstandard
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from barnabas.specs.containers.gzip import GZIP, MEMBER
@@ -81,6 +81,7 @@ noise = st.binary(max_size=400) | st.builds(
 
 @EACH
 @given(data=noise)
+@example(data=random.Random(1).randbytes(70_000))
 def test_what_a_codec_writes_is_read_and_built_again(writer: str, data: bytes) -> None:
     declared, write = WRITERS[writer]
     packed = write(data)

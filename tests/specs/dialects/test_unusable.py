@@ -216,3 +216,23 @@ def test_other_plug_ins_that_are_unusable(tmp_path: Path) -> None:
         assert "can't import nowhere_at_all" in trouble("peers", "start", "bank")
         line = "experiment profit: ledger_protocol:BANK is no barnabas.experiments Experiment"
         assert trouble("experiment", "run", "profit") == line
+
+
+def test_a_pairing_that_raises(capture: Path, tmp_path: Path) -> None:
+    text = f"""{LEDGER}
+
+class Raising:
+    client, waiting = None, {{}}
+
+    def __init__(self, _): ...
+
+    def frame(self, direction, data):
+        raise TypeError(direction)
+"""
+    text = text.replace(
+        "    lane_colors=", '    pairing="ledger_protocol:Raising",\n    lane_colors='
+    )
+    with installed(tmp_path, WELL, {"ledger_protocol": text}):
+        assert trouble("decode", capture, code=COULD_NOT_RUN) == (
+            "dialect ledger: ledger_protocol:Raising failed: TypeError: request"
+        )

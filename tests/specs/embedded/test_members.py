@@ -217,3 +217,18 @@ def test_what_is_nothing_of_a_member(
     with pytest.raises(Malformed) as raised:
         embedded.read_member(kind, part, data)
     assert str(raised.value).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("assignor", "data", "problem"),
+    [
+        ("range", b"?", "body at byte 0: what the assignor 'range' keeps in its subscriptions"),
+        ("stream", b"\0\0\0\x0c", "version at byte 0: SubscriptionInfoData has versions 1 to 11"),
+        ("stream", b"\0\0\0\1" + bytes(16), "prev_tasks at byte 20: 4 bytes expected"),
+        ("sticky", b"\0\0\0\1\0", "previous_assignment at byte 2: 4 bytes expected"),
+    ],
+)
+def test_what_is_nothing_of_an_assignor(assignor: str, data: bytes, problem: str) -> None:
+    with pytest.raises(Malformed) as raised:
+        embedded.read_user_data(assignor, "subscription", data)
+    assert str(raised.value).startswith(problem)

@@ -167,3 +167,8 @@ def test_a_batch_that_would_fill_the_memory_is_not_decompressed() -> None:
     found = look(bomb, "__transaction_state", limit=9)
     assert found.looked == []
     assert isinstance(found.error, Malformed)
+
+
+def test_other_topics_have_no_records_of_kafka() -> None:
+    with pytest.raises(LookupError):
+        embedded.read_topic_record("orders", KEY, VALUE)

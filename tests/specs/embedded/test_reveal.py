@@ -12,7 +12,7 @@ from barnabas.specs import embedded
 from barnabas.specs.embedded.reveal import MAX_BYTES
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout
-from tests.specs.embedded.real import FRAMES, SUBSCRIPTION, Line, frame, name, topics
+from tests.specs.embedded.real import FRAMES, MESSAGES, SUBSCRIPTION, Line, frame, name, topics
 
 
 def body_of(line: Line) -> dict[str, Any]:
@@ -167,3 +167,16 @@ def test_what_is_remembered_of_a_member_goes_by_all_that_decides_what_it_says() 
             assert said in found["members[0].metadata"]["inside"]["user_data"]
         connect = embedded.reveal(11, "response", answers | {"protocol_type": "other"})
         assert "unread" in connect["members[0].metadata"]
+
+
+def test_connects_workers_and_what_they_have_now() -> None:
+    data = next(
+        line["hex"]
+        for line in MESSAGES
+        if line["message"] == "ConnectProtocolSubscription" and line["version"] == 2
+    )
+    group = {"protocol_type": "connect", "protocol_data": "sessioned"}
+    body = {"groups": [group | {"members": [{"member_metadata": bytes.fromhex(data)}]}]}
+    (found,) = embedded.reveal(15, "response", body).values()
+    assert (found["message"], found["version"]) == ("ConnectProtocolSubscription", 2)
+    assert found["inside"]["allocation"]["values"]["delay"] == 60000

@@ -102,3 +102,8 @@ def test_rehearse_decides_by_values(capture: Path, folder: Path, tmp_path: Path)
     assert found.document["rules"] == ["r"]
     found = run("rehearse", scenario, capture, "--json")
     assert (found.stdout, "r: 0 matched, 0 fired" in found.stderr) == ("", True)
+
+
+def test_a_registry_that_is_away_is_said(capture: Path) -> None:
+    (found, *_) = records(capture, "--schemas", "http://127.0.0.1:1")
+    assert found["why"] == {"value": "schema 2: the registry is away: Connection refused"}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rich.progress import Progress
+
+from barnabas.cli.fuzz.progress import Doing
 from barnabas.fuzz.database.findings import Findings
 from barnabas.fuzz.engine.stats import Found, Stats
 from barnabas.fuzz.oracles.oracle import Verdict
-from tests.barnabas.cli.fuzz.buggy import CAMPAIGN, finding_of, fuzz, over
+from tests.barnabas.cli.fuzz.buggy import CAMPAIGN, finding_of, fuzz, make, over
 
 
 def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Path) -> None:
@@ -143,3 +146,13 @@ def test_list_names_all_that_a_campaign_may() -> None:
     assert whats == of_brokers | {"campaign", "corpus", "alphabet of clients"}
     assert all(row["name"] and row["about"] for row in rows)
     assert fuzz("schema").document["title"] == "Campaign"
+
+
+def test_the_bar_says_what_a_target_does_beside_its_cases() -> None:
+    progress = Progress()
+    busy = make("", own=False)
+    progress.add_task("", target=busy)
+    (task,) = progress.tasks
+    assert Doing().render(task).plain == ""
+    busy.doing = "looking"  # type: ignore[attr-defined]
+    assert Doing().render(task).plain == "looking"

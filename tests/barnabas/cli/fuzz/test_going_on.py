@@ -5,17 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from barnabas.cli.fuzz import run as running
+from barnabas.cli.fuzz import shrinking
 from barnabas.cli.fuzz.progress import Shown
+from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.engine.running import Batch, run_range
+from barnabas.fuzz.shrinking.search import Shrunk
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.trouble import INTERRUPTED
 from tests.barnabas.cli.command import Ran
-from tests.barnabas.cli.fuzz.buggy import CAMPAIGN, finding_of, fuzz, over
+from tests.barnabas.cli.fuzz.buggy import CAMPAIGN, finding_of, fuzz, make, over
 from tests.proxy.servers import SOON
 
 
@@ -128,3 +132,42 @@ def test_what_hides_behind_a_finding_is_seen_without_what_makes_it_fire(campaign
     assert places
     assert places == sorted(places), "each leaves out what those before have met, too"
     assert fuzz("replay", first, "--target", "buggy:fragile").returncode == 1, "it is still there"
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_cases_end_early_for_shrinking_where_something_was_found(found: bool) -> None:
+    over, said = threading.Event(), list[str]()
+    progress = SimpleNamespace(note=said.append, to_shrink=found)
+    busy = make("", False)
+    busy.doing = "looking"  # type: ignore[attr-defined]
+    last, early = running._timers(100.0, shrinking.share(100.0), over, progress, busy)  # type: ignore[arg-type]
+    assert (early.interval, last.interval) == (80.0, 100.0)
+    early.function(*early.args)
+    assert (over.is_set(), len(said)) == (found, found)
+    last.function(*last.args)
+    assert over.is_set()
+    assert said == ["time is up: finishing the cases under way (looking)"]
+    assert (shrinking.share(10.0), shrinking.share(3600.0)) == (2.0, shrinking.SHRINKING_S)
+
+
+def test_what_is_as_small_as_it_was_is_not_shrunk_whenever_the_campaign_goes_on(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Recipe] = []
+
+    def in_vain(recipe: Recipe, *arguments: Any, **more: Any) -> Shrunk:
+        tried.append(recipe)
+        return Shrunk(recipe, 0)
+
+    monkeypatch.setattr(shrinking, "shrink", in_vain)
+    first = fuzz("run", campaign, "--json")
+    assert len(tried) == 1
+    name = finding_of(first)
+    assert [one for one in first.rows if one["event"] == "shrinking"] == [
+        {"event": "shrinking", "name": name, "number": 1, "count": 1}
+    ]
+    again = fuzz("run", campaign)
+    assert len(tried) == 1, "nothing new is known of it"
+    assert "nothing left to run of 300 cases" in again.stderr
+    assert "shrunk:" not in fuzz("show", name).stdout
+    assert fuzz("show", name, "--json").document["smaller"] is None

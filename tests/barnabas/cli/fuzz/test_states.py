@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.states import fuzz_states
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states import learning
 from barnabas.fuzz.states.conversation import Conversing
 from barnabas.fuzz.states.machine import Machine
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, MISUSE, Trouble
 
 
 def test_what_was_learned_and_what_is_wrong_is_a_line_of_json_for_each_alphabet(
@@ -84,3 +85,9 @@ def test_a_protocol_that_is_not_enabled_is_said_to_be_off_and_not_to_be_fine(
     found = json.loads(capsys.readouterr().out)
     off = [name for machine in found["machines"] for name in machine["switched_off"]]
     assert found["missing"] + off == ["ConsumerGroupHeartbeat"]
+
+
+def test_an_alphabet_that_there_is_not() -> None:
+    with pytest.raises(Trouble, match=r"did you mean 'fetch-session'\?") as problem:
+        fuzz_states("embedded", ["fetch-sesion"], output=Output())
+    assert problem.value.code == MISUSE

@@ -15,7 +15,7 @@ import pytest
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.command import Ran, run
 from tests.barnabas.cli.test_app import started
-from tests.captures.traffic import exchanges, tshark
+from tests.captures.traffic import exchanges, gist, tshark
 from tests.waiting import until
 
 
@@ -196,3 +196,13 @@ def test_a_killed_proxy_leaves_segments_that_are_read_and_kept(
     assert not list(folder.glob("*.part"))
     assert {name: (folder / name).read_bytes() for name in before} == before
     assert len(list(folder.iterdir())) == len(before) + 1
+
+
+def test_a_segment_converts_to_what_it_says_alone(rotated: Run, tmp_path: Path) -> None:
+    middle = sorted(rotated.folder.iterdir())[5]
+    out = tmp_path / "middle.pcapng"
+    found = run("convert", str(middle), str(out))
+    assert found.returncode == 0
+    assert "the requests are in an earlier segment, which was not given" in found.stderr
+    assert gist(exchanges(out)) == gist(exchanges(middle))
+    assert exchanges(out)

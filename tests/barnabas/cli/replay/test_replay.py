@@ -189,3 +189,19 @@ def test_it_can_be_stopped(recorded: tuple[Path, object]) -> None:
     assert process.returncode == 1
     assert "interrupted before the end of the recording" in said
     assert "Traceback" not in said
+
+
+def test_missing_topics_are_said_before_anything_is_sent(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    with (
+        EmbeddedCluster(1, topics={"gone": 2}) as cluster,
+        Harness(cluster.bootstrap, capture=path) as proxy,
+    ):
+        producer = Producer({"bootstrap.servers": proxy.bootstrap, "message.timeout.ms": 20_000})
+        producer.produce("gone", b"v", partition=1)
+        assert producer.flush(60) == 0
+    with EmbeddedCluster(1, topics={"other": 1}) as cluster:
+        found = replay(path, cluster.bootstrap, "--speed", "max")
+    said = found.stderr.splitlines()
+    assert said[0] == "WARNING: the target lacks gone (2 partitions)"
+    assert said[1] == "Create them with as many partitions, or expect other responses"

@@ -169,3 +169,17 @@ def test_what_no_release_has_made_final_is_called_unstable() -> None:
 
 def test_the_dissector_is_printed_as_it_is() -> None:
     assert spec("wireshark").stdout == script()
+
+
+def test_an_api_with_one_version() -> None:
+    text = spec("show", "OffsetDelete").stdout
+    assert "\nversion 0, flexible none; declared in specs/apis/offset_delete.py\n" in text
+    assert "what each version brought" not in text
+
+
+def test_one_direction_of_the_history_says_nothing_of_the_other() -> None:
+    text = spec("show", "Fetch", "--response").stdout
+    assert "response header v0 (0-11), v1 (12+), then" in text
+    assert "request" not in text.split("\n", 2)[2]
+    assert "  v12  compact and tagged encoding (KIP-482), + response.responses" in text
+    assert "request" not in spec("show", "Fetch", "--response", "--json").document["headers"]
