@@ -135,7 +135,3 @@ def test_nothing_is_printed_after_the_reader_of_the_output_has_gone() -> None:
             _, errors = process.communicate(timeout=60)
             assert process.returncode == 0, errors
             assert "Traceback" not in errors
-
-
-def test_the_version_is_printed() -> None:
-    assert run("--version").stdout.startswith("barnabas ")

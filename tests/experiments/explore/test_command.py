@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.explore.command import CommandError, Surroundings, last_line, run_command
+from barnabas.experiments.explore.command import Surroundings, last_line, run_command
 from tests.peers.apache.test_guard import gone
 
 
@@ -102,8 +102,3 @@ def test_an_interrupt_ends_it(tmp_path: Path) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert gone(int(out.read_text()), 60)
-
-
-def test_what_can_not_be_started(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="can't run no-such-program: No such file"):
-        run_command(["no-such-program"], {}, tmp_path / "out", 1)

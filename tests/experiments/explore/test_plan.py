@@ -54,10 +54,3 @@ def test_a_fault_that_an_api_can_not_have_is_not_put_there() -> None:
     found = plan(steps, cuts(text, "mine"), per_api=1, limit=100)
     assert [(run.step.api, run.cut.name) for run in found.runs] == [("Produce", "a")]
     assert found.left_out == {"with faults that do not apply to this API": 3}
-
-
-def test_only_some_apis() -> None:
-    steps = [*polls(2), *polls(1, api="Produce", first=3)]
-    found = plan(steps, THREE, apis=frozenset({"Produce"}), per_api=10, limit=100)
-    assert [run.step.k for run in found.runs] == [3, 3, 3]
-    assert found.left_out == {"of other APIs (--api)": 6}

@@ -225,3 +225,14 @@ def test_what_is_left_out_and_what_nobody_asked_for_is_said(tmp_path: Path) -> N
     told = {said["kind"]: said["reason"] for said in found}
     assert told["left out"] == "1 conversation on port 22: unknown"
     assert "correlation id 99" in told["unmatched"]
+
+
+def test_columns_that_need_no_body_cost_none(tmp_path: Path) -> None:
+    path = generated(tmp_path / "f", "raw", 1)
+    columns = ("ts_ns", "api", "latency_ms", "connection")
+    found = in_memory([path], 900, columns=columns)
+    assert found.exchanges == [
+        {name: row[name] for name in found.exchanges[0]} for row in sequential([path])
+    ]
+    assert set(found.exchanges[0]) == set(columns)
+    assert not {one.kind for one in found.said} & {"topic", "producer", "broker"}

@@ -63,10 +63,14 @@ def read_plainly(path: Path) -> list[Row]:
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
-def test_pieces_of_any_size_hold_the_packets_of_the_file(path: Path) -> None:
+def test_pieces_of_any_size_hold_the_packets_of_the_file(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = read_plainly(path)
     for size in (100, 333, 1000, 4096, 1 << 26):
         assert packets(planned([path], size)) == right
+    monkeypatch.setattr("barnabas.pipeline.reading.blocks.MOST", 7)
+    assert packets(planned([path], 1 << 26)) == right
 
 
 @pytest.mark.slow("a long property")

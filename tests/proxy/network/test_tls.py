@@ -139,16 +139,25 @@ async def test_plain_text_where_tls_is_expected(runner: Callable[[Any], None]) -
 
 
 @LOOPS
-async def test_a_client_that_must_show_a_certificate_and_has_none(
-    runner: Callable[[Any], None], tmp_path: Path
+@pytest.mark.parametrize("shown", [True, False])
+async def test_clients_show_a_certificate_if_they_must(
+    shown: bool, runner: Callable[[Any], None], tmp_path: Path
 ) -> None:
-    own = trustme.CA()
-    trustme.CA().cert_pem.write_to_path(str(tmp_path / "clients.pem"))
-    async with running(echo_metadata, tls=Tls(client=minted(own, tmp_path / "clients.pem"))) as it:
-        reader, writer = await it.connect(client_context(own))
+    clients, own = trustme.CA(), trustme.CA()
+    clients.cert_pem.write_to_path(str(tmp_path / "clients.pem"))
+
+    tls = Tls(client=minted(own, tmp_path / "clients.pem"))
+    async with running(echo_metadata, tls=tls) as it:
+        context = client_context(own)
+        if shown:
+            clients.issue_cert("me@example.org").configure_cert(context)
+        reader, writer = await it.connect(context)
         writer.write(request("Metadata", 1))
-        with pytest.raises((OSError, asyncio.IncompleteReadError)):
-            await asyncio.wait_for(read_frame(reader), SOON)
+        if shown:
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x01"
+        else:
+            with pytest.raises((OSError, asyncio.IncompleteReadError)):
+                await asyncio.wait_for(read_frame(reader), SOON)
         writer.close()
 
 

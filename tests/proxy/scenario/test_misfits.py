@@ -59,7 +59,7 @@ def test_the_line_is_that_of_the_value() -> None:
     ({"direction": "response"}, {"edit": {"set": {"throttle_time_ms": "soon"}}}),
     ({"api": "Heartbeat"}, {"respond": {"set": {"throttle_time_ms": "soon"}}}),
     ({"api": "Heartbeat"}, {"respond": {"body": {"error_code": None}}}),
-    ({"api": "Heartbeat"}, {"respond": {"body": {"no_such_field": 1}}}),
+    ({"api": "Heartbeat"}, {"respond": {"set": {"throtle_time_ms": 3}}}),
     ({"api": "Heartbeat"}, {"replace": {"body": {"generation_id": "one"}}}),
     ({"api": "Metadata"}, {"replace": {"body": {"topics": [{"name": 7}]}}}),
     ({}, {"inject": {"api": "Heartbeat", "version": 4, "body": {"generation_id": "one"}}}),

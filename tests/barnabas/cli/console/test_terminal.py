@@ -123,6 +123,12 @@ SAID: list[tuple[str, int, Body, Body]] = [
         {"error_code": 79, "member_id": H, "protocol_name": H, "leader": H},
     ),
     ("Heartbeat", 3, {"group_id": H, "generation_id": 1, "member_id": H}, {"error_code": 27}),
+    (
+        "LeaveGroup",
+        5,
+        {"group_id": H, "members": [{"member_id": H, "group_instance_id": H, "reason": H}]},
+        {"error_code": 0, "members": [{"member_id": H, "error_code": 25}]},
+    ),
 ]
 
 

@@ -70,13 +70,3 @@ def test_nobody_has_a_console_of_another_kind() -> None:
         and node.func.id.endswith("Console")
     }
     assert not makers
-
-
-def test_a_reader_that_has_gone_is_a_broken_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Gone(io.StringIO):
-        def write(self, _: str) -> int:
-            raise BrokenPipeError
-
-    monkeypatch.setattr(sys, "stdout", Gone())
-    with pytest.raises(BrokenPipeError):
-        Terminal().print("text")

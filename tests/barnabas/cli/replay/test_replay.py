@@ -202,6 +202,7 @@ def test_missing_topics_are_said_before_anything_is_sent(tmp_path: Path) -> None
         assert producer.flush(60) == 0
     with EmbeddedCluster(1, topics={"other": 1}) as cluster:
         found = replay(path, cluster.bootstrap, "--speed", "max")
+    assert "\n    response topics[gone].partitions[2]: (absent) ≠ " in found.stdout
     said = found.stderr.splitlines()
     assert said[0] == "WARNING: the target lacks gone (2 partitions)"
     assert said[1] == "Create them with as many partitions, or expect other responses"
