@@ -6,7 +6,7 @@ A message is the correlation id of a Heartbeat, or an API and an id (`Metadata2`
 `C2`); `1/0` is one with acks=0, `1@you` of another client, `1!27` a response with that error; or a frame of
 ODD by its name. `two.` before a verb is another connection than the first; `order` is that in which the
 requests of all of them left. `replace hold late` has these rules of the play from now on, and without a name
-none.
+none. What a verb does or looks at stands in `_done`; any other is a counter of the first rule (`released 1`).
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _done(
         case "decide":
             message, _, do = arguments.partition(" ")
             stage.decide(message, yaml.safe_load(do) if do else None)
-        case "forget" | "replace":
+        case "replace":
             stage.replace(scenario(arguments, rules))
             if not arguments:
                 queues = connection.state.queues.values()

@@ -22,7 +22,7 @@ EXAMPLES = Examples(
              "sent 1 2", match="{api: Heartbeat}"),
         Play("when its rule lets go it leaves", "{}",
              "ask 1 2; answer 1 2; release other; got; release r; got 1 2; released 2", match=RESPONSES),
-        Play("when its rule is gone it leaves", "{}", "ask 1; sent; forget; sent 1"),
+        Play("when its rule is gone it leaves", "{}", "ask 1; sent; replace; sent 1"),
         Play("when its connection is closed it waits no longer", "{}", "ask 1; halted 1.1; close; halted"),
     ],
 )  # fmt: skip

@@ -18,6 +18,6 @@ EXAMPLES = Examples(
              "[{delay: 1s}, {coalesce: {count: 2, at_most: 9s}}]",
              "ask 1 2; wait 999; sent; wait 1; sent 1 2"),
         Play("a batch leaves when its rule goes", "{count: 9, at_most: 9s}",
-             "ask 1 Produce2 3; forget; sent 1 Produce2 3"),
+             "ask 1 Produce2 3; replace; sent 1 Produce2 3"),
     ],
 )  # fmt: skip

@@ -11,6 +11,6 @@ EXAMPLES = Examples(
              "answer 1 2; got 1 2; open; end request; finished request", when="{skip: 1, times: 1}"),
         Play("what waited already does not leave behind it", "[{delay: 100ms}, half_close]",
              "ask 1 2 3; wait 100; sent 1 2; finished request; notes request lost behind a half-close; "
-             "told 3; forget", when="{skip: 1, times: 1}"),
+             "told 3; replace", when="{skip: 1, times: 1}"),
     ],
 )  # fmt: skip

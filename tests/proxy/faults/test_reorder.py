@@ -66,7 +66,7 @@ EXAMPLES = Examples(
         Play("the control port releases a window", "{reverse: 9, same: any}",
              "ask 1; two.ask 2; release r; order two.2 1"),
         Play("when its rule goes they leave", "{reverse: 3, same: any}",
-             "ask 4; two.ask 5; forget; order 4 two.5; full"),
+             "ask 4; two.ask 5; replace; order 4 two.5; full"),
         Play("a client that sends no more is still in its window", "{reverse: 2, same: any}",
              "ask 1; end request; finished; two.ask 2; order two.2 1; finished request"),
         Play("a window begins anew when all that were in it are gone", "{reverse: 9, same: any, at_most: 3s}",
