@@ -126,17 +126,17 @@ def outside(exchanges: list[Exchange], release: str) -> set[tuple[str, int]]:
 
 
 @pytest.mark.needs_apache("4.3.1")
-def test_a_new_broker_is_taken_for_an_old_one() -> None:
+def test_a_new_broker_is_taken_for_an_old_one(kafka: ApacheCluster) -> None:
     """The Java client of 4.3.1 too takes it for a 2.8: no groups of KIP-848, no topic ids."""
     offer = Offer("2.8")
-    with ApacheCluster("4.3.1") as cluster, Harness(cluster.bootstrap, offer=offer) as proxy:
+    with Harness(kafka.bootstrap, offer=offer) as proxy:
         for client in CLIENTS:
-            assert sorted(client(proxy.bootstrap, client.__name__)) == sorted(SENT)
+            assert sorted(client(proxy.bootstrap, f"narrowed-{client.__name__}")) == sorted(SENT)
         with JavaClient("4.3.1", {"bootstrap.servers": proxy.bootstrap}) as java:
-            java.produce("java", SENT)
-            received = java.consume("java", COUNT, group="java")
+            java.produce("narrowed", SENT)
+            received = java.consume("narrowed", COUNT, group="narrowed")
             with pytest.raises(JavaError) as refused:
-                java.consume("java", 1, group="new", settings={"group.protocol": "consumer"})
+                java.consume("narrowed", 1, group="new", settings={"group.protocol": "consumer"})
     assert sorted(found.value or b"" for found in received) == sorted(SENT)
     assert "Unsupported" in str(refused.value)
     assert outside(proxy.exchanges, "2.8") == set()
