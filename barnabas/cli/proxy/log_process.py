@@ -23,6 +23,12 @@ from barnabas.forking import fork
 from barnabas.plural import plural
 from barnabas.proxy.network.clock import clock
 
+STALLED: Final = 3.0
+"""Seconds in which the reader, at the end, must make progress."""
+
+ROUNDS: Final = 5
+"""How many such spans the reader gets at most."""
+
 AGAIN: Final = 1.0
 """Seconds until a reader that died is started again."""
 
@@ -67,13 +73,17 @@ class LogProcess:
         self.stream.writer.note(clock(), {"barnabas": "flushed", "number": self._asked})
         self._wait(timeout, lambda: self._flushed >= self._asked)
 
-    def close(self, timeout: float = 2.0) -> None:
-        """Print what still waits, within some seconds."""
+    def close(self) -> None:
+        """Print what still waits; a reader that makes no progress is left behind."""
         if self._gone:
             self._fork()
         self._closing = True
         self._ring.close()
-        self._wait(timeout, lambda: self._gone)
+        progress: tuple[int, int] | None = None
+        for _ in range(ROUNDS):  # the reader has a low priority: others may leave it little of the cores
+            if self._gone or progress == (progress := (self._ring.waiting, self._ring.done)):
+                break
+            self._wait(STALLED, lambda: self._gone)
         if not self._gone:
             self._cut = True
             os.kill(self._pid, signal.SIGKILL)

@@ -17,6 +17,7 @@ import pytest
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.command import run
 from tests.places import SAMPLES
+from tests.remaining import remaining
 
 SAMPLE = str(SAMPLES / "rebalance.pcap.gz")
 
@@ -90,10 +91,14 @@ def test_the_proxy_from_start_to_interrupt(tmp_path: Path) -> None:
                     assert message.error() is None
                     received.add(message.value().decode())
             consumer.close()
+            assert process.stdout is not None
+            live: list[dict[str, Any]] = []
+            while not (live and live[-1]["api"] == "LeaveGroup"):  # its log may be behind
+                live.append(json.loads(process.stdout.readline()))
             process.send_signal(signal.SIGINT)
-            out, errors = process.communicate(timeout=60)
+            out, errors = remaining(process, 60)
     assert process.returncode == 0, errors
-    live = [json.loads(line) for line in out.splitlines()]
+    live += [json.loads(line) for line in out.splitlines()]
     assert {"Metadata", "Produce", "JoinGroup", "Fetch", "OffsetFetch"} <= {x["api"] for x in live}
     slow = [x for x in live if x["rules"] == ["slow"]]
     assert slow
