@@ -8,6 +8,7 @@ from barnabas.captures.kafka.notes import WITHHELD
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.actions import Abort, Action, Cut, Done, Say, Send
+from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.rules.rule import SAID
 from barnabas.specs.frames import Direction
@@ -54,7 +55,7 @@ class ActionBuffer:
 
     def abort(self, reason: str, *, reset: bool = False) -> None:
         """Close both sides now."""
-        self._state.over = True
+        self._state.on("close")
         self._piece = None
         self.append(Abort(reason, reset))
 
@@ -90,6 +91,18 @@ class ActionBuffer:
         if pending is not None:
             self.done(pending, size, came=now, note=WITHHELD)
         self.give_up(reason)
+
+    def lost(self, direction: Direction, frame: OutgoingFrame, note: str) -> None:
+        """Account for an exchange whose request or response will never leave."""
+        if frame.pending is None:
+            return
+        size = came = None
+        if direction == "response":
+            size, came = len(frame.data) - 4, frame.arrived
+        else:
+            frame.pending.sent = 0
+        body, rules = frame.response_body, frame.rules
+        self.done(frame.pending, size, body, came=came, rules=rules, note=note)
 
     def done(
         self,

@@ -13,9 +13,8 @@ from typing import Final
 from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Left
-from barnabas.proxy.connection.capture_comments import decided
-from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch
-from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame
+from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch, refused
+from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame, comment_on
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.effects import Answer, Become, Lose
 from barnabas.proxy.matching.message import Message
@@ -88,7 +87,7 @@ class Breakpoints:
         direction, frame, halted, message = self._find(id)
         self._change(direction, frame, message, decision)
         found = merge([decision])
-        if note := self.dispatch.refused(direction, found):
+        if note := refused(direction, found):
             frame.delivery.halted = None
             self.state.plan.rules.rule(halted.rule).released += 1
             self._take_out(direction, frame, found, decision, note, now)
@@ -130,7 +129,7 @@ class Breakpoints:
         queue = self.state.queues[direction]
         behind = queue.remove(frame)
         self._never(direction, frame, note, decision)
-        self.dispatch.lost(direction, frame, note)
+        self.actions.lost(direction, frame, note)
         if found.hang_up is not None:
             self.actions.abort(CUT_OFF, reset=found.hang_up.reset)
         elif isinstance(found.chosen, Lose) and not found.chosen.selective:
@@ -139,7 +138,7 @@ class Breakpoints:
             for other in (*behind, *queue.lose()):
                 why = f"{direction} lost behind a dropped one"
                 self._never(direction, other, why)
-                self.dispatch.lost(direction, other, why)
+                self.actions.lost(direction, other, why)
         elif frame.pending is not None:
             self.dispatch.turn(frame.pending, now)
 
@@ -147,7 +146,7 @@ class Breakpoints:
         self, direction: Direction, frame: OutgoingFrame, note: str, *decisions: Decision
     ) -> None:
         """For the capture, which has it that the frame would leave later."""
-        comment = {"frame": frame.ordinal, **decided(decisions), "left": "never", "note": note}
+        comment = {"frame": frame.ordinal, **comment_on(decisions), "left": "never", "note": note}
         self.actions.append(Left(direction, b"", comment, *frame.kind))
 
     def _find(self, id: str) -> tuple[Direction, OutgoingFrame, Halted, Message]:

@@ -23,14 +23,13 @@ from barnabas.proxy.connection.breakpoints import Breakpoints
 from barnabas.proxy.connection.dialect_handler import DialectHandler
 from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.egress import Egress
-from barnabas.proxy.connection.foreign import START, begins, pass_all
-from barnabas.proxy.connection.framing import Framing
-from barnabas.proxy.connection.header_walk import walk_requests, walk_responses
+from barnabas.proxy.connection.framing import START, Framing, begins
+from barnabas.proxy.connection.header_walk import pass_all, walk_requests, walk_responses
 from barnabas.proxy.connection.ingress import Mode
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.requests import Requests
 from barnabas.proxy.connection.responses import Responses
-from barnabas.proxy.connection.state import State
+from barnabas.proxy.connection.state import Phase, State
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction
@@ -52,7 +51,7 @@ class Connection:
         self.state = state
         self.actions = ActionBuffer(state)
         self.dispatch = Dispatch(state, self.actions)
-        self.egress = Egress(state, self.actions, self.dispatch)
+        self.egress = Egress(state, self.actions)
         requests: Requests | DialectHandler
         self.responses: Responses | DialectHandler
         parts = state, self.actions, self.dispatch
@@ -83,9 +82,9 @@ class Connection:
             start = walk(self.state, data, now)
             if start == len(data):
                 return PASS
-        elif self.state.over or self.state.silent:
+        elif self.state.deaf:
             return NOTHING
-        elif self.state.undecided and self._decide(direction, data):
+        elif self.state.phase is Phase.UNDECIDED and self._is_foreign(direction, data):
             return PASS
         self.actions.begin()
         if start:
@@ -95,10 +94,10 @@ class Connection:
 
     def receive_eof(self, direction: Direction, now: int) -> Actions:
         """The sender of this direction will send no more; a frame cut off is sent on as it is."""
-        if self.state.over or self.state.silent:
+        state = self.state
+        if state.deaf:
             return NOTHING
         self.actions.begin()
-        state = self.state
         ingress, queue = state.ingress[direction], state.queues[direction]
         self.framing.cut_off(direction, now, by=direction)
         rest = ingress.take()
@@ -141,7 +140,7 @@ class Connection:
             for held in queue.aside:
                 if held.aside.until is not None:
                     state.shared.wait(state.number, held)
-        self.dispatch.order.keep(kept)
+        state.order.keep(kept)
         return self._end_call(now)
 
     def release(self, rule: str, now: int) -> Actions:
@@ -167,7 +166,7 @@ class Connection:
         self.actions.begin()
         for direction in ("response",) if state.over else DIRECTIONS:
             self.framing.cut_off(direction, now)
-        state.over = True
+        state.on("close")
         self.wake = None
         self._walk = dict.fromkeys(DIRECTIONS)
         stuck = self.egress.abandon()
@@ -190,7 +189,7 @@ class Connection:
             len(state.pairing.waiting) >= most
             or state.kept > limits.queued
             # the response that these wait for must still be read, but no more is to be asked
-            or self.dispatch.order.bytes > limits.queued
+            or state.order.bytes > limits.queued
         )
 
     def undecided(self, direction: Direction) -> int:
@@ -198,7 +197,7 @@ class Connection:
         masked and not whole: the capture must not have them."""
         if self.state.plan.hides is None:
             return 0
-        if self.state.over or self.state.silent:  # nobody looks into what came behind
+        if self.state.deaf:  # nobody looks into what came behind
             return self._unread
         return self.state.ingress[direction].unknown
 
@@ -207,25 +206,26 @@ class Connection:
         """Whether no request waits for its response, and no frame to leave or for its rest."""
         state = self.state
         return (
-            not (state.foreign or state.pairing.waiting)
+            state.phase is not Phase.FOREIGN
+            and not state.pairing.waiting
             and state.ingress["response"].between
             and all(queue.idle for queue in state.queues.values())
         )
 
-    def _decide(self, direction: Direction, data: memoryview) -> bool:
-        """Whether the first bytes of the connection are another protocol's."""
-        state = self.state
-        state.undecided = False
-        state.foreign = direction == "response" or not begins(bytes(data[:START]))
-        if state.foreign:
-            self._walk = dict.fromkeys(DIRECTIONS, pass_all)
-        return state.foreign
+    def _is_foreign(self, direction: Direction, data: memoryview) -> bool:
+        """Decide by the first bytes of the connection whether they are another protocol's."""
+        if direction == "request" and begins(bytes(data[:START])):
+            self.state.on("kafka")
+            return False
+        self.state.on("foreign")
+        self._walk = dict.fromkeys(DIRECTIONS, pass_all)
+        return True
 
     def _feed(self, direction: Direction, data: memoryview, at: int, now: int) -> None:
         """Take the chunk apart from this offset on."""
         state, framing, end = self.state, self.framing, len(data)
         ingress = state.ingress[direction]
-        while at < end and not (state.over or state.silent):
+        while at < end and not state.deaf:
             take = framing.go_on if ingress.missing else framing.begin
             at = take(direction, data, at, now)
             if not (ingress.missing or ingress.buffer):  # `between`, without the call
@@ -256,24 +256,12 @@ class Connection:
         times += [state.until, *state.stalled.values(), *state.apart.values()]
         due = min((time for time in times if time is not None), default=None)
         self.wake = None if state.over else due
-        order = self.dispatch.order
-        order.reordering &= bool(order.expected)
-        free = state.identified and not (
-            state.observed
-            or state.over
-            or state.silent
-            or state.shared.partitions
-            or order.expected
-            or state.unwanted
-            or state.reply_lost_by
-            or state.own_replies
-            or state.raw_tokens
-            or state.not_offered
-        )
+        state.order.reordering &= bool(state.order.expected)
+        skims = state.skims
         for direction in DIRECTIONS:
             queue, ingress = state.queues[direction], state.ingress[direction]
             skimming = (
-                free
+                skims
                 and queue.idle
                 and not (queue.lost or queue.ending)
                 and ingress.mode is Mode.PASSING
@@ -284,6 +272,6 @@ class Connection:
                     self.framing.handlers[direction].passed(None, now)
                 ingress.head = ingress.pending = ingress.copy = None  # what is skimmed has none
             self._walk[direction] = _WALK[direction] if skimming else None
-        if state.foreign and not state.over:
+        if state.phase is Phase.FOREIGN:
             self._walk = dict.fromkeys(DIRECTIONS, pass_all)
         return self.actions.actions

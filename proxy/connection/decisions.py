@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
+from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.rule import SAID
@@ -15,15 +16,12 @@ def message_of(
     state: State,
     direction: Direction,
     pending: Pending,
-    size: int,
-    body: bytes | None,
-    *,
-    head: bytes,
-    arrived: int,
+    frame: OutgoingFrame,
+    start: int,
     acks: int | None = None,
 ) -> Message:
-    """A request, or the response to it, as rules see it."""
-    return Message(
+    """Return the frame's message as rules see it; its body begins at offset `start` of the frame."""
+    frame.message = Message(
         direction=direction,
         key=pending.key,
         version=pending.version,
@@ -32,22 +30,28 @@ def message_of(
         connection=state.number,
         ordinal=state.ordinal,
         group=pending.group,
-        size=size,
-        body=body,
+        size=len(frame.data) - 4,
+        body=frame.data[start:],
         request=pending.body if direction == "response" else None,
-        head=head,
+        head=frame.data[4:start],
         correlation_id=pending.correlation_id,
         acks=acks,
-        arrived=arrived,
+        arrived=frame.arrived,
         listener=state.find,
         topics=state.shared.topics,
         reading=state.shared.reading,
         quotes=state.plan.quotes,
     )
+    return frame.message
 
 
-def decide(state: State, actions: ActionBuffer, message: Message) -> list[Decision]:
-    """What the rules want done; what could not be done is said, the first times."""
+def decide(
+    state: State, actions: ActionBuffer, frame: OutgoingFrame, message: Message
+) -> list[Decision]:
+    """Ask the rules about a message, and change its frame as they want.
+
+    What could not be decided or done is reported the first times.
+    """
     kind = message.direction, message.key, message.version
     candidates = state.candidates.of(*kind, message.client_id)
     if not candidates:
@@ -64,4 +68,6 @@ def decide(state: State, actions: ActionBuffer, message: Message) -> list[Decisi
             what = "; ".join(decision.trouble)
             actions.say(f"rule {decision.rule!r}: {what}; the message passes without it")
     message.forget()
+    if message.changed:
+        frame.data, frame.changed = message.frame, (*frame.changed, *message.changed)
     return decisions

@@ -138,15 +138,10 @@ class DialectHandler:
     ) -> list[Decision]:
         """What the rules want; the outgoing becomes what they made of it."""
         state = self.state
-        head = outgoing.data[4 : len(outgoing.data) - len(body)]
-        message = message_of(
-            state, role, pending, len(outgoing.data) - 4, body, head=head, arrived=outgoing.arrived
-        )
-        outgoing.message = message
+        start = len(outgoing.data) - len(body)
+        message = message_of(state, role, pending, outgoing, start)
         if state.over:
             return []
-        decisions = decide(state, self.actions, message)
+        decisions = decide(state, self.actions, outgoing, message)
         outgoing.rules = tuple(decision.rule for decision in decisions)
-        if message.changed:
-            outgoing.data, outgoing.changed = message.frame, (*outgoing.changed, *message.changed)
         return decisions

@@ -3,92 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
-from barnabas.proxy.connection.actions import Left
-from barnabas.proxy.connection.capture_comments import decided, described
-from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame
-from barnabas.proxy.connection.response_order import ResponseOrder
+from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame, comment_on
 from barnabas.proxy.connection.send_queue import Held, Window
-from barnabas.proxy.connection.state import State
+from barnabas.proxy.connection.state import Phase, Reply, State
 from barnabas.proxy.effects import Answer, Aside, Effect, Halt, HangUp, Insert, Lose, Shuffle, Wait
-from barnabas.proxy.rules.merged_effects import MergedEffects, merge
+from barnabas.proxy.rules.merged_effects import NO_EFFECTS, MergedEffects, merge
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction, request_head
 
 ANSWERED: Final = "answered by the proxy"
 
-_NOTHING: Final = MergedEffects()
-
 
 class Dispatch:
-    """Where the frames of one connection go once the rules have decided."""
+    """The decisions about whole frames of one connection, carried out."""
 
     def __init__(self, state: State, actions: ActionBuffer) -> None:
         self.state = state
         self.actions = actions
-        self.order = ResponseOrder()
 
     def request(self, frame: OutgoingFrame, decisions: list[Decision], now: int, at: int) -> None:
-        """A request goes its way, or the proxy answers it."""
-        answer = next((each for each in _effects(decisions) if isinstance(each, Answer)), None)
-        if answer is None:
-            self._request(frame, decisions, now, at)
-        else:
-            self.answer(frame, answer.body, decisions, now, at)
+        """Forward a request as rules decided, or answer it in the broker's place.
 
-    def answer(
-        self, frame: OutgoingFrame, body: bytes, decisions: list[Decision], now: int, at: int
-    ) -> None:
-        """The proxy answers a request when it is its turn; nothing of it leaves."""
-        comment: dict[str, Any] = {"frame": frame.ordinal, "left": "never", "note": ANSWERED}
-        self.actions.cut("request", at, comment | decided(decisions))
-        self.own_reply(frame, body)
-        frame.data = b""
-        self._request(frame, decisions, now, None)
+        `at` is where the frame ends in the present chunk.
+        """
+        answer = next((each for each in _effects(decisions) if isinstance(each, Answer)), None)
+        ends_at: int | None = at
+        if answer is not None:
+            comment: dict[str, Any] = {"frame": frame.ordinal, "left": "never", "note": ANSWERED}
+            self.actions.cut("request", at, comment | comment_on(decisions))
+            self.own_reply(frame, answer.body)
+            frame.data, ends_at = b"", None
+        order = self.state.order
+        asides = [each for each in _effects(decisions) if isinstance(each, Aside | Shuffle)]
+        if all(effect.restore for effect in asides):
+            if asides and not order.reordering:
+                order.begin(self._in_flight())
+            if frame.pending and frame.awaited and frame.answered and not is_lost(decisions):
+                order.expect(frame.pending)
+        self.frame("request", frame, decisions, now, ends_at)
 
     def own_reply(self, frame: OutgoingFrame, body: bytes) -> None:
-        """A request's answer of the proxy's own, if the client waits for any."""
+        """Keep the proxy's own answer to a request until its turn, if the client waits for an answer."""
         assert frame.pending is not None  # noqa: S101 - a request
         frame.answered = frame.awaited
         if frame.awaited:
-            self.state.own_replies[frame.pending] = body
+            self.state.reply(frame.pending).body = body
             self.state.kept += len(body)
         else:
             frame.pending.note = "taken out by a rule"
 
-    def _request(
-        self, frame: OutgoingFrame, decisions: list[Decision], now: int, at: int | None
-    ) -> None:
-        """A request goes its way; its response, if there will be one, has its place in the order."""
-        asides = [each for each in _effects(decisions) if isinstance(each, Aside | Shuffle)]
-        if all(effect.restore for effect in asides):
-            if asides and not self.order.reordering:
-                self.order.begin(self._under_way())
-            if frame.pending and frame.awaited and frame.answered and not is_lost(decisions):
-                self.order.expect(frame.pending)
-        self.frame("request", frame, decisions, now, at)
-
-    def _under_way(self) -> Iterator[Pending]:
+    def _in_flight(self) -> Iterator[Pending]:
         yield from self.state.pairing.waiting
         for frame in self.state.queues["request"].in_order:
             if frame.pending is not None and frame.answered:
                 yield frame.pending
 
     def response(self, frame: OutgoingFrame, decisions: list[Decision], now: int, at: int) -> None:
-        """A response goes its way, now or when it is its turn; those behind it follow."""
-        pending = frame.pending
-        if pending is not None and (rule := self.state.reply_lost_by.pop(pending, "")):
+        """Forward a response as rules decided, in the order of the client's requests."""
+        pending, order = frame.pending, self.state.order
+        reply = None if pending is None else self.state.replies.pop(pending, None)
+        if reply is not None and (rule := reply.lost_by):
             frame.rules = (*frame.rules, rule)
             decisions = [*decisions, Decision(rule, (HangUp(),), ("the response is lost",))]
-        if pending is not None and self.order.must_wait(pending):
-            self.order.hold_back(pending, frame, decisions)
+        if pending is not None and order.must_wait(pending):
+            order.hold_back(pending, frame, decisions)
             if frame.ordinal >= 0:
-                comment = described(frame, decisions, "later")
+                comment = frame.comment(decisions, "later")
                 comment.setdefault("what", []).append("put back into the client's order")
                 self.actions.cut("response", at, comment)
             return
@@ -97,10 +82,10 @@ class Dispatch:
             self.turn(pending, now)
 
     def turn(self, pending: Pending, now: int) -> None:
-        """A response has had its turn: those that waited behind it follow."""
-        if not self.order.expected:
+        """Release the responses that waited for the response to this request, in request order."""
+        if not self.state.order.expected:
             return
-        for frame, decisions in self.order.after(pending):
+        for frame, decisions in self.state.order.after(pending):
             frame.delivery.late = True
             self.frame("response", frame, decisions, now, at=None)
 
@@ -112,151 +97,111 @@ class Dispatch:
         now: int,
         at: int | None,
     ) -> None:
-        """Let a whole frame go the way that the rules decided.
+        """Queue a whole frame as rules decided, or account for it if it never leaves.
 
         `at` is where it ends in the present chunk; None if its arrival was noted before.
         """
-        queue, delivery = self.state.queues[direction], frame.delivery
-        found = merge(decisions) if decisions else _NOTHING
-        self._schedule(direction, frame, found, now)
-        note = self._why_not(direction, found)
-        truncated = not note and found.keep is not None
+        delivery = frame.delivery
+        effects = delivery.effects = merge(decisions) if decisions else NO_EFFECTS
+        self._schedule(direction, frame, effects, now)
+        note = self._why_not(direction, effects)
+        left = "never" if note or effects.keep is not None else self._left(direction, frame, now)
+        truncated = not note and effects.keep is not None
         if truncated:
             note = f"{direction} truncated by a rule"
-        waits = found.chosen or found.gather or found.pieces or delivery.not_before > now
-        left = ""
-        if note:
-            left = "never"
-        elif waits or queue.in_order:
-            left = "later"
-        elif frame.changed:
-            left = "changed"
         if at is not None and frame.ordinal >= 0 and (decisions or left):
-            self.actions.cut(direction, at, described(frame, decisions, left, note))
+            self.actions.cut(direction, at, frame.comment(decisions, left, note))
         if note:
-            self.lost(direction, frame, note)
+            self.actions.lost(direction, frame, note)
         if truncated:
             # the exchange is over, and what is left of the message still leaves
             delivery.accounted = True
-            frame.data, frame.changed = frame.data[: found.keep], (*frame.changed, "truncated")
+            frame.data, frame.changed = frame.data[: effects.keep], (*frame.changed, "truncated")
         elif note:
-            if isinstance(found.chosen, Lose) and not found.chosen.selective:
-                for other in queue.lose():
-                    self.lost(direction, other, f"{direction} lost behind a dropped one")
-            elif found.hang_up is not None and not queue.lost:
-                self.actions.abort(note, reset=found.hang_up.reset)
+            self._lose(direction, effects, note)
             return
         delivery.late |= left == "later"
-        self._enqueue(direction, frame, found, now)
-        for insert in found.inserts:
-            self._insert(insert, frame, now)
+        self._enqueue(direction, frame, now)
+        for insert in effects.inserts:
+            self._insert(insert, now)
 
-    def behind(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
-        """A frame has left: repeat it, end its direction or the connection, as rules want."""
-        delivery, queue = frame.delivery, self.state.queues[direction]
-        if frame.data:
-            for _ in range(delivery.copies):
-                self._repeat(direction, frame, now)
-        if delivery.half_close:
-            for other in queue.abandon():
-                self.lost(direction, other, f"{direction} lost behind a half-close")
-            queue.ending = True
-        if delivery.hang_up is not None:
-            self.actions.abort(CUT_OFF, reset=delivery.hang_up.reset)
+    def _left(self, direction: Direction, frame: OutgoingFrame, now: int) -> str:
+        """Return how the capture shows that a frame leaves; "": as it came."""
+        effects = frame.delivery.effects
+        waits = effects.chosen or effects.gather or effects.pieces
+        if waits or frame.delivery.not_before > now or self.state.queues[direction].in_order:
+            return "later"
+        return "changed" if frame.changed else ""
 
-    def _repeat(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
-        """Let a message leave once more; what a broker answers to that is taken out."""
-        comment = {"frame": frame.ordinal, "what": ["repeated"]}
-        self.actions.send(direction, frame.data)
-        self.actions.append(Left(direction, frame.data, comment, *frame.kind))
-        if direction == "request" and frame.pending is not None and frame.answered:
-            copy = replace(frame.pending, sent=now)
-            self.state.unwanted.add(copy)
-            self.state.pairing.sent(copy)
-
-    def lost(self, direction: Direction, frame: OutgoingFrame, note: str) -> None:
-        """Account for an exchange whose request or response will never leave."""
-        if frame.pending is None:
-            return
-        size = came = None
-        if direction == "response":
-            size, came = len(frame.data) - 4, frame.arrived
-        else:
-            frame.pending.sent = 0
-        body, rules = frame.response_body, frame.rules
-        self.actions.done(frame.pending, size, body, came=came, rules=rules, note=note)
+    def _lose(self, direction: Direction, effects: MergedEffects, note: str) -> None:
+        """Lose what stands behind a lost frame, or close the connection, as rules decided."""
+        queue = self.state.queues[direction]
+        if isinstance(effects.chosen, Lose) and not effects.chosen.selective:
+            for other in queue.lose():
+                self.actions.lost(direction, other, f"{direction} lost behind a dropped one")
+        elif effects.hang_up is not None and not queue.lost:
+            self.actions.abort(note, reset=effects.hang_up.reset)
 
     def _schedule(
-        self, direction: Direction, frame: OutgoingFrame, found: MergedEffects, now: int
+        self, direction: Direction, frame: OutgoingFrame, effects: MergedEffects, now: int
     ) -> None:
-        """When and how the frame leaves, and what becomes of the connection and of others."""
+        """Set when the frame leaves at the earliest, and what happens to the connection and to others."""
         state, delivery = self.state, frame.delivery
-        for effect in found.times:
+        for effect in effects.times:
             if isinstance(effect, Wait):
                 delivery.not_before = max(delivery.not_before, frame.arrived) + effect.ns
             else:
                 delivery.not_before = effect.leave(max(delivery.not_before, now))
-        for stall in found.stalls:
+        for stall in effects.stalls:
             state.stalled[stall.direction] = now + stall.ns
-        for partition in found.partitions:
+        for partition in effects.partitions:
             state.shared.isolate(partition, now)
-        if found.silence is not None:
-            until = now + found.silence.at_most
-            state.silent = True
+        if effects.silence is not None:
+            until = now + effects.silence.at_most
+            state.on("black hole")
             state.until = until if state.until is None else min(state.until, until)
-        if found.reply_lost_by and frame.pending is not None:
-            state.reply_lost_by[frame.pending] = found.reply_lost_by
-        delivery.copies, delivery.pieces = found.copies, found.pieces
-        delivery.half_close, delivery.hang_up = found.half_close, found.hang_up
+        if effects.reply_lost_by and frame.pending is not None:
+            state.reply(frame.pending).lost_by = effects.reply_lost_by
         apart = state.shared.isolated(state.client_id, state.broker, now)
         delivery.not_before = max(delivery.not_before, apart.get(direction, 0))
 
-    def _why_not(self, direction: Direction, found: MergedEffects) -> str:
-        """Why a frame never leaves; "" if it does, at least in part."""
-        if self.state.silent:
+    def _why_not(self, direction: Direction, effects: MergedEffects) -> str:
+        """Return why a frame never leaves; "" if it does, at least in part."""
+        if self.state.phase is Phase.SILENT:
             return f"{direction} lost in a black hole"
         if self.state.queues[direction].lost:
             return f"{direction} lost behind a dropped one"
-        return self.refused(direction, found)
+        return refused(direction, effects)
 
-    def refused(self, direction: Direction, found: MergedEffects) -> str:
-        """The same as far as rules have decided it."""
-        if isinstance(found.chosen, Lose):
-            return f"{direction} dropped by a rule"
-        if found.hang_up is not None and not found.hang_up.forward:
-            return f"{direction} not forwarded: {CUT_OFF}"
-        return ""
-
-    def _enqueue(
-        self, direction: Direction, frame: OutgoingFrame, found: MergedEffects, now: int
-    ) -> None:
+    def _enqueue(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
         """Put a frame where it waits, if for nothing else then for its turn."""
-        shared, queue = self.state.shared, self.state.queues[direction]
-        match found.chosen:
+        state, effects = self.state, frame.delivery.effects
+        shared, queue = state.shared, state.queues[direction]
+        match effects.chosen:
             case Shuffle(scope="") as chosen:
-                queue.gather(found.by, Window(chosen.order, now + chosen.at_most), frame)
+                queue.gather(effects.by, Window(chosen.order, now + chosen.at_most), frame)
             case Shuffle() as chosen:
-                held = Held(frame, Aside(chosen.at_most), found.by, now + chosen.at_most)
+                held = Held(frame, Aside(chosen.at_most), effects.by, now + chosen.at_most)
                 queue.set_aside(held)
-                shared.windows.gather(direction, chosen, self.state.number, held, now)
+                shared.windows.gather(direction, chosen, state.number, held, now)
             case Aside() as chosen:
                 until = now + chosen.at_most
-                held = Held(frame, chosen, found.by, until, chosen.passing or 0)
+                held = Held(frame, chosen, effects.by, until, chosen.passing or 0)
                 queue.set_aside(held)
                 if chosen.until is not None:
-                    shared.wait(self.state.number, held)
+                    shared.wait(state.number, held)
             case Halt() as chosen:
-                self.state.halts += 1
-                number = f"{self.state.number}.{self.state.halts}"
-                frame.delivery.halted = Halted(number, found.by, now, now + chosen.at_most)
+                state.halts += 1
+                number = f"{state.number}.{state.halts}"
+                frame.delivery.halted = Halted(number, effects.by, now, now + chosen.at_most)
                 queue.append(frame)
-            case _ if found.gather is not None:
-                queue.batch(found.gathered_by, found.gather, frame, now)
+            case _ if effects.gather is not None:
+                queue.batch(effects.gathered_by, effects.gather, frame, now)
             case _:
                 queue.append(frame)
 
-    def _insert(self, insert: Insert, cause: OutgoingFrame, now: int) -> None:
-        """Let a frame leave that nobody sent."""
+    def _insert(self, insert: Insert, now: int) -> None:
+        """Queue a frame that nobody sent."""
         frame = OutgoingFrame(insert.frame, -1, now, changed=("injected",))
         if insert.direction == "request":
             head = request_head(insert.frame, 4, len(insert.frame))
@@ -265,18 +210,24 @@ class Dispatch:
             )
             if head.acks == 0:
                 frame.answered = False
-            self.state.unwanted.add(frame.pending)
+            self.state.replies[frame.pending] = Reply(unwanted=True)
         self.state.queues[insert.direction].append(frame)
 
 
 def _effects(decisions: Sequence[Decision]) -> Iterator[Effect]:
-    """What all rules want done, in order."""
+    """Yield the effects of all decisions, in order."""
     return (effect for decision in decisions for effect in decision.effects)
 
 
+def refused(direction: Direction, effects: MergedEffects) -> str:
+    """Return why rules do not let a frame leave; "" if they do, at least in part."""
+    if isinstance(effects.chosen, Lose):
+        return f"{direction} dropped by a rule"
+    if effects.hang_up is not None and not effects.hang_up.forward:
+        return f"{direction} not forwarded: {CUT_OFF}"
+    return ""
+
+
 def is_lost(decisions: Sequence[Decision]) -> bool:
-    """Whether a frame does not get to the other side."""
-    return any(
-        isinstance(effect, Lose) or (isinstance(effect, HangUp) and not effect.forward)
-        for effect in _effects(decisions)
-    )
+    """Return whether rules decided that a frame does not reach the other side."""
+    return bool(decisions) and bool(refused("request", merge(decisions)))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
+from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Finish, Left
-from barnabas.proxy.connection.capture_comments import described
-from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
-from barnabas.proxy.connection.state import State
+from barnabas.proxy.connection.state import Reply, State
 from barnabas.proxy.effects import Pieces
 from barnabas.proxy.rules.rule import Rule
 from barnabas.specs.frames import Direction
@@ -21,10 +21,9 @@ UNANSWERED: Final = "no response (acks=0)"
 class Egress:
     """Both directions of one connection, outwards."""
 
-    def __init__(self, state: State, actions: ActionBuffer, dispatch: Dispatch) -> None:
+    def __init__(self, state: State, actions: ActionBuffer) -> None:
         self.state = state
         self.actions = actions
-        self.dispatch = dispatch
         self._finished: set[Direction] = set()
 
     def pump(self, direction: Direction, now: int) -> None:
@@ -53,9 +52,9 @@ class Egress:
             for direction, queue in self.state.queues.items()
             for frame in queue.abandon()
         ]
-        waiting += [("response", frame) for frame in self.dispatch.order.abandon()]
+        waiting += [("response", frame) for frame in self.state.order.abandon()]
         for direction, frame in waiting:
-            self.dispatch.lost(direction, frame, f"{direction} not forwarded: connection closed")
+            self.actions.lost(direction, frame, f"{direction} not forwarded: connection closed")
         return len(waiting)
 
     def _leave(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
@@ -63,14 +62,14 @@ class Egress:
         if (halted := delivery.halted) is not None:
             delivery.halted = None
             _count(state.plan.rules.rule(halted.rule), halted.decided, halted.ended)
-        pieces = delivery.pieces
+        pieces = delivery.effects.pieces
         if pieces is not None and delivery.gone + pieces.size < len(frame.data):
             self._leave_in_part(direction, frame, pieces, now)
             return
         if frame.data:  # nothing leaves of a request that the proxy answers
             actions.send(direction, frame.data[delivery.gone :])
             if frame.changed or delivery.late or frame.ordinal < 0:
-                actions.append(Left(direction, frame.data, described(frame), *frame.kind))
+                actions.append(Left(direction, frame.data, frame.comment(), *frame.kind))
             state.queues[direction].passed()
         if frame.pending is not None and not delivery.accounted:
             if direction == "request":
@@ -87,22 +86,45 @@ class Egress:
             and state.plan.watched(message.direction, message.key, message.version)
         ):
             state.shared.passed(message)
-        self.dispatch.behind(direction, frame, now)
+        self._follow_up(direction, frame, now)
+
+    def _follow_up(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
+        """A frame has left: repeat it, end its direction or the connection, as rules decided."""
+        effects, queue = frame.delivery.effects, self.state.queues[direction]
+        if frame.data:
+            for _ in range(effects.copies):
+                self._repeat(direction, frame, now)
+        if effects.half_close is not None:
+            for other in queue.abandon():
+                self.actions.lost(direction, other, f"{direction} lost behind a half-close")
+            queue.ending = True
+        if effects.hang_up is not None:
+            self.actions.abort(CUT_OFF, reset=effects.hang_up.reset)
+
+    def _repeat(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
+        """Send a message once more; the broker's answer to a repeated request is taken out."""
+        comment = {"frame": frame.ordinal, "what": ["repeated"]}
+        self.actions.send(direction, frame.data)
+        self.actions.append(Left(direction, frame.data, comment, *frame.kind))
+        if direction == "request" and frame.pending is not None and frame.answered:
+            copy = replace(frame.pending, sent=now)
+            self.state.replies[copy] = Reply(unwanted=True)
+            self.state.pairing.sent(copy)
 
     def _asked(self, frame: OutgoingFrame, pending: Pending, now: int) -> None:
         """A request has left: its response is waited for, or there is none."""
-        state, order = self.state, self.dispatch.order
+        state = self.state
         pending.sent = now if frame.data else 0
         if frame.answered and not frame.awaited:
-            state.unwanted.add(pending)
-            state.reply_lost_by.pop(pending, None)
+            state.replies[pending] = Reply(unwanted=True)
             self.actions.done(pending, note=UNANSWERED)
+        unwanted = state.is_unwanted(pending)
         if frame.answered:
             state.pairing.sent(pending)
-            if pending not in order.expected and pending not in state.unwanted:
-                order.expect(pending)
-        elif pending in state.unwanted:
-            state.unwanted.remove(pending)
+            if pending not in state.order.expected and not unwanted:
+                state.order.expect(pending)
+        elif unwanted:
+            del state.replies[pending]
         else:
             self.actions.done(pending, note=UNANSWERED)
 

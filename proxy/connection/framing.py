@@ -6,6 +6,8 @@ import struct
 from collections.abc import Mapping
 from typing import Final, Protocol
 
+from barnabas.captures.kafka.framing.protocol_detection import begins_with_request
+from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.captures.kafka.notes import how_closed, partial
 from barnabas.captures.writing.masked_flow import Hidden
 from barnabas.proxy.connection.action_buffer import ActionBuffer
@@ -15,9 +17,13 @@ from barnabas.proxy.connection.state import State
 from barnabas.specs.frames import Direction, Short
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.node_endpoints import BEGIN, ResponseTail
+from barnabas.specs.registry import NAMES
 
 HEAD: Final = 64 << 10
 """A request's header is read no further than this; a client id and its tags need far less."""
+
+START: Final = 14
+"""Bytes that tell a request from another protocol: a size, and a header with a client id's length."""
 
 _SIZE = struct.Struct(">i")
 
@@ -218,3 +224,18 @@ def foreign(first: bytes) -> str | None:
     if first[:4] in (b"GET ", b"POST", b"PUT ", b"HEAD", b"OPTI", b"DELE", b"PATC", b"HTTP"):
         return "HTTP"
     return None
+
+
+def begins(first: bytes) -> bool:
+    """Whether a client's first bytes begin a request of Kafka. Of a first chunk that is shorter the size, and
+    the key if it is there, must do; of one without a whole size nothing can be told.
+
+    >>> begins(bytes.fromhex("00000017 0012 0003 00000001 0003")), begins(b"*1\\r\\n$4\\r\\nPING\\r\\n")
+    (True, False)
+    >>> begins(bytes.fromhex("00000017")), begins(bytes.fromhex("050100"))
+    (True, False)
+    """
+    if len(first) >= START:
+        return begins_with_request(first)
+    known = len(first) < 6 or int.from_bytes(first[4:6]) in NAMES
+    return len(first) >= 4 and 8 <= int.from_bytes(first[:4], signed=True) <= FRAME_LIMIT and known

@@ -101,6 +101,11 @@ def walk_responses(state: State, data: memoryview, now: int) -> int:
     return at
 
 
+def pass_all(state: State, data: memoryview, now: int) -> int:
+    """Pass all of a chunk of a connection that does not speak Kafka's protocol."""
+    return len(data)
+
+
 def _tail_passes(state: State, pending: Pending, data: memoryview, at: int, size: int) -> bool:
     """Whether a response passes that may end with addresses: if its tail is here and empty, or far off."""
     behind = at + 4 + size

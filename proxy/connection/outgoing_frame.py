@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.writing.masking import UNSOLICITED
-from barnabas.proxy.effects import HangUp, Pieces
 from barnabas.proxy.matching.message import Message
+from barnabas.proxy.rules.merged_effects import NO_EFFECTS, MergedEffects
+from barnabas.proxy.rules.rules import Decision
 
 OVERHEAD: Final = 1 << 10
 """What a frame that waits costs beside its bytes: a small one is mostly its entry here."""
@@ -37,15 +39,10 @@ class Delivery:
     late: bool = False
     accounted: bool = False
     """Its exchange is accounted for already."""
-    copies: int = 0
-    """How many times more it leaves."""
-    pieces: Pieces | None = None
+    effects: MergedEffects = NO_EFFECTS
+    """What rules want done with it."""
     gone: int = 0
     """How many of its bytes have left, in pieces: nothing may come in between."""
-    half_close: bool = False
-    """This direction ends with it."""
-    hang_up: HangUp | None = None
-    """The connection ends with it."""
     halted: Halted | None = None
     """Somebody is to decide about it."""
 
@@ -88,3 +85,31 @@ class OutgoingFrame:
         if pending is None:
             return UNSOLICITED, -1
         return pending.key, pending.version
+
+    def comment(
+        self, decisions: Sequence[Decision] = (), left: str = "", note: str = ""
+    ) -> dict[str, Any]:
+        """Return the capture's comment on the frame: its number, the rules, how it left if not unchanged."""
+        comment: dict[str, Any] = {"frame": self.ordinal}
+        if self.rules:
+            comment["rules"] = list(self.rules)
+        comment |= comment_on(decisions)
+        if self.changed:
+            comment["edits"] = list(self.changed)
+        if left:
+            comment["left"] = left
+        if note:
+            comment["note"] = note
+        return comment
+
+
+def comment_on(decisions: Sequence[Decision]) -> dict[str, Any]:
+    """Return the capture's comment on decisions: rules, effects, dependence on other connections."""
+    if not decisions:
+        return {}
+    comment: dict[str, Any] = {
+        "rules": [decision.rule for decision in decisions],
+        "what": [text for decision in decisions for text in decision.text],
+    }
+    depends = [decision.rule for decision in decisions if decision.depends]
+    return {**comment, "depends": depends} if depends else comment

@@ -159,22 +159,11 @@ class Requests:
         rules = state.plan.rules
         if rules.needs_group:
             pending.group = group_of(head.key, head.version, body)
-        message = message_of(
-            state,
-            "request",
-            pending,
-            len(frame) - 4,
-            body,
-            head=frame[4 : 4 + head.body],
-            acks=head.acks,
-            arrived=now,
-        )
-        decisions = decide(state, self.actions, message)
+        outgoing = OutgoingFrame(frame, ordinal, now, pending)
+        message = message_of(state, "request", pending, outgoing, 4 + head.body, head.acks)
+        decisions = decide(state, self.actions, outgoing, message)
         pending.rules = tuple(decision.rule for decision in decisions)
-        outgoing = OutgoingFrame(frame, ordinal, now, pending, message=message)
         outgoing.awaited, outgoing.answered = head.acks != 0, message.acks != 0
-        if message.changed:
-            outgoing.data, outgoing.changed = message.frame, message.changed
         self.dispatch.request(outgoing, decisions, now, at)
 
     def _whole_headless(
@@ -183,7 +172,7 @@ class Requests:
         if not pending.note:  # a token, and not a header that can't be read
             self.state.keep(pending, frame[4:])
             self._sasl(pending, frame[4:], ordinal, at)
-        self.dispatch.order.expect(pending)
+        self.state.order.expect(pending)
         outgoing = OutgoingFrame(frame, ordinal, now, pending)
         self.dispatch.frame("request", outgoing, [], now, at)
 
@@ -235,4 +224,4 @@ class Requests:
 
     def _enter(self, pending: Pending) -> None:
         self.state.pairing.sent(pending)
-        self.dispatch.order.expect(pending)
+        self.state.order.expect(pending)

@@ -86,8 +86,7 @@ class Responses:
             reason = f"correlation id {correlation_id} is out of order"
             self.actions.flag("response", ingress.frames, at, reason)
         hidden = state.hide("response", pending.key, pending.version)
-        taken_out = pending in state.unwanted or pending in state.reply_lost_by
-        if hidden or busy or taken_out or self.dispatch.order.must_wait(pending):
+        if hidden or busy or pending in state.replies or state.order.must_wait(pending):
             return True
         if pending.opaque:
             return not pending.note
@@ -138,21 +137,25 @@ class Responses:
             self._end(tail, frame, ordinal, now, at)
         elif pending is None:  # it can't be read, but keeps its place
             self.dispatch.frame("response", OutgoingFrame(frame, ordinal, now), [], now, at)
-        elif pending in self.state.unwanted:
-            self.state.unwanted.remove(pending)
+        elif self.state.is_unwanted(pending):
+            del self.state.replies[pending]
             self.actions.cut("response", at, {"frame": ordinal, "left": "never", "note": REPEATED})
         else:
             self.state.pairing.came(pending, now)
             self._deliver(frame, pending, ordinal, now, at)
 
     def own_replies(self, now: int) -> None:
-        """Requests that the proxy answers itself get their reply when their turn has come."""
-        waiting, replies = self.state.pairing.waiting, self.state.own_replies
-        while waiting and waiting[0] in replies and not self.state.queues["response"].ending:
+        """Send the proxy's own answers whose turn has come."""
+        state = self.state
+        waiting = state.pairing.waiting
+        while waiting and not state.queues["response"].ending:
+            reply = state.replies.get(waiting[0])
+            if reply is None or reply.body is None:
+                return
             pending = waiting.popleft()
             pending.note = ANSWERED
-            body = replies.pop(pending)
-            self.state.kept -= len(body)
+            body, reply.body = reply.body, None
+            state.kept -= len(body)
             if response_header_version(pending.key, pending.version):
                 body = b"\0" + body  # no tags in the header
             frame = _RESPONSE.pack(4 + len(body), pending.correlation_id) + body
@@ -186,21 +189,10 @@ class Responses:
                 state.shared.topics.add_response(
                     pending.key, pending.version, outgoing.response_body
                 )
-            message = message_of(
-                state,
-                "response",
-                pending,
-                len(outgoing.data) - 4,
-                outgoing.response_body,
-                head=outgoing.data[4:offset],
-                arrived=now,
-            )
-            outgoing.message = message
-            decisions = decide(state, self.actions, message)
+            message = message_of(state, "response", pending, outgoing, offset)
+            decisions = decide(state, self.actions, outgoing, message)
             outgoing.rules = tuple(decision.rule for decision in decisions)
-            if message.changed:
-                outgoing.data, outgoing.response_body = message.frame, message.body
-                outgoing.changed += message.changed
+            outgoing.response_body = message.body
         self.dispatch.response(outgoing, decisions, now, at)
 
     def _edit(

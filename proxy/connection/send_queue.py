@@ -248,7 +248,7 @@ class SendQueue:
                 fired = frame.pending.rules
             if fired and not any(rule in rules for rule in fired):
                 frame.delivery.not_before = 0
-                frame.delivery.hang_up = None
+                frame.delivery.effects.hang_up = None
 
     def lose(self) -> list[OutgoingFrame]:
         """A message is lost: what stands aside would leave behind it, and is taken out too.

@@ -37,7 +37,7 @@ def _next(connection: Connection, direction: Direction, kept: int) -> list[int] 
     """[number of the next frame to begin in what is to be written, bytes in front of it]; None: nobody
     takes frames out of this direction any more, or its beginning is not known yet."""
     state = connection.state
-    if state.over or state.silent:
+    if state.deaf:
         return None
     ingress = state.ingress[direction]
     if ingress.between:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from enum import Enum
+from typing import Final, Literal
 
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.captures.kafka.sasl import Sasl
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.proxy.connection.ingress import Ingress
+from barnabas.proxy.connection.response_order import ResponseOrder
 from barnabas.proxy.connection.send_queue import SendQueue
 from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.totals import Totals
@@ -42,6 +44,46 @@ class Limits:
     """The largest frame of which log and control get a copy; of larger ones they show sizes."""
 
 
+class Phase(Enum):
+    """What a connection does with the bytes that arrive."""
+
+    UNDECIDED = "undecided"
+    """Its first bytes decide whether it speaks Kafka's protocol."""
+    KAFKA = "kafka"
+    """It takes frames apart."""
+    FOREIGN = "foreign"
+    """It passes all bytes unchanged: it does not speak Kafka's protocol."""
+    SILENT = "silent"
+    """It discards all bytes, and neither side is told: a rule made it a black hole."""
+    CLOSED = "closed"
+    """Both sides are closed, or about to be."""
+
+
+Event = Literal["kafka", "foreign", "black hole", "close"]
+
+TRANSITIONS: Final[dict[tuple[Phase, Event], Phase]] = {
+    (Phase.UNDECIDED, "kafka"): Phase.KAFKA,
+    (Phase.UNDECIDED, "foreign"): Phase.FOREIGN,
+    (Phase.KAFKA, "black hole"): Phase.SILENT,
+    (Phase.SILENT, "black hole"): Phase.SILENT,
+    (Phase.CLOSED, "black hole"): Phase.CLOSED,
+    **{(phase, "close"): Phase.CLOSED for phase in Phase},
+}
+"""The phase that follows an event; what is not listed cannot happen."""
+
+
+@dataclass(slots=True)
+class Reply:
+    """What happens to the response to one request, if it does not pass as the broker sends it."""
+
+    unwanted: bool = False
+    """The client does not wait for the response: it is taken out."""
+    lost_by: str = ""
+    """The rule that loses the response."""
+    body: bytes | None = None
+    """The body of the proxy's own answer: the request does not reach the broker."""
+
+
 @dataclass(slots=True, eq=False, kw_only=True)
 class State:
     """One connection's state."""
@@ -62,10 +104,7 @@ class State:
     rehearses: bool = False
     """Whether this has passed already, and no client hears of it: see `barnabas.proxy.rehearsal`."""
     limits: Limits = Limits()
-    undecided: bool = False
-    """Whether its first bytes say if this is Kafka; what is not passes as it is."""
-    foreign: bool = False
-    """Whether it is not."""
+    phase: Phase = Phase.KAFKA
     client_id: str | None = None
     ordinal: int = 0
     """Of the connection among that client's to that broker."""
@@ -82,13 +121,10 @@ class State:
     """What is known of the client's authentication."""
     pairing: Pairing = field(default_factory=lambda: Pairing(limit=1 << 31))
     """Requests that wait for their responses; reading pauses long before its limit."""
-    unwanted: set[Pending] = field(default_factory=set)
-    """Requests of the proxy's own, and others whose response the client does not wait for: it is taken
-    out."""
-    reply_lost_by: dict[Pending, str] = field(default_factory=dict)
-    """Requests whose response is lost, and the rule that loses it."""
-    own_replies: dict[Pending, bytes] = field(default_factory=dict)
-    """Requests that the proxy answers itself, and the bodies of its answers."""
+    replies: dict[Pending, Reply] = field(default_factory=dict)
+    """Requests whose responses do not pass as the broker sends them."""
+    order: ResponseOrder = field(default_factory=ResponseOrder)
+    """The responses that wait for those to earlier requests."""
     identified: bool = False
     """Whether a request's header has been read, so that the client id is known."""
     several: bool = False
@@ -108,9 +144,6 @@ class State:
     queues: dict[Direction, SendQueue] = field(
         default_factory=lambda: {"request": SendQueue(), "response": SendQueue()}
     )
-    over: bool = False
-    silent: bool = False
-    """No byte passes any longer, and nobody is told."""
     until: int | None = None
     """When a silent connection is closed."""
     stalled: dict[Direction, int] = field(default_factory=dict)
@@ -132,6 +165,49 @@ class State:
     def user(self) -> str | None:
         """Who is authenticated: as for brokers, by SASL where the client begins it."""
         return self.sasl.authenticated if self.sasl.mechanism else self.certified
+
+    @property
+    def over(self) -> bool:
+        """Whether both sides are closed, or about to be."""
+        return self.phase is Phase.CLOSED
+
+    @property
+    def deaf(self) -> bool:
+        """Whether what arrives is discarded."""
+        return self.phase is Phase.SILENT or self.phase is Phase.CLOSED
+
+    @property
+    def skims(self) -> bool:
+        """Whether frames may pass by their headers alone, if nothing waits to leave before them."""
+        return (
+            self.phase is Phase.KAFKA
+            and self.identified
+            and not (
+                self.observed
+                or self.replies
+                or self.order.expected
+                or self.raw_tokens
+                or self.not_offered
+                or self.shared.partitions
+            )
+        )
+
+    def on(self, event: Event) -> None:
+        """Enter the phase that follows an event.
+
+        Raises:
+            KeyError: The event cannot happen in this phase.
+        """
+        self.phase = TRANSITIONS[self.phase, event]
+
+    def reply(self, pending: Pending) -> Reply:
+        """Return what happens to the response to a request, to be filled in."""
+        return self.replies.setdefault(pending, Reply())
+
+    def is_unwanted(self, pending: Pending) -> bool:
+        """Return whether the response to a request is taken out."""
+        reply = self.replies.get(pending)
+        return reply is not None and reply.unwanted
 
     def reset_caches(self) -> None:
         """Forget which messages pass unread: the rules or the client are others."""

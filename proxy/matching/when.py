@@ -84,3 +84,16 @@ class When(Settings):
     def timed(self) -> bool:
         """Whether it depends on the time or on other rules."""
         return self.after is not None or self.until is not None or bool(self.phases)
+
+    def counts(self, ordinal: int, fired: int) -> bool:
+        """Return whether the rule may fire on a match: by `skip`, `every` and `times`.
+
+        Args:
+            ordinal: The match's number, from 0.
+            fired: How often the rule has fired.
+        """
+        return (
+            ordinal >= self.skip
+            and (ordinal - self.skip) % self.every == 0
+            and (self.times is None or fired < self.times)
+        )

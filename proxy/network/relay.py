@@ -16,6 +16,7 @@ from barnabas.captures.kafka.sasl import name_of_user
 from barnabas.proxy.connection.actions import Abort, Actions, Done, Finish, Left, Say, Send
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.snapshot import snapshot
+from barnabas.proxy.connection.state import Phase
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.endpoint import Endpoint
@@ -137,7 +138,7 @@ class Relay:
         finished: list[Endpoint] = []
         for action in actions:
             if isinstance(action, Send):
-                endpoint = self.broker if action.direction == "request" else self.client
+                endpoint = self._receiver(action.direction)
                 if endpoint.open:
                     endpoint.transport.write(action.data)
             elif isinstance(action, Done):
@@ -148,7 +149,7 @@ class Relay:
                     way, data, comment, key, version = action
                     self.flow.left(way, data, now, comment, key, version)
             elif isinstance(action, Finish):
-                finished.append(self.broker if action.direction == "request" else self.client)
+                finished.append(self._receiver(action.direction))
             elif isinstance(action, Say):
                 self.say(action.text)
             elif isinstance(action, Abort):
@@ -157,6 +158,9 @@ class Relay:
             self._half_close(endpoint)
         self._ready()
 
+    def _receiver(self, direction: Direction) -> Endpoint:
+        return self.broker if direction == "request" else self.client
+
     def _half_close(self, endpoint: Endpoint) -> None:
         """Nothing more will be sent to this endpoint; if that holds for both, the connection is over.
 
@@ -164,7 +168,7 @@ class Relay:
         is not Kafka that is not known, and TLS could not tell the end alone.
         """
         endpoint.finished = True
-        untold = self.connection.state.foreign and endpoint.tls
+        untold = self.connection.state.phase is Phase.FOREIGN and endpoint.tls
         if endpoint.peer.finished or self.connection.idle or untold:
             self.close()
         elif endpoint.open and endpoint.transport.can_write_eof():  # TLS has no half-close

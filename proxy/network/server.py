@@ -15,7 +15,7 @@ from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.captures.writing.tee import tee
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import Ordinal, SharedState
-from barnabas.proxy.connection.state import State
+from barnabas.proxy.connection.state import Phase, State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address, Elsewhere, Topology
 from barnabas.proxy.fastpath.plan import Plan
@@ -341,7 +341,7 @@ class Proxy:
             controller=client.node.kind == "controller",
             observed=self.observed,
             limits=self.options.limits,
-            undecided=self.options.any_protocol,
+            phase=Phase.UNDECIDED if self.options.any_protocol else Phase.KAFKA,
         )
         flow = None
         if self._writers:

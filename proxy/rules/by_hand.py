@@ -10,7 +10,6 @@ from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import seeded_roll
 from barnabas.proxy.rules.rules import Decision
-from barnabas.proxy.rules.wording import describe
 from barnabas.proxy.scenario.model import RuleConfig
 
 NAMES: Final = ("edit", "replace", "rewrite", "respond", "drop", "close", "reset")
@@ -38,4 +37,4 @@ def decision(wanted: RuleConfig | None, rule: str, message: Message) -> Decision
                 trial.become(effect.body, effect.head, effect.what)
         if any(isinstance(effect, FINAL) for effect in effects):
             break
-    return Decision(rule, tuple(effects), tuple(map(describe, effects)) or (AS_IT_IS,))
+    return Decision(rule, tuple(effects), tuple(map(str, effects)) or (AS_IT_IS,))

@@ -10,10 +10,9 @@ from barnabas.proxy.effects import EFFECTS, FINAL, Become, Effect, Effects, Reje
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match, Same, Until
 from barnabas.proxy.matching.message import CONNECT, Message, Unable
-from barnabas.proxy.matching.seeded_random import Key, seeded_roll
+from barnabas.proxy.matching.seeded_random import Key, Roll, seeded_roll
 from barnabas.proxy.matching.when import Point, When
-from barnabas.proxy.rules.rule import Counts, Rule, compiled, note
-from barnabas.proxy.rules.wording import describe
+from barnabas.proxy.rules.rule import Count, Counts, Rule, compiled, note
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
 from barnabas.proxy.scenario.planned import raised
 from barnabas.specs.frames import Direction
@@ -138,33 +137,10 @@ class Rules:
         return decisions
 
     def _fire(self, rule: Rule, message: Message, counts: Counts) -> Decision | None:
-        when = rule.when
-        probability = when.probability
-        forced = rule.forced > 0 and self.claim(rule)
-        if when.timed:
-            found = self._phase(when, message.arrived)
-            if found is None and not forced:
-                return None
-            probability *= 1.0 if found is None else found
+        """Count a message that a rule matches; decide about it if the rule fires."""
         own = counts.of(rule)
-        count = own if when.scope == "connection" else rule.total
-        ordinal, fired = count.matched, count.fired
-        own.matched += 1
-        rule.total.matched += 1
-        if not forced and (
-            ordinal < when.skip
-            or (ordinal - when.skip) % when.every
-            or (when.times is not None and fired >= when.times)
-        ):
-            return None
-        key: Key = (ordinal,)
-        if when.scope == "connection":
-            key = (message.client_id, message.broker, message.ordinal, ordinal)
-        if when.key:
-            key = tuple(rule.key_of(message))
-        roll = seeded_roll(self._seed, rule.name, key)
-        # The first number is always for this, so that another probability changes nothing else.
-        if roll() >= probability and not forced:
+        roll = self._roll(rule, message, own)
+        if roll is None:
             return None
         own.fired += 1
         rule.total.fired += 1
@@ -172,30 +148,47 @@ class Rules:
         text: list[str] = []
         trouble: list[str] = []
         for place, fault in enumerate(rule.faults):
-            why = ""
-            try:
-                wanted = fault.act(fault.config, message, roll, *rule.state(place, own))
-                if not all(isinstance(effect, EFFECTS) for effect in wanted):
-                    why = f"it returned {type(wanted).__name__}, not a tuple of effects"
-            except Unable as problem:
-                why = str(problem) if message.quotes else problem.place
-            except (Exception, SystemExit) as problem:  # noqa: BLE001 - a user's fault costs its rule, not the proxy
-                why = raised(problem) if message.quotes else type(problem).__name__
-                why = f"it raised {why}"
+            wanted, why = _ask(rule, place, own, message, roll)
             if why:
                 rule.unable += 1
                 note(rule.troubles, f"{fault.name}: {why}")
                 trouble.append(f"{fault.name} could not be done: {why}")
                 text.append(trouble[-1])
-                continue
             effects += wanted
-            text += map(describe, wanted)
+            text += map(str, wanted)
             for effect in wanted:
                 if isinstance(effect, Become):
                     message.become(effect.body, effect.head, effect.what)
             if any(isinstance(effect, FINAL) for effect in wanted):
                 break
         return Decision(rule.name, tuple(effects), tuple(text), rule.depends, tuple(trouble))
+
+    def _roll(self, rule: Rule, message: Message, own: Count) -> Roll | None:
+        """Count a match; return the numbers that the rule's faults draw from if it fires, else None.
+
+        The first number is always for the rule's probability, so another probability changes nothing else.
+        """
+        when = rule.when
+        probability = when.probability
+        forced = rule.forced > 0 and self.claim(rule)
+        if when.timed:
+            share = self._phase(when, message.arrived)
+            if share is None and not forced:
+                return None
+            probability *= 1.0 if share is None else share
+        count = own if when.scope == "connection" else rule.total
+        ordinal, fired = count.matched, count.fired
+        own.matched += 1
+        rule.total.matched += 1
+        if not (forced or when.counts(ordinal, fired)):
+            return None
+        key: Key = (ordinal,)
+        if when.scope == "connection":
+            key = (message.client_id, message.broker, message.ordinal, ordinal)
+        if when.key:
+            key = tuple(rule.key_of(message))
+        roll = seeded_roll(self._seed, rule.name, key)
+        return roll if roll() < probability or forced else None
 
     def _phase(self, when: When, now: int) -> float | None:
         """The share of matches on which a rule fires just now; None: these are no matches."""
@@ -244,6 +237,21 @@ class Rules:
             case [name], []:
                 return f"rule {name!r} removed"
         return "replaced"
+
+
+def _ask(rule: Rule, place: int, own: Count, message: Message, roll: Roll) -> tuple[Effects, str]:
+    """Return the effects that a rule's fault asks for, or none and why it could not be done."""
+    fault = rule.faults[place]
+    try:
+        wanted = fault.act(fault.config, message, roll, *rule.state(place, own))
+        if all(isinstance(effect, EFFECTS) for effect in wanted):
+            return wanted, ""
+        return (), f"it returned {type(wanted).__name__}, not a tuple of effects"
+    except Unable as problem:
+        return (), str(problem) if message.quotes else problem.place
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 - a user's fault costs its rule, not the proxy
+        why = raised(problem) if message.quotes else type(problem).__name__
+        return (), f"it raised {why}"
 
 
 def _strikes(rules: Iterable[Rule], before: Iterable[str]) -> Counter[str]:

@@ -28,8 +28,8 @@ def waiting(actor: Actor) -> list[str]:
 
 def settled(actor: Actor) -> None:
     """Nothing is left of what was in flight."""
-    state, order = actor.connection.state, actor.connection.dispatch.order
-    assert not [*state.pairing.waiting, *state.own_replies, *order.expected]
+    state = actor.connection.state
+    assert not [*state.pairing.waiting, *state.replies, *state.order.expected]
     assert all(queue.idle and not queue.bytes for queue in state.queues.values())
 
 

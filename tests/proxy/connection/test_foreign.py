@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.proxy.connection.foreign import begins
+from barnabas.proxy.connection.framing import begins
+from barnabas.proxy.connection.state import Phase
 from tests.proxy.frames import Chunks, heartbeat_request, request, slicings
 from tests.proxy.playbook import Stage
 
@@ -21,11 +22,11 @@ def test_a_connection_is_judged_by_its_first_bytes_alone(chunks: Chunks, observe
     stage = Stage(observed=observed)
     for first, foreign in ((heartbeat_request(1), False), (b"*1\r\n$4\r\nPING\r\n", True)):
         actor = stage.actor()
-        actor.connection.state.undecided = True
+        actor.connection.state.phase = Phase.UNDECIDED
         actor.ask(first[:12])
         actor.ask(first[12:] + first, chunks)
         assert actor.sent["request"] == first * 2
-        assert actor.connection.state.foreign == foreign
+        assert (actor.connection.state.phase is Phase.FOREIGN) == foreign
         assert actor.waiting == ([] if foreign else [1, 1])
         assert not actor.said
 

@@ -68,11 +68,9 @@ def play(actor: Actor, first: bytes, chunks: Chunks) -> Fate:
     end = "closed" if actor.aborted else "lost" if lost else "open"
     if end == "open":  # nothing is left of what was in flight
         assert not connection.state.pairing.waiting
-        assert not connection.dispatch.order.expected
-        assert not connection.state.unwanted
-        assert not connection.state.reply_lost_by
-        assert not connection.dispatch.order.bytes
-        assert not connection.state.own_replies
+        assert not connection.state.order.expected
+        assert not connection.state.order.bytes
+        assert not connection.state.replies
     got = [int.from_bytes(frame[4:8]) for frame in whole_frames(bytes(actor.sent["response"]))]
     actor.close()
     assert not connection.state.pairing.waiting

@@ -103,6 +103,5 @@ def test_who_is_answered_is_who_waits(chunks: Chunks, before: int, after: int) -
         told = [(x.api, x.note) for x in actor.done]
         assert told == [("Produce", "no response (acks=0)"), ("Heartbeat", "")]
     assert actor.connection.idle
-    assert not actor.connection.state.unwanted
-    assert not actor.connection.state.reply_lost_by
+    assert not actor.connection.state.replies
     assert actor.stage.totals.undecoded == 0

@@ -13,7 +13,6 @@ from barnabas.proxy.effects import Effect, Schedule
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import seeded_roll
-from barnabas.proxy.rules.wording import describe
 from barnabas.proxy.scenario.file import ScenarioError, loads
 from barnabas.specs import key_of
 from barnabas.specs.frames import Direction
@@ -56,7 +55,7 @@ def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
         assert effects
         for effect in effects:
             assert isinstance(effect, get_args(Effect))
-            assert describe(effect)
+            assert str(effect)
 
 
 # what the examples say

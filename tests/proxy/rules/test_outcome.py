@@ -12,7 +12,6 @@ import pytest
 from barnabas.proxy.effects import Aside, Effect, Gather, HangUp, Lose, Shuffle, Wait
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.rules.outcome import Outcome, outcome
-from barnabas.proxy.rules.wording import describe
 from tests.proxy.rules.test_rules import rules
 
 
@@ -119,4 +118,4 @@ S = 1_000_000_000
     ],
 )  # fmt: skip
 def test_effects_in_words(effect: Effect, words: str) -> None:
-    assert describe(effect) == words
+    assert str(effect) == words
