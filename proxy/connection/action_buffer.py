@@ -72,24 +72,28 @@ class ActionBuffer:
             self.say(f"{direction} undecodable, forwarded unchanged: {reason}")
 
     def withhold(
-        self, pending: Pending | None, ordinal: int, at: int, size: int, reason: str, now: int
+        self, direction: Direction, pending: Pending | None, at: int, reason: str, now: int
     ) -> None:
-        """Close both sides, since a response that has come may not pass: count it, say why in words, log
-        and capture.
+        """Close both sides because the response that has just arrived may not pass; count and report it.
 
         Args:
-            pending: The request that it answers, if any does.
-            ordinal: The response's number.
-            at: Where it ends in the present chunk.
-            size: Its bytes, without the prefix.
+            direction: The direction in which the response came.
+            pending: The request that it answers, if it answers any.
+            at: The offset in the present chunk at which the response ends.
             reason: Why it may not pass.
-            now: When it came.
+            now: When it arrived, in ns.
         """
         self._state.totals.withheld += 1
-        comment = {"frame": ordinal, "left": "never", "note": WITHHELD, "withheld": reason}
-        self.cut("response", at, comment)
+        ingress = self._state.ingress[direction]
+        comment = {
+            "frame": ingress.frames - 1,
+            "left": "never",
+            "note": WITHHELD,
+            "withheld": reason,
+        }
+        self.cut(direction, at, comment)
         if pending is not None:
-            self.done(pending, size, came=now, note=WITHHELD)
+            self.done(pending, ingress.size, came=now, note=WITHHELD)
         self.give_up(reason)
 
     def lost(self, direction: Direction, frame: OutgoingFrame, note: str) -> None:

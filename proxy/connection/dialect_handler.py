@@ -103,7 +103,7 @@ class DialectHandler:
         outgoing = OutgoingFrame(frame, ordinal, now)
         body = self._addressed(outgoing, answer)
         if isinstance(body, str):
-            self.actions.withhold(pending, ordinal, at, len(frame) - 4, body, now)
+            self.actions.withhold(self.direction, pending, at, body, now)
             return
         decisions = self._decided("response", outgoing, pending, body)
         rules = tuple(decision.rule for decision in decisions)

@@ -12,7 +12,7 @@ from barnabas.captures.kafka.notes import how_closed, partial
 from barnabas.captures.writing.masked_flow import Hidden
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Hide
-from barnabas.proxy.connection.ingress import Mode
+from barnabas.proxy.connection.ingress import Ingress, Mode
 from barnabas.proxy.connection.state import State
 from barnabas.specs.frames import Direction, Short
 from barnabas.specs.malformed import Malformed
@@ -128,16 +128,9 @@ class Framing:
         """
         state, ingress = self.state, self.state.ingress[direction]
         before = len(ingress.buffer)
-        view: memoryview | bytes = data[at:]
-        if before:
-            ingress.buffer += data[at : at + HEAD]
-            if len(ingress.buffer) < ingress.enough:
-                return min(len(data), at + HEAD)
-            view = bytes(ingress.buffer)
-        if len(view) < 4:
-            ingress.enough = 4
-            ingress.wait(Mode.HEADER, view)
-            return at + len(view) - before
+        view = _first_bytes(ingress, data, at)
+        if view is None:
+            return len(data)
         size: int = _SIZE.unpack_from(view)[0]
         if not 0 <= size <= state.limits.frame:
             self._reject(direction, bytes(view[:4]), size)
@@ -145,19 +138,12 @@ class Framing:
         ingress.size = size
         ingress.hidden = None
         have = min(len(view), 4 + size)
-        handler = self.handlers[direction]
-        try:
-            collect = handler.begin(view, have, now, at)
-        except (Short, Malformed) as problem:
-            if isinstance(problem, Short) and have < HEAD:
-                # a header may come in tiny pieces, and is read from its beginning each time
-                ingress.enough = min(have + 1 + have // 4, 4 + size, HEAD)
-                ingress.wait(Mode.HEADER, view[:have])
-                return at + have - before
-            short = isinstance(problem, Short)
-            reason = "a header of over 64 KiB" if short else state.why(problem)
-            self.actions.flag(direction, ingress.frames, at, reason)
-            collect = handler.unreadable(view, now)
+        collect = self._collects(direction, view, have, now, at)
+        if collect is None:
+            # a header may come in tiny pieces, and is read from its beginning each time
+            ingress.enough = min(have + 1 + have // 4, 4 + size, HEAD)
+            ingress.wait(Mode.HEADER, view[:have])
+            return at + have - before
         if ingress.tail is not None:  # no more were waited for: what is behind goes on
             have = BEGIN
         ingress.frames += 1
@@ -171,16 +157,31 @@ class Framing:
         if collect:
             self._whole(direction, bytes(view[:have]), now, at)
             return at
-        if state.observed and size <= state.limits.copy:
-            ingress.copy = bytearray(view[:have])
         if before:
             self.actions.send(direction, bytes(view[:have]))
         else:
             self.actions.send_piece(direction, data, at - have, at)
+        if state.observed and size <= state.limits.copy:
+            ingress.copy = bytearray(view[:have])
         ingress.missing = missing
         if not missing:
             self._passed(direction, now)
         return at
+
+    def _collects(
+        self, direction: Direction, view: memoryview | bytes, have: int, now: int, at: int
+    ) -> bool | None:
+        """Return whether a frame is collected until it is whole; None: its header is not here yet."""
+        handler, frames = self.handlers[direction], self.state.ingress[direction].frames
+        try:
+            return handler.begin(view, have, now, at)
+        except Short:
+            if have < HEAD:
+                return None
+            self.actions.flag(direction, frames, at, "a header of over 64 KiB")
+        except Malformed as problem:
+            self.actions.flag(direction, frames, at, self.state.why(problem))
+        return handler.unreadable(view, now)
 
     def _passed(self, direction: Direction, now: int) -> None:
         """The last byte of a frame that passes has come."""
@@ -209,6 +210,21 @@ class Framing:
             what = f"{peer} sent a frame of {size} bytes; the limit is {state.limits.frame}"
         side = "client" if direction == "request" else "broker"
         self.actions.give_up(what, f": give --{side}-tls" if "TLS" in (other or "") else "")
+
+
+def _first_bytes(ingress: Ingress, data: memoryview, at: int) -> memoryview | bytes | None:
+    """Return the frame from its first byte on, as far as it is here; None: too few bytes came."""
+    first: memoryview | bytes = data[at:]
+    if ingress.buffer:
+        ingress.buffer += data[at : at + HEAD]
+        if len(ingress.buffer) < ingress.enough:
+            return None
+        first = bytes(ingress.buffer)
+    if len(first) < 4:
+        ingress.enough = 4
+        ingress.wait(Mode.HEADER, first)
+        return None
+    return first
 
 
 def foreign(first: bytes) -> str | None:

@@ -22,6 +22,9 @@ _REQUEST = struct.Struct(">iIi").unpack_from
 _RESPONSE = struct.Struct(">ii").unpack_from
 
 
+_NO_SIZES = range(0), False
+
+
 def walk_requests(state: State, data: memoryview, now: int) -> int:
     """Pass requests; each that expects a response is entered among those that wait."""
     ingress = state.ingress["request"]
@@ -71,18 +74,15 @@ def walk_responses(state: State, data: memoryview, now: int) -> int:
     find = state.passing_sizes.get
     waiting = state.pairing.waiting
     key = arrived = count = 0  # requests of one chunk have waited equally long: counted at once
-    while at + 8 <= end:
+    while waiting and at + 8 <= end:
         size, correlation_id = _RESPONSE(data, at)
-        if not waiting:
-            break
         pending = waiting[0]
-        known = find(pending.key << 16 | pending.version)
-        if known is None:
-            break
-        sizes, tailed = known
-        if size not in sizes or pending.correlation_id != correlation_id:
-            break
-        if tailed and not _tail_passes(state, pending, data, at, size):
+        sizes, tailed = find(pending.key << 16 | pending.version, _NO_SIZES)
+        if (
+            size not in sizes
+            or pending.correlation_id != correlation_id
+            or (tailed and not _tail_passes(state, pending, data, at, size))
+        ):
             break
         waiting.popleft()
         if pending.arrived != arrived or pending.key != key:

@@ -52,16 +52,7 @@ class Requests:
         ingress.pending = None
         if ingress.frames == 0 and have > 4 and view[4] == GSSAPI_START:
             state.raw_tokens = True
-        try:
-            head = request_head(view, 4, have)
-        except Short:
-            if have < 4 + ingress.size:
-                raise
-            head = None
-        except Malformed:
-            if not state.raw_tokens:
-                raise
-            head = None
+        head = self._head(view, have)
         if state.raw_tokens and (head is None or not known(head.key, head.version)):
             return self.headless(now, SASL_TOKEN)
         if head is None:
@@ -81,6 +72,18 @@ class Requests:
             ingress.pending = self._pending(head, now)
             self._enter(ingress.pending)
         return False
+
+    def _head(self, view: memoryview | bytes, have: int) -> RequestHead | None:
+        """Return the header; None if the frame ends before it does, or may be a token without one."""
+        try:
+            return request_head(view, 4, have)
+        except Short:
+            if have < 4 + self.ingress.size:
+                raise
+        except Malformed:
+            if not self.state.raw_tokens:
+                raise
+        return None
 
     def headless(self, now: int, key: int, note: str = "") -> bool:
         """A request without a header, or none that can be read: its answer is paired by order alone.

@@ -52,22 +52,11 @@ class Responses:
         """
         state, ingress = self.state, self.ingress
         busy = state.queues["response"].busy or bool(state.shared.partitions)
-        waiting = state.pairing.waiting
-        ingress.pending = None
-        correlation_id = None
-        if ingress.size >= 4:
-            if have < 8:
-                raise Short
-            correlation_id = _RESPONSE.unpack_from(view)[1]
-            for unanswered in state.pairing.passed_over(correlation_id):
-                self.actions.done(unanswered, note=PASSED_OVER)
-                self.dispatch.turn(unanswered, now)
-        elif not (waiting and waiting[0].opaque):
-            raise Malformed("header", 0, f"a response of {ingress.size} bytes")
-        opaque = bool(waiting) and waiting[0].opaque
-        ingress.pending, in_order = state.pairing.answer(None if opaque else correlation_id)
-        pending = ingress.pending
         ingress.withheld = ""
+        ingress.pending = None
+        correlation_id = self._correlation_id(view, have, now)
+        ingress.pending, in_order = state.pairing.answer(correlation_id)
+        pending = ingress.pending
         if pending is None:
             # it may be of any API: a real address may not leave
             reason = f"no request in flight has correlation id {correlation_id}"
@@ -90,6 +79,29 @@ class Responses:
             return True
         if pending.opaque:
             return not pending.note
+        return self._needs_all(pending, view)
+
+    def _correlation_id(self, view: memoryview | bytes, have: int, now: int) -> int | None:
+        """Return the correlation id in a response's first bytes; None if its request had no header.
+
+        Requests before the one that it names get no response any more: they are over.
+        """
+        size, waiting = self.ingress.size, self.state.pairing.waiting
+        correlation_id = None
+        if size >= 4:
+            if have < 8:
+                raise Short
+            correlation_id = _RESPONSE.unpack_from(view)[1]
+            for unanswered in self.state.pairing.passed_over(correlation_id):
+                self.actions.done(unanswered, note=PASSED_OVER)
+                self.dispatch.turn(unanswered, now)
+        elif not (waiting and waiting[0].opaque):
+            raise Malformed("header", 0, f"a response of {size} bytes")
+        return None if waiting and waiting[0].opaque else correlation_id
+
+    def _needs_all(self, pending: Pending, view: memoryview | bytes) -> bool:
+        """Return whether a response must be whole before it leaves; if not, those like it may be skimmed."""
+        state, ingress = self.state, self.ingress
         kind = pending.key, pending.version
         if state.plan.whole("response", *kind):
             return True
@@ -131,8 +143,7 @@ class Responses:
         pending, ordinal = self.ingress.pending, self.ingress.frames - 1
         tail, self.ingress.tail = self.ingress.tail, None
         if self.ingress.withheld:
-            size = self.ingress.size
-            self.actions.withhold(pending, ordinal, at, size, self.ingress.withheld, now)
+            self.actions.withhold("response", pending, at, self.ingress.withheld, now)
         elif tail is not None:
             self._end(tail, frame, ordinal, now, at)
         elif pending is None:  # it can't be read, but keeps its place
@@ -241,7 +252,7 @@ class Responses:
             reason = str(problem)
             if isinstance(problem, Malformed):
                 reason = f"{name}: {state.why(problem)}; addresses in it can't be replaced"
-            actions.withhold(self.ingress.pending, ordinal, at, tail.size, reason, now)
+            actions.withhold("response", self.ingress.pending, at, reason, now)
             return
         if left_out:
             actions.say(
@@ -259,10 +270,7 @@ class Responses:
 
     def _withhold(self, outgoing: OutgoingFrame, reason: str, at: int) -> None:
         assert outgoing.pending is not None  # noqa: S101
-        size = len(outgoing.data) - 4
-        self.actions.withhold(
-            outgoing.pending, outgoing.ordinal, at, size, reason, outgoing.arrived
-        )
+        self.actions.withhold("response", outgoing.pending, at, reason, outgoing.arrived)
 
 
 def _described(pending: Pending) -> str:
