@@ -23,6 +23,7 @@ from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.network.surroundings import Outputs
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import Scenario
 
@@ -113,7 +114,9 @@ class Harness:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         self.proxy = Proxy(
-            self.options, self.rules, capture=self.capture, done=self._done, say=self._say
+            self.options,
+            self.rules,
+            Outputs(capture=self.capture, done=self._done, say=self._say),
         )
         await self.proxy.start()
         self._started.set()

@@ -224,17 +224,19 @@ class Rehearsal:
                 self._wake_others(note.ts_ns)
             case {"barnabas": "decide", "message": str(id), "rule": str(rule)}:
                 self._pass_time(note.ts_ns)
-                for connection in self._connections.values():
-                    if id.partition(".")[0] == str(connection.state.number):
-                        self._decide(connection, id, rule, note.ts_ns)
+                self._decide(id, rule, note.ts_ns)
                 self._wake_others(note.ts_ns)
 
-    def _decide(self, connection: Connection, id: str, rule: str, ts: int) -> None:
-        """What somebody decided about a message; what goes here no longer had gone there, too."""
-        with contextlib.suppress(ScenarioError, LookupError, Unable):
-            wanted = loads(rule, faults=DECISIONS).rules[0] if rule else None
-            decision = connection.breakpoints.weigh(id, wanted)
-            self._record(connection, connection.decide(id, decision, ts))
+    def _decide(self, id: str, rule: str, ts: int) -> None:
+        """Do to a message what somebody decided; what is impossible here was impossible there, too."""
+        number = id.partition(".")[0]
+        for connection in self._connections.values():
+            if str(connection.state.number) != number:
+                continue
+            with contextlib.suppress(ScenarioError, LookupError, Unable):
+                wanted = loads(rule, faults=DECISIONS).rules[0] if rule else None
+                decision = connection.breakpoints.weigh(id, wanted)
+                self._record(connection, connection.decide(id, decision, ts))
 
     def _record(self, connection: Connection, actions: Actions) -> None:
         for action in actions:

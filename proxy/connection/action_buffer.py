@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.notes import WITHHELD
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
@@ -12,6 +12,22 @@ from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.rules.rule import SAID
 from barnabas.specs.frames import Direction
+
+
+class ResponseRecord(NamedTuple):
+    """What is recorded of the response to a request. Times are in ns."""
+
+    size: int | None = None
+    body: bytes | None = None
+    came: int | None = None
+    """When the response arrived at the proxy."""
+    left: int | None = None
+    """When it left to the client."""
+    rules: tuple[str, ...] = ()
+    """The rules that fired on it."""
+
+
+NO_RESPONSE: Final = ResponseRecord()
 
 
 class ActionBuffer:
@@ -93,34 +109,24 @@ class ActionBuffer:
         }
         self.cut(direction, at, comment)
         if pending is not None:
-            self.done(pending, ingress.size, came=now, note=WITHHELD)
+            self.done(pending, ResponseRecord(ingress.size, came=now), WITHHELD)
         self.give_up(reason)
 
     def lost(self, direction: Direction, frame: OutgoingFrame, note: str) -> None:
         """Account for an exchange whose request or response will never leave."""
         if frame.pending is None:
             return
-        size = came = None
+        answer = ResponseRecord(body=frame.response_body, rules=frame.rules)
         if direction == "response":
-            size, came = len(frame.data) - 4, frame.arrived
+            answer = answer._replace(size=len(frame.data) - 4, came=frame.arrived)
         else:
             frame.pending.sent = 0
-        body, rules = frame.response_body, frame.rules
-        self.done(frame.pending, size, body, came=came, rules=rules, note=note)
+        self.done(frame.pending, answer, note)
 
-    def done(
-        self,
-        pending: Pending,
-        response_size: int | None = None,
-        response_body: bytes | None = None,
-        *,
-        came: int | None = None,
-        left: int | None = None,
-        rules: tuple[str, ...] = (),
-        note: str = "",
-    ) -> None:
-        """An exchange is over: count it, and report it if somebody watches."""
+    def done(self, pending: Pending, answer: ResponseRecord = NO_RESPONSE, note: str = "") -> None:
+        """Count an exchange that is over, and report it if exchanges are observed."""
         state = self._state
+        left = answer.left
         state.tally.note(pending.key, None if left is None else left - pending.arrived)
         state.kept -= len(pending.body or b"")
         if not state.observed:
@@ -133,11 +139,11 @@ class ActionBuffer:
             broker=None if state.controller else state.broker,
             controller=state.broker if state.controller else None,
             proxied=state.plan.dialect is None,
-            received=came,
+            received=answer.came,
             answered=left,
-            response_size=response_size,
-            response_body=response_body,
-            rules=rules,
+            response_size=answer.size,
+            response_body=answer.body,
+            rules=answer.rules,
             note=note,
         )
         pending.body = None

@@ -152,8 +152,7 @@ class Framing:
         if collect and missing:
             ingress.wait(Mode.COLLECTING, view[:have], missing)
             return at
-        if before:
-            ingress.take()
+        ingress.take()  # if the header came in pieces
         if collect:
             self._whole(direction, bytes(view[:have]), now, at)
             return at

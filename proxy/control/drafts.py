@@ -23,7 +23,7 @@ from barnabas.proxy.dry_run import LIMITS, dry_run
 from barnabas.proxy.faults import Fault
 from barnabas.proxy.matching.passed import passed
 from barnabas.proxy.scenario.completion import completion
-from barnabas.proxy.scenario.draft import Undraftable, draft
+from barnabas.proxy.scenario.draft import Undraftable, draft, free_name
 from barnabas.proxy.scenario.file import Scenario, examine
 from barnabas.proxy.scenario.lint.notes import advice, remarks
 from barnabas.proxy.scenario.yaml_lines import dump, plain, read
@@ -109,9 +109,10 @@ class Drafts:
             wanted.fields,
             settings,
             body=exchange.row([wanted.direction])[wanted.direction],
-            taken=() if scenario is None else [rule.name for rule in scenario.rules],
             faults=faults,
         )
+        taken = () if scenario is None else [rule.name for rule in scenario.rules]
+        found.rule["name"] = free_name(found.rule["name"], taken)
         do = found.rule["do"]
         return {
             "name": found.rule["name"],

@@ -123,9 +123,7 @@ class Match(Settings):
             return False
         if self.acks is not None and message.acks not in self.acks:
             return False
-        if self.error is not None and not self.error & message.errors():
-            if message.too_large:
-                raise Unclear(message.too_large)
+        if not self._error_matches(message):
             return False
         unclear: Unclear | None = None
         for entity, globs in self.entities:
@@ -140,6 +138,13 @@ class Match(Settings):
         if unclear is not None:
             raise unclear
         return True
+
+    def _error_matches(self, message: Message) -> bool:
+        if self.error is None or self.error & message.errors():
+            return True
+        if message.too_large:
+            raise Unclear(message.too_large)
+        return False
 
     def _partition_matches(self, message: Message, ranges: tuple[Partitions, ...]) -> bool:
         nameless = set()

@@ -8,6 +8,7 @@ can't ever work.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, Final, NamedTuple
 
 from jmespath.functions import Functions
@@ -36,6 +37,14 @@ class Shape(NamedTuple):
     def elements(self) -> Shape:
         """The elements of an array."""
         return self.over([node.element for node in self.nodes or ()])
+
+    def flattened(self) -> Shape:
+        """Arrays of arrays as arrays of their elements; other arrays as they are."""
+        found: list[Node | None] = []
+        for node in self.nodes or ():
+            inner = node.element
+            found.append(inner if inner is not None and inner.kind == "array" else node)
+        return self.over(found)
 
     def arrays(self) -> Shape:
         """Arrays of this."""
@@ -77,16 +86,12 @@ class _Walk(NamedTuple):
         match tree["type"]:
             case "field":
                 return self.field(tree["value"], at)
-            case "current" | "identity":
+            case "current" | "identity" | "slice":  # a slice's children are numbers
                 return at
             case "subexpression" | "index_expression" | "pipe":
-                for child in children:
-                    at = self.visit(child, at)
-                return at
+                return reduce(lambda shape, child: self.visit(child, shape), children, at)
             case "index":
                 return at.elements()
-            case "slice":  # its children are numbers
-                return at
             case "projection":
                 return self.visit(children[1], self.visit(children[0], at).elements()).arrays()
             case "filter_projection":
@@ -94,20 +99,16 @@ class _Walk(NamedTuple):
                 self.visit(children[2], element)
                 return self.visit(children[1], element).arrays()
             case "flatten":
-                array = self.visit(children[0], at)
-                nested = [node.element for node in array.nodes or ()]
-                return array.over(
-                    [
-                        inner if inner is not None and inner.kind == "array" else node
-                        for node, inner in zip(array.nodes or (), nested, strict=True)
-                    ]
-                )
+                return self.visit(children[0], at).flattened()
             case "value_projection":
-                self.visit(children[0], at)
-                return UNKNOWN
+                return self.visit_all(children[:1], at)
             case "function_expression":
                 return self.function(tree["value"], children, at)
-        for child in children:  # comparisons, and/or/not, multi-selects
+        return self.visit_all(children, at)  # comparisons, and/or/not, multi-selects
+
+    def visit_all(self, children: list[Tree], at: Shape) -> Shape:
+        """Visit parts whose results make up a value of unknown shape."""
+        for child in children:
             self.visit(child, at)
         return UNKNOWN
 

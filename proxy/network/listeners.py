@@ -7,6 +7,7 @@ import contextlib
 import socket
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -16,7 +17,6 @@ from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import (
     NOWHERE,
     Address,
-    Elsewhere,
     Node,
     Topology,
 )
@@ -24,8 +24,9 @@ from barnabas.proxy.effects import Reject
 from barnabas.proxy.network.acceptor import Acceptor
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.own_addresses import Listening, OwnAddresses
+from barnabas.proxy.network.own_addresses import OwnAddresses
 from barnabas.proxy.network.sockets import turn_away
+from barnabas.proxy.network.surroundings import Surroundings
 from barnabas.proxy.rules.rules import Rules
 
 
@@ -55,36 +56,39 @@ def connection_name(number: int, address: Address) -> str:
     return f"connection {number} ({endpoint_text(address)})"
 
 
-class Listeners:
-    """The listeners of a proxy; `take` gets who comes. rules: those that hold just now.
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What becomes of accepted clients, of notes for the capture, and of lines for the person."""
 
-    neighbours: the listeners of other proxies of this process, if they are no brokers' addresses either.
-    """
+    take: Callable[[Client], None]
+    note: Callable[[dict[str, Any]], None]
+    say: Callable[[str], None]
+
+
+class Listeners:
+    """The listeners of a proxy, one for each broker."""
 
     def __init__(
         self,
         options: Options,
         rules: Callable[[], Rules],
         totals: Totals,
-        *,
-        take: Callable[[Client], None],
-        note: Callable[[dict[str, Any]], None],
-        say: Callable[[str], None],
-        elsewhere: Elsewhere = lambda _: None,
-        neighbours: Callable[[], Iterable[Listening]] = tuple,
+        reports: Reports,
+        surroundings: Surroundings,
     ) -> None:
+        """Make listeners that do not listen yet. rules: returns the rules that are in force."""
         self.topology = Topology(self._open, self._moved, elsewhere=self._through)
         self.ordinal = Ordinals()
         self.bootstrap = Node(None, None, NOWHERE, options.listen)
         """What the first listener leads to."""
-        self._elsewhere = elsewhere
+        self._elsewhere = surroundings.elsewhere
         self._options = options
         self._rules = rules
         self._totals = totals
-        self._take = take
-        self._note = note
-        self._say = say
-        self._own = OwnAddresses(lambda: (self, *neighbours()), options.advertise)
+        self._take = reports.take
+        self._note = reports.note
+        self._say = reports.say
+        self._own = OwnAddresses(lambda: (self, *surroundings.neighbours()), options.advertise)
         self._leading_back: dict[Node, Address] = {}
         """Nodes whose address is a listener of the proxy, as it was reported."""
         self._attempts: Counter[int | None] = Counter()

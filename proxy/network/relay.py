@@ -8,6 +8,7 @@ import socket
 import ssl
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -41,32 +42,34 @@ def no_layer(endpoint: Endpoint) -> asyncio.BaseProtocol:
     return endpoint
 
 
-class Relay:
-    """The two endpoints of a connection and its timer. layer: what lies between them and their sockets."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """What all relays of a proxy share, and whom they call."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        *,
-        loop: asyncio.AbstractEventLoop,
-        buffers: ReadBuffers,
-        flow: MaskedFlow | None,
-        done: Callable[[Exchange], None],
-        say: Callable[[str], None],
-        ready: Callable[[], None],
-        over: Callable[[Relay], None],
-        layer: Layer = no_layer,
-    ) -> None:
+    loop: asyncio.AbstractEventLoop
+    buffers: ReadBuffers
+    layer: Layer = no_layer
+    """What lies between an endpoint and its socket."""
+    done: Callable[[Exchange], None]
+    """Receives each exchange that is over."""
+    say: Callable[[str], None]
+    """Receives lines for the person who runs the proxy."""
+    ready: Callable[[], None]
+    """Called after actions that may have released frames of other connections."""
+    over: Callable[[Relay], None]
+    """Called when the connection is closed."""
+
+
+class Relay:
+    """The two endpoints of a connection and its timer."""
+
+    def __init__(self, connection: Connection, flow: MaskedFlow | None, hooks: Hooks) -> None:
         self.connection = connection
-        self.loop = loop
-        self.buffers = buffers
         self.flow = flow
-        self._done = done
-        self.say = say
-        self._ready = ready
-        self._over = over
-        self._layer = layer
-        self._timer = Timer(loop, clock, self.tick)
+        self.hooks = hooks
+        self.buffers = hooks.buffers
+        self.say = hooks.say
+        self._timer = Timer(hooks.loop, clock, self.tick)
         self._closed = False
         self.greeted = False
         """Whether the client's handshake has begun, if TLS is spoken."""
@@ -102,8 +105,8 @@ class Relay:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         context, name = broker_tls or (None, None)
         with handshake("to the broker", context):
-            await self.loop.create_connection(
-                lambda: self._layer(self.broker),
+            await self.hooks.loop.create_connection(
+                lambda: self.hooks.layer(self.broker),
                 sock=broker,
                 ssl=context,
                 server_hostname=name,
@@ -111,8 +114,8 @@ class Relay:
             )
         self.greeted = True
         with handshake("with the client", client_tls):
-            await self.loop.connect_accepted_socket(
-                lambda: self._layer(self.client),
+            await self.hooks.loop.connect_accepted_socket(
+                lambda: self.hooks.layer(self.client),
                 client,
                 ssl=client_tls,
                 ssl_handshake_timeout=HANDSHAKE if client_tls else None,
@@ -143,11 +146,10 @@ class Relay:
                     endpoint.transport.write(action.data)
             elif isinstance(action, Done):
                 action.exchange.ended = now
-                self._done(action.exchange)
-            elif isinstance(action, Left):
-                if self.flow is not None:
-                    way, data, comment, key, version = action
-                    self.flow.left(way, data, now, comment, key, version)
+                self.hooks.done(action.exchange)
+            elif isinstance(action, Left) and self.flow is not None:
+                way, data, comment, key, version = action
+                self.flow.left(way, data, now, comment, key, version)
             elif isinstance(action, Finish):
                 finished.append(self._receiver(action.direction))
             elif isinstance(action, Say):
@@ -156,7 +158,7 @@ class Relay:
                 self.close(action.reset)
         for endpoint in finished:
             self._half_close(endpoint)
-        self._ready()
+        self.hooks.ready()
 
     def _receiver(self, direction: Direction) -> Endpoint:
         return self.broker if direction == "request" else self.client
@@ -283,7 +285,7 @@ class Relay:
                     endpoint.transport.close()
         if self.flow is not None:
             self.flow.close(now, reset=reset, by=self._ended_by if self._cut_short else None)
-        self._over(self)
+        self.hooks.over(self)
 
     @property
     def open(self) -> bool:

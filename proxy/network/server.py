@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from barnabas.captures.host_port import endpoint_text
@@ -14,29 +14,29 @@ from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.captures.writing.tee import tee
 from barnabas.proxy.connection.connection import Connection
-from barnabas.proxy.connection.shared_state import Ordinal, SharedState
+from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.state import Phase, State
 from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.topology import Address, Elsewhere, Topology
+from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.network.announcing import announce
 from barnabas.proxy.network.capture_watch import say_closed, watch
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.draining import Draining
-from barnabas.proxy.network.listeners import Client, Listeners
+from barnabas.proxy.network.listeners import Client, Listeners, Reports
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.read_buffers import ReadBuffers
 from barnabas.proxy.network.reaper import Reaper, reap
-from barnabas.proxy.network.relay import Layer, Relay, no_layer
+from barnabas.proxy.network.relay import Hooks, Relay
 from barnabas.proxy.network.seldom import Seldom
 from barnabas.proxy.network.sockets import address_of
+from barnabas.proxy.network.surroundings import ALONE, NO_OUTPUTS, Outputs, Surroundings
 from barnabas.proxy.network.tls import dismiss
 from barnabas.proxy.network.topic_name_lookup import TopicNameLookup
 from barnabas.proxy.network.upstream import Upstream
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.lint.notes import remarks
 from barnabas.proxy.scenario.model import Scenario
-from barnabas.proxy.topic_names.names import TopicNames
 from barnabas.trouble import reason_of
 
 if TYPE_CHECKING:
@@ -51,36 +51,17 @@ class Proxy:
         self,
         options: Options,
         rules: Rules | None = None,
-        *,
-        capture: CaptureWriter | None = None,
-        streams: Sequence[RingWriter | CaptureWriter] = (),
-        done: Callable[[Exchange], None] = lambda _: None,
-        say: Callable[[str], None] = lambda _: None,
-        topics: TopicNames | None = None,
-        topology: Topology | None = None,
-        ordinal: Ordinal | None = None,
-        changed: Callable[[int], None] = lambda _: None,
-        totals: Totals | None = None,
-        tally: ApiStats | None = None,
-        elsewhere: Elsewhere = lambda _: None,
-        neighbours: Callable[[], Iterable[Listeners]] = tuple,
-        layer: Layer = no_layer,
+        outputs: Outputs = NO_OUTPUTS,
+        surroundings: Surroundings = ALONE,
     ) -> None:
-        """streams: what else gets all traffic; `capture` is closed with the proxy, too. topics: the names of
-        topics, if the log is to have them, too.
-
-        topology, ordinal: of the process that listens, if that is another one: see `begin`. changed: told how
-        many connections are open, or about to be. totals, tally: counts that several proxies share.
-        elsewhere: see `Topology`. neighbours: see `Listeners`. layer: see `Relay`.
-        """
         self.options = options
         self.rules = rules or Rules(None)
-        self.capture = capture
+        self.capture = capture = outputs.capture
         self._writers: list[CaptureWriter | RingWriter] = (
-            [*streams] if capture is None else [capture, *streams]
+            [*outputs.streams] if capture is None else [capture, *outputs.streams]
         )
-        self.tally = tally or ApiStats()
-        self.totals = totals or Totals()
+        self.tally = surroundings.tally or ApiStats()
+        self.totals = surroundings.totals or Totals()
         self.received = [0, 0]
         """Bytes of connections that are closed: from clients, from brokers."""
         self.draining = self._waits = False
@@ -90,36 +71,34 @@ class Proxy:
             options,
             lambda: self.rules,
             self.totals,
-            take=self.take,
-            note=self.note,
-            say=say,
-            elsewhere=elsewhere,
-            neighbours=neighbours,
+            Reports(self.take, self.note, outputs.say),
+            surroundings,
         )
-        self.topology = topology or self.listeners.topology
-        self._works_for_another = topology is not None
-        self._done = done
-        self._say = say
-        self._unreachable = Seldom(say)
+        self.topology = surroundings.topology or self.listeners.topology
+        self._works_for_another = surroundings.topology is not None
+        self._done = outputs.done
+        self._say = outputs.say
+        self._unreachable = Seldom(outputs.say)
         self._plan = self._planned()
-        self.shared = SharedState(topics, ordinal or self.listeners.ordinal, options.reading)
+        ordinal = surroundings.ordinal or self.listeners.ordinal
+        self.shared = SharedState(surroundings.topics, ordinal, options.reading)
         self._upstream = Upstream(options)
         self._lookup = TopicNameLookup(
             self.shared,
             self._upstream,
             authenticated=self._authenticated,
             note=self.note,
-            say=say,
+            say=outputs.say,
         )
-        self._buffers = ReadBuffers(options.read_size)
         self.relays: dict[int, Relay] = {}
         """The connections that are open, by number."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._open: set[int] = set()
-        self._changed = changed
-        self._layer = layer
+        self._changed = outputs.changed
+        self._layer = surroundings.layer
         self._drain: Draining | None = None
         self._loop: asyncio.AbstractEventLoop
+        self._hooks: Hooks
 
     @property
     def address(self) -> Address:
@@ -145,6 +124,15 @@ class Proxy:
     def begin(self) -> None:
         """Take clients whom another process accepts."""
         self._loop = asyncio.get_running_loop()
+        self._hooks = Hooks(
+            loop=self._loop,
+            buffers=ReadBuffers(self.options.read_size),
+            layer=self._layer,
+            done=self._finished,
+            say=self._say,
+            ready=self._wake_others,
+            over=self._ended,
+        )
         if self.capture is not None:
             watch(self.capture, self._loop, self._say)
         reaper = Reaper(self.options.linger)
@@ -353,17 +341,7 @@ class Proxy:
             flows = [writer.open(number, peer, here, clock(), comment) for writer in self._writers]
             flow = MaskedFlow(tee(flows), self.options.masking)
             flow.upstream(address_of(broker.getsockname()), address_of(broker.getpeername()))
-        relay = Relay(
-            Connection(state),
-            loop=self._loop,
-            buffers=self._buffers,
-            flow=flow,
-            done=self._finished,
-            say=self._say,
-            ready=self._wake_others,
-            over=self._ended,
-            layer=self._layer,
-        )
+        relay = Relay(Connection(state), flow, self._hooks)
         relay.waits = self._waits
         self.relays[number] = relay
         return relay

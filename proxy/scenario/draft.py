@@ -65,14 +65,20 @@ def draft(
     settings: Any = None,
     *,
     body: Mapping[str, Any] | None = None,
-    taken: Collection[str] = (),
     faults: tuple[Fault, ...] = FAULTS,
 ) -> Drafted:
-    """The rule that does this to messages like that one. Raises Undraftable.
+    """Return a rule that applies a fault to messages like this one.
 
-    keep: names of the parts of the match that it has; None: those by which people tell messages apart.
-    settings: of the fault; None: some that work. body: of the message in JSON form, for a field to change.
-    taken: names that other rules have.
+    Args:
+        message: The message.
+        do: The fault's name.
+        keep: The parts that the rule's match has; None: those by which people tell messages apart.
+        settings: The fault's settings; None: some that work.
+        body: The message's body in JSON form, which names a field to change.
+        faults: The faults that rules may have.
+
+    Raises:
+        Undraftable: There is no such rule.
     """
     if not known(message.key, message.version) or message.key not in NAMES:
         raise Undraftable("rules can't name messages of this API and version")
@@ -92,7 +98,7 @@ def draft(
         values = values[short]  # delay: 200ms
     client = f"of {message.client_id}" if message.client_id else ""
     name = shorten(joined(do, NAMES[message.key], client), NAME)
-    rule: dict[str, Any] = {"name": _free(name, taken)}
+    rule: dict[str, Any] = {"name": name}
     match = {part.name: part.value for part in found if part.kept}
     if match:
         rule["match"] = match
@@ -165,7 +171,8 @@ def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield path, value
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return the name, with a number behind it if another rule has it."""
     if name not in taken:
         return name
     return next(other for n in range(2, len(taken) + 3) if (other := f"{name} {n}") not in taken)

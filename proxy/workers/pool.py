@@ -45,31 +45,31 @@ class _Process:
     """It did not answer when it was last asked what it had counted."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """What workers do, and whom their pool calls."""
+
+    work: Callable[[int, Ends, Loads], None]
+    """What a worker does in its process."""
+    answers: Mapping[str, Callable[..., Any]]
+    """Answers to what workers ask, by name."""
+    begun: Callable[[Caller], None]
+    """Receives each worker that was forked."""
+    lost: Callable[[int], None]
+    """Receives the number of connections of a worker that died."""
+    say: Callable[[str], None]
+    """Receives lines for the person who runs the proxy."""
+
+
 class Pool:
-    """So many workers. Made with a loop; all methods are for it.
+    """The worker processes. Made within a running loop, to which all methods belong."""
 
-    work: what a worker does in its process. answers: to what workers ask. keep: descriptors that they need
-    beside their own. begun: told of each worker that was forked. lost: told how many connections died.
-    """
-
-    def __init__(
-        self,
-        workers: int,
-        work: Callable[[int, Ends, Loads], None],
-        answers: Mapping[str, Callable[..., Any]],
-        *,
-        keep: Sequence[int],
-        begun: Callable[[Caller], None],
-        lost: Callable[[int], None],
-        say: Callable[[str], None],
-    ) -> None:
+    def __init__(self, workers: int, keep: Sequence[int], hooks: Hooks) -> None:
+        """Fork the workers. keep: descriptors that they need in addition to their own."""
         self.loads = Loads(workers)
-        self._work = work
-        self._answers = answers
         self._keep = keep
-        self._begun = begun
-        self._lost = lost
-        self._say = say
+        self._hooks = hooks
+        self._say = hooks.say
         self._processes: list[_Process | None] = [None] * workers
         self._past = Report()
         """What those had counted that are dead."""
@@ -218,7 +218,7 @@ class Pool:
             return
         pairs = handover.link(), Pipe(), socket.socketpair()
         ours, theirs = (Ends(*ends) for ends in zip(*pairs, strict=True))
-        main = partial(self._work, worker, theirs, self.loads)
+        main = partial(self._hooks.work, worker, theirs, self.loads)
         try:
             pid = fork(main, [*self._keep, *theirs.descriptors], f"worker {worker + 1}")
         except OSError as problem:
@@ -234,10 +234,10 @@ class Pool:
         caller = Caller(ours.calls, partial(self._dead, worker))
         process = self._processes[worker] = _Process(pid, ours, caller)
         self._loop.add_reader(ours.questions, self._answer, process)
-        self._begun(caller)
+        self._hooks.begun(caller)
 
     def _answer(self, process: _Process) -> None:
-        if not questions.answer(process.ends.questions, self._answers):
+        if not questions.answer(process.ends.questions, self._hooks.answers):
             self._loop.remove_reader(process.ends.questions)
 
     def _release(self, process: _Process) -> None:
@@ -253,7 +253,7 @@ class Pool:
         if process.seen is not None:
             self._past = merged(ended(process.seen), [self._past])
         lost = self.loads.forget(worker)
-        self._lost(lost)
+        self._hooks.lost(lost)
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         again = "" if self._ending else " and is replaced"
         self._say(

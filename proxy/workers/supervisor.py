@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nsmallest
 from itertools import chain
@@ -24,10 +24,11 @@ from barnabas.proxy.network.announcing import announce
 from barnabas.proxy.network.capture_watch import say_closed, watch
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.draining import FLUSH
-from barnabas.proxy.network.listeners import Client, Listeners
+from barnabas.proxy.network.listeners import Client, Listeners, Reports
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.report import Connection, Report, merged
 from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.network.surroundings import ALONE
 from barnabas.proxy.rules.outcome import outcome
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.lint import dependence
@@ -35,7 +36,7 @@ from barnabas.proxy.scenario.lint.notes import remarks
 from barnabas.proxy.scenario.model import Scenario
 from barnabas.proxy.workers.channel import Caller
 from barnabas.proxy.workers.loads import Loads
-from barnabas.proxy.workers.pool import Pool
+from barnabas.proxy.workers.pool import Hooks, Pool
 from barnabas.proxy.workers.worker import Ends, Told, Worker
 from barnabas.specs.frames import Direction
 
@@ -46,33 +47,35 @@ ROOM: Final = 0.01
 """Seconds until a client is offered again, if no worker had room for it."""
 
 
-class Supervisor:
-    """A proxy of several processes, and a `Target`. All methods are for the loop of the process that made it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerPlan:
+    """The workers of a proxy."""
 
-    make: a worker's proxy, in its process. keep: descriptors that workers need beside their own. observed:
-    whether somebody shows all exchanges just now.
-    """
+    make: Callable[[Told], Proxy]
+    """Makes a worker's proxy, in its process."""
+    count: int
+    keep: Sequence[int] = ()
+    """Descriptors that workers need in addition to their own."""
+    observed: Callable[[], bool] = lambda: False
+    """Returns whether somebody shows all exchanges just now."""
+
+
+class Supervisor:
+    """A proxy of several processes, and a `Target`. All methods belong to the loop that made it."""
 
     def __init__(
         self,
         options: Options,
         rules: Rules,
-        make: Callable[[Told], Proxy],
-        *,
-        workers: int,
-        keep: Sequence[int] = (),
+        plan: WorkerPlan,
         say: Callable[[str], None],
         capture: CapturePump | None = None,
-        observed: Callable[[], bool] = lambda: False,
     ) -> None:
         self.options = options
         self.rules = rules
-        self._make = make
-        self._workers = workers
-        self._keep = keep
+        self._plan = plan
         self._say = say
         self._capture = capture
-        self._observed = observed
         self._tally = ApiStats()
         """Errors in what was shown."""
         self._totals = Totals()
@@ -80,9 +83,8 @@ class Supervisor:
             options,
             lambda: self.rules,
             self._totals,
-            take=self._take,
-            note=self._keep_note,
-            say=say,
+            Reports(self._take, self._keep_note, say),
+            ALONE,
         )
         self._to_fire: Counter[str] = Counter()
         """How many matches of each rule are to fire whatever `when` says."""
@@ -107,13 +109,15 @@ class Supervisor:
             "claim": self._claim,
         }
         self._pool = Pool(
-            self._workers,
-            self._work,
-            answers,
-            keep=self._keep,
-            begun=self._begun,
-            lost=self._lost,
-            say=self._say,
+            self._plan.count,
+            self._plan.keep,
+            Hooks(
+                work=self._work,
+                answers=answers,
+                begun=self._begun,
+                lost=self._lost,
+                say=self._say,
+            ),
         )
         self._say_alone()
         self._looking = asyncio.get_running_loop().create_task(self._look())
@@ -129,7 +133,7 @@ class Supervisor:
     @property
     def open(self) -> int:
         """Connections that are open."""
-        return sum(map(self._pool.loads.of, range(self._workers)))
+        return sum(map(self._pool.loads.of, range(self._plan.count)))
 
     def stop_listening(self) -> None:
         """Listen no more: who comes now is refused."""
@@ -162,7 +166,7 @@ class Supervisor:
             tally=self._tally,
             totals=self._totals,
             draining=self._draining,
-            observed=self._observed(),
+            observed=self._plan.observed(),
             nodes=tuple(self._listeners.topology.nodes.values()),
             rules=tuple(map(outcome, self.rules.rules)),
             struck=self.rules.struck,
@@ -185,7 +189,7 @@ class Supervisor:
     async def replace(self, scenario: Scenario, by: str) -> None:
         """As `Proxy.replace`. Raises Refused if only one worker could, and others have connections."""
         alone = _alone(scenario)
-        if alone and any(map(self._pool.loads.of, range(1, self._workers))):
+        if alone and any(map(self._pool.loads.of, range(1, self._plan.count))):
             raise Refused(
                 f"{alone}, and connections are open in several workers: start with --workers 1"
             )
@@ -293,7 +297,7 @@ class Supervisor:
             self._waiting.popleft()
 
     def _say_alone(self) -> None:
-        if self._workers > 1 and (why := _alone(self.scenario)):
+        if self._plan.count > 1 and (why := _alone(self.scenario)):
             self._say(f"workers: {why}: worker 1 takes all connections")
 
     # workers
@@ -304,7 +308,7 @@ class Supervisor:
             ends,
             self.rules.scenario,
             self.rules.began,
-            self._make,
+            self._plan.make,
             partial(loads.took, worker),
             partial(loads.opened, worker),
         ).run()

@@ -19,6 +19,7 @@ from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.network.surroundings import Outputs
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
@@ -138,11 +139,13 @@ async def running(
     proxy = Proxy(
         Options([("127.0.0.1", port)], **options),
         rules,
-        capture=CaptureWriter(capture, limit=None, meta=rules.meta())
-        if isinstance(capture, Path)
-        else capture,
-        done=finished,
-        say=said.append,
+        Outputs(
+            capture=CaptureWriter(capture, limit=None, meta=rules.meta())
+            if isinstance(capture, Path)
+            else capture,
+            done=finished,
+            say=said.append,
+        ),
     )
     await proxy.start()
     try:

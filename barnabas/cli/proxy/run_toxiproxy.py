@@ -29,6 +29,7 @@ from barnabas.proxy.network.capture_watch import say_closed, watch
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.report import Report
 from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.network.surroundings import Outputs, Surroundings
 from barnabas.proxy.rules.rules import Rules
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
@@ -171,14 +172,18 @@ def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store
         return Proxy(
             dataclasses.replace(job.options, bootstrap=[proxied.target], listen=place),
             rules,
-            streams=[*capture, *writers],
-            say=lambda line: streams.log.line(f"{name}: {line}"),
-            topics=job.topics,
-            totals=totals,
-            tally=tally,
-            elsewhere=lambda node: store.elsewhere(proxied, node),
-            neighbours=lambda: store.listeners(),
-            layer=proxied.layer,
+            Outputs(
+                streams=[*capture, *writers],
+                say=lambda line: streams.log.line(f"{name}: {line}"),
+            ),
+            Surroundings(
+                topics=job.topics,
+                totals=totals,
+                tally=tally,
+                elsewhere=lambda node: store.elsewhere(proxied, node),
+                neighbours=lambda: store.listeners(),
+                layer=proxied.layer,
+            ),
         )
 
     def new(name: str, listen: str, upstream: str) -> Proxied:

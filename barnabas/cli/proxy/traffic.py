@@ -20,8 +20,9 @@ from barnabas.proxy.control.live_history import LiveHistory
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.target import Target
 from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.network.surroundings import Outputs, Surroundings
 from barnabas.proxy.rules.rules import Rules
-from barnabas.proxy.workers.supervisor import Supervisor
+from barnabas.proxy.workers.supervisor import Supervisor, WorkerPlan
 from barnabas.proxy.workers.worker import Told
 
 SHOWN: Final = 16 << 20
@@ -82,11 +83,13 @@ def in_this_process(job: Job, rules: Rules, streams: Streams) -> Traffic:
     proxy = Proxy(
         job.options,
         rules,
-        capture=streams.capture,
-        streams=[streams.log.writer] if job.followed else [],
-        done=history.add,
-        say=streams.log.line,
-        topics=job.topics,
+        Outputs(
+            capture=streams.capture,
+            streams=[streams.log.writer] if job.followed else [],
+            done=history.add,
+            say=streams.log.line,
+        ),
+        Surroundings(topics=job.topics),
     )
     streams.log.attach(proxy.wait)
     return Traffic(proxy, LocalTarget(proxy), history, job.topics)
@@ -100,12 +103,8 @@ def in_workers(job: Job, rules: Rules, streams: Streams) -> Traffic:
         proxy = Proxy(
             dataclasses.replace(job.options, observed=False),
             told.rules,
-            streams=streams.of_worker(log),
-            say=log.line,
-            topics=job.topics,
-            topology=told.topology,
-            ordinal=told.ordinal,
-            changed=told.changed,
+            Outputs(streams=streams.of_worker(log), say=log.line, changed=told.changed),
+            Surroundings(topics=job.topics, topology=told.topology, ordinal=told.ordinal),
         )
         log.attach(proxy.wait)
         return proxy
@@ -114,12 +113,14 @@ def in_workers(job: Job, rules: Rules, streams: Streams) -> Traffic:
     supervisor = Supervisor(
         job.options,
         rules,
-        make,
-        workers=job.workers,
-        keep=streams.keep,
+        WorkerPlan(
+            make=make,
+            count=job.workers,
+            keep=streams.keep,
+            observed=lambda: not streams.controls.idle,
+        ),
         say=streams.log.line,
         capture=None if capture is None else CapturePump(streams.captures, capture),
-        observed=lambda: not streams.controls.idle,
     )
     if job.control is None:
         streams.controls.idle = True

@@ -29,6 +29,7 @@ from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.report import report
 from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.network.surroundings import Outputs
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.model import Scenario
 from barnabas.testing import exchange as seen
@@ -95,7 +96,8 @@ class OneTest:
         writer = None
         if capture is not None:
             writer = CaptureWriter(capture, limit=CAPTURED, meta=meta)
-        self.proxy = Proxy(options, rules, capture=writer, done=self.history.add, say=self._say)
+        outputs = Outputs(capture=writer, done=self.history.add, say=self._say)
+        self.proxy = Proxy(options, rules, outputs)
         self._ending: asyncio.Task[None] | None = None
 
     @contextmanager

@@ -15,7 +15,7 @@ from barnabas.proxy.dry_run import dry_run
 from barnabas.proxy.faults import CONNECTIONS, FAULTS
 from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.matching.passed import passed
-from barnabas.proxy.scenario.draft import Drafted, Undraftable, draft
+from barnabas.proxy.scenario.draft import Drafted, Undraftable, draft, free_name
 from barnabas.proxy.scenario.file import Scenario, examine
 from barnabas.proxy.scenario.lint.notes import warnings
 from barnabas.proxy.scenario.yaml_lines import dump
@@ -156,5 +156,8 @@ def test_names_are_no_globs_and_two_rules_have_two_names() -> None:
     matched = [dry_run(loaded(rule), [(1, each)])[0].matched for each in (odd, other)]
     assert matched == [1, 0]
     name = rule["name"]
-    assert drafted(odd, "request", "delay", taken=[name]).rule["name"] == f"{name} 2"
-    assert drafted(odd, "request", "delay", taken=[name, f"{name} 2"]).rule["name"] == f"{name} 3"
+    assert [free_name(name, names) for names in ((), [name], [name, f"{name} 2"])] == [
+        name,
+        f"{name} 2",
+        f"{name} 3",
+    ]

@@ -11,6 +11,7 @@ from typing import Any
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.network.surroundings import Outputs, Surroundings
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.toxiproxy.proxied import Proxied
 from barnabas.proxy.toxiproxy.store import Store
@@ -28,10 +29,12 @@ def new_store(said: list[str] | None = None) -> Store:
         return Proxy(
             Options([proxied.target], listen=place, any_protocol=True, drain=0),
             Rules(proxied.rules()),
-            say=(lambda _: None) if said is None else said.append,
-            elsewhere=lambda node: store.elsewhere(proxied, node),
-            neighbours=lambda: store.listeners(),
-            layer=proxied.layer,
+            Outputs() if said is None else Outputs(say=said.append),
+            Surroundings(
+                elsewhere=lambda node: store.elsewhere(proxied, node),
+                neighbours=lambda: store.listeners(),
+                layer=proxied.layer,
+            ),
         )
 
     store = Store(lambda name, listen, upstream: Proxied(name, listen, upstream, make))

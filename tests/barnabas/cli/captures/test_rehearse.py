@@ -12,6 +12,7 @@ from barnabas.loop import run as run_loop
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.network.surroundings import Outputs
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from tests.barnabas.cli.command import Ran, run
@@ -62,7 +63,7 @@ def test_what_a_person_told_the_rules_is_rehearsed(tmp_path: Path) -> None:
         proxy = Proxy(
             Options([server.sockets[0].getsockname()[:2]], drain=0.1),
             rules,
-            capture=CaptureWriter(path, limit=None, meta=rules.meta()),
+            Outputs(capture=CaptureWriter(path, limit=None, meta=rules.meta())),
         )
         await proxy.start()
         proxy.fire("late")
@@ -92,7 +93,9 @@ def test_a_proxy_that_was_told_of_rules_only_later_is_rehearsed(tmp_path: Path) 
     async def main(told: bool) -> None:
         server = await asyncio.start_server(answering, "127.0.0.1", 0)
         capture = CaptureWriter(path, limit=None, meta={})
-        proxy = Proxy(Options([server.sockets[0].getsockname()[:2]]), capture=capture)
+        proxy = Proxy(
+            Options([server.sockets[0].getsockname()[:2]]), outputs=Outputs(capture=capture)
+        )
         await proxy.start()
         reader, writer = await asyncio.open_connection(*proxy.address)
         for number in range(2):
