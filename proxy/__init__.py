@@ -6,8 +6,8 @@ The life of a frame, room by room:
    share. If the connection answers `PASS` the chunk is written on as it is. Only when the receiver does not
    take all of it does the buffer stay in use: then the sender is paused, so slow readers cost no memory.
 2. `connection/header_walk.py` is why the usual answer is `PASS`: it walks over the frames of a chunk by
-   arithmetic on their sizes. `fastpath/` plans which messages may pass unread, once per API and version; a
-   request of which a rule wants the first fields passes if it begins as the last one that passed.
+   arithmetic on their sizes. `rules/plan.py` decides which messages may pass unread, once per API and
+   version; a request of which a rule wants the first fields passes if it begins as the last one that passed.
 3. `connection/` is sans-IO: bytes and times in, actions out. Frames that somebody wants whole are
    collected; requests wait for their responses, first in, first out, and the correlation id is the check.
 4. `matching/` says which messages a rule is about, `rules/` what the rules that a message meets decide, and

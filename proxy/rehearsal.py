@@ -24,9 +24,9 @@ from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address, Node, Topology
-from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.matching.message import Unable
 from barnabas.proxy.rules.by_hand import DECISIONS
+from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import ScenarioError, loads
 from barnabas.proxy.scenario.model import Scenario

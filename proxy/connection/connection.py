@@ -30,7 +30,7 @@ from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.requests import Requests
 from barnabas.proxy.connection.responses import Responses
 from barnabas.proxy.connection.state import Phase, State
-from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction
 

@@ -15,14 +15,14 @@ from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import asked_as_oldest
-from barnabas.proxy.fastpath.plan import SASL, code, skimmable
-from barnabas.proxy.fastpath.prefix_cache import (
+from barnabas.proxy.matching.kinds import known
+from barnabas.proxy.rules.plan import SASL, code, skimmable
+from barnabas.proxy.rules.prefix_cache import (
     LONG,
     deciding_prefix,
     known_prefix,
     unmatched_sizes,
 )
-from barnabas.proxy.matching.kinds import known
 from barnabas.specs import NAMES
 from barnabas.specs.broker_addresses import leaks
 from barnabas.specs.frames import RequestHead, Short, request_head

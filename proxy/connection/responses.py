@@ -19,9 +19,9 @@ from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.requests import ADDRESSES, UNREAD
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import edit_response, needs_body, unsupported_version
-from barnabas.proxy.fastpath.plan import code, skimmable
-from barnabas.proxy.fastpath.prefix_cache import unmatched_sizes
 from barnabas.proxy.matching.kinds import known
+from barnabas.proxy.rules.plan import code, skimmable
+from barnabas.proxy.rules.prefix_cache import unmatched_sizes
 from barnabas.proxy.rules.rules import Decision
 from barnabas.proxy.topic_names.names import teaches
 from barnabas.specs import NAMES

@@ -15,9 +15,9 @@ from barnabas.proxy.connection.send_queue import SendQueue
 from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Find
-from barnabas.proxy.fastpath.plan import Plan
-from barnabas.proxy.fastpath.prefix_cache import KnownPrefix
 from barnabas.proxy.rules.candidates import Candidates
+from barnabas.proxy.rules.plan import Plan
+from barnabas.proxy.rules.prefix_cache import KnownPrefix
 from barnabas.proxy.rules.rule import Counts
 from barnabas.specs.broker_addresses import Resolve
 from barnabas.specs.frames import Direction

@@ -18,7 +18,6 @@ from barnabas.proxy.connection.actions import Abort, Actions, Done, Finish, Left
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.snapshot import snapshot
 from barnabas.proxy.connection.state import Phase
-from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.principal import principal
@@ -26,6 +25,7 @@ from barnabas.proxy.network.read_buffers import OneFrame, ReadBuffers
 from barnabas.proxy.network.tcp_info import received
 from barnabas.proxy.network.timer import Timer
 from barnabas.proxy.network.tls import HANDSHAKE, handshake
+from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction
 

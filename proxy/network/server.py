@@ -18,7 +18,6 @@ from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.state import Phase, State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address
-from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.network.announcing import announce
 from barnabas.proxy.network.capture_watch import say_closed, watch
 from barnabas.proxy.network.clock import clock
@@ -34,6 +33,7 @@ from barnabas.proxy.network.surroundings import ALONE, NO_OUTPUTS, Outputs, Surr
 from barnabas.proxy.network.tls import dismiss
 from barnabas.proxy.network.topic_name_lookup import TopicNameLookup
 from barnabas.proxy.network.upstream import Upstream
+from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.lint.notes import remarks
 from barnabas.proxy.scenario.model import Scenario

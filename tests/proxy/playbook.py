@@ -24,8 +24,8 @@ from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.state import Limits, State
 from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.model import RuleConfig

@@ -14,7 +14,7 @@ from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Cut, Hide, Left
-from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.rules.plan import Plan
 from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Actor, Stage
 

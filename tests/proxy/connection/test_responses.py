@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.rules.plan import Plan
 from barnabas.specs import api
 from barnabas.specs.frames import response_body
 from tests.proxy.connection.test_header_walk import in_slices

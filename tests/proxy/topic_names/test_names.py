@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.context.id_names import ids_with_names_in
-from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.topic_names import names as module
 from barnabas.proxy.topic_names.names import UNREAD_MESSAGES, TopicNames, teaches

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.proxy.fastpath.prefix_cache import LONG
+from barnabas.proxy.rules.prefix_cache import LONG
 from tests.proxy.connection.test_header_walk import chunks_forwarded, in_slices
 from tests.proxy.frames import heartbeat_request, request, response, whole
 from tests.proxy.playbook import Actor, Stage, ruled
