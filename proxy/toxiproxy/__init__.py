@@ -1,8 +1,8 @@
 """The HTTP API of Shopify's toxiproxy 2.12, so that tests that use its clients take barnabas in its place.
 
 `api.py` has the requests, `guard.py` stands before them, `errors.py` has what they refuse. `store.py` has all
-proxies, `proxied.py` one of them: a `network.server.Proxy`. `go_json.py` and `addresses.py` say what Go's
-packages would: clients show it.
+proxies, `proxied.py` one of them: a `network.server.Proxy`. `bodies.py` reads
+bodies, and `addresses.py` says what Go's package would of addresses: clients show it.
 
 `toxics.py` has toxics as the API has them. All but `kafka` are about bytes, whatever is spoken, so they are
 no faults, which are about messages: `behaviour.py` says for each when which bytes leave, `stages.py` puts

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import orjson
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,7 +17,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from barnabas.proxy.toxiproxy.errors import ApiError
-from barnabas.proxy.toxiproxy.go_json import write
 from barnabas.proxy.toxiproxy.metrics import exposition
 from barnabas.proxy.toxiproxy.store import Store
 
@@ -83,7 +83,7 @@ class Api:
                         response = await endpoint(request.path_params, body)
                 except ApiError as problem:
                     said = {"error": problem.message, "status": problem.status}
-                    response = _text(write(said) + b"\n", problem.status)
+                    response = _text(orjson.dumps(said) + b"\n", problem.status)
             response.headers["X-Toxiproxy-Request-Id"] = secrets.token_hex(10)
             return response
 
@@ -178,7 +178,7 @@ async def _body(request: Request) -> bytes:
 
 
 def _json(value: Any, status: int = 200) -> Response:
-    return Response(write(value), status, {"content-type": "application/json"})
+    return Response(orjson.dumps(value), status, {"content-type": "application/json"})
 
 
 def _text(text: str | bytes, status: int) -> Response:

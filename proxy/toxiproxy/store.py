@@ -8,6 +8,7 @@ from typing import Any, Final
 from barnabas.proxy.edits.topology import Address, Node, same
 from barnabas.proxy.network.listeners import Listeners
 from barnabas.proxy.network.this_machine import stands_at
+from barnabas.proxy.toxiproxy.bodies import Fields, read, take
 from barnabas.proxy.toxiproxy.errors import (
     PROXY_EXISTS,
     PROXY_NOT_FOUND,
@@ -15,19 +16,9 @@ from barnabas.proxy.toxiproxy.errors import (
     bad_body,
     missing,
 )
-from barnabas.proxy.toxiproxy.go_json import Fields, JsonError, fill, no_value_of, read
 from barnabas.proxy.toxiproxy.proxied import Proxied
 
-_FIELDS: Final[Fields] = {
-    "name": "string",
-    "listen": "string",
-    "upstream": "string",
-    "enabled": "bool",
-    "Logger": "zerolog.Logger",
-}
-_EMBEDDED: Final[Fields] = {name: _FIELDS[name] for name in _FIELDS if name != "enabled"}
-_LISTED: Final = 'struct { toxiproxy.Proxy; Enabled *bool "json:\\"enabled\\"" }'
-"""What one of several is in Go."""
+_FIELDS: Final[Fields] = {"name": str, "listen": str, "upstream": str, "enabled": bool}
 
 New = Callable[[str, str, str], Proxied]
 """A proxy of a name, that is to listen there, and whose upstream is there."""
@@ -67,7 +58,7 @@ class Store:
 
     async def create(self, body: bytes) -> Proxied:
         """Another one, which listens unless told otherwise. Raises ApiError."""
-        given = _given(_value(body), enabled=True)
+        given = _given(read(body), enabled=True)
         for field in ("name", "upstream"):
             if not given[field]:
                 raise missing(field)
@@ -83,7 +74,7 @@ class Store:
         """One of them is as given, but for its name. Raises ApiError."""
         proxy = self.proxy(name)
         listen, upstream, enabled = proxy.listen, proxy.upstream, proxy.enabled
-        given = _given(_value(body), listen=listen, upstream=upstream, enabled=enabled)
+        given = _given(read(body), listen=listen, upstream=upstream, enabled=enabled)
         await proxy.update(given["listen"], given["upstream"], given["enabled"])
         return proxy
 
@@ -91,7 +82,7 @@ class Store:
         """Several, in place of those of the same names that differ; up to the first that can't be."""
         done: list[Proxied] = []
         try:
-            for given in _several(_value(body)):
+            for given in _several(read(body)):
                 done.append(await self._put(given))  # noqa: PERF401 - some may be done
         except ApiError as problem:
             return done, problem
@@ -127,38 +118,20 @@ class Store:
         self.proxies.clear()
 
 
-def _value(body: bytes) -> Any:
-    try:
-        return read(body)
-    except JsonError as problem:
-        raise bad_body(problem) from None
-
-
-def _given(value: Any, **before: Any) -> dict[str, Any]:
-    """What a body says of a proxy. Raises ApiError."""
+def _given(value: Any, where: str = "the proxy", **before: Any) -> dict[str, Any]:
+    """Return the settings of a proxy that a body gives. Raises ApiError."""
     given = {"name": "", "listen": "", "upstream": "", **before}
-    try:
-        fill(given, value, _FIELDS, "toxiproxy.Proxy", "Proxy")
-    except JsonError as problem:
-        raise bad_body(problem) from None
+    take(given, value, _FIELDS, where)
     return given
 
 
 def _several(value: Any) -> list[dict[str, Any]]:
-    """What a body says of several proxies. Raises ApiError."""
+    """Return the settings of each proxy that a body lists. Raises ApiError."""
     if value is None:
         return []
     if not isinstance(value, list):
-        raise bad_body(no_value_of(f"[]{_LISTED}", value))
-    found = []
-    for each in value:
-        given: dict[str, Any] = {"name": "", "listen": "", "upstream": "", "enabled": True}
-        try:
-            fill(given, each, _EMBEDDED, _LISTED, "", "Proxy.")
-            fill(given, each, {"enabled": "bool"}, _LISTED, "")
-        except JsonError as problem:
-            raise bad_body(problem) from None
-        found.append(given)
+        raise bad_body("the proxies must be an array")
+    found = [_given(each, f"proxy {n}", enabled=True) for n, each in enumerate(value, 1)]
     for place, given in enumerate(found, 1):
         for field in ("name", "upstream"):
             if not given[field]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from pathlib import Path
 
 import pytest
@@ -23,8 +25,25 @@ def answers(server: int) -> Asked:
         text, agent = (*rest, "test")[:2] if len(rest) == 2 else (rest[0] if rest else None, "test")
         body = placed(text.decode("latin-1"), ports).encode("latin-1") if text else text
         answer = ask(server, method, path, body, agent)
-        found.append((step, answer._replace(body=without_ports(answer.body, ports))))
+        found.append((step, answer._replace(body=comparable(without_ports(answer.body, ports)))))
     return found
+
+
+def comparable(body: str) -> str:
+    """Return a body without the differences that clients do not see: spaces, escapes and digits of numbers,
+    and why a body can't be read."""
+    try:
+        found = json.loads(body, parse_float=_of_32_bits)
+    except ValueError:
+        return body
+    if isinstance(found, dict) and str(found.get("error")).startswith("bad request body: "):
+        found["error"] = "bad request body"
+    return json.dumps(found)
+
+
+def _of_32_bits(number: str) -> float:
+    (found,) = struct.unpack("<f", struct.pack("<f", float(number)))
+    return float(found)
 
 
 @pytest.mark.alone

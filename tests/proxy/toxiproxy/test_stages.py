@@ -16,7 +16,7 @@ Timed = list[tuple[int, Piece]]
 
 
 def toxic(type_: str, toxicity: float = 1.0, /, **attributes: Any) -> Toxic:
-    given_ = {name: attributes.get(name, 0) for name in TYPES[type_][1]}
+    given_ = {name: attributes.get(name, 0) for name in TYPES[type_]}
     return Toxic(type_, type_, "upstream", toxicity, given_)
 
 

@@ -181,7 +181,7 @@ async def test_a_rule_is_a_toxic() -> None:
 @pytest.mark.parametrize(("attributes", "said"), [
     ({}, "rule:1: "),
     ({"rule": {"do": "clos"}}, "unknown fault 'clos' in do; did you mean 'close'?"),
-    ({"rule": "close"}, "cannot unmarshal string into Go struct field KafkaToxic.attributes.rule"),
+    ({"rule": "close"}, "bad request body: rule of attributes must be an object"),
     ({"rule": {"do": "close", "match": {"api": "Nothing"}}}, "Nothing"),
 ])  # fmt: skip
 async def test_a_rule_that_is_wrong_is_refused_and_changes_nothing(
