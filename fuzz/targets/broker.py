@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, Self
@@ -42,6 +42,37 @@ FLOW: Final = 16
 FIRST: Final = 64
 """Cases that are given at first; twice as many whenever all went well, half as many where the target was
 started anew: what one that ends often comes to is told in time."""
+
+
+class _Batch:
+    """Cases that are run, and the observations of them that were not yielded yet."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self.cases = cases
+        self.found: dict[int, tuple[Observation, int]] = {}
+        """By the case's place; with each, how many restarts there had been when it was sent."""
+        self.told = 0
+        """How many observations were yielded."""
+        self.stopped = False
+
+    def left(self) -> list[int]:
+        """Return the places of the cases that have no observation."""
+        return [index for index in range(self.told, len(self.cases)) if index not in self.found]
+
+    def ends(self, left: Sequence[int]) -> bool:
+        """Return whether a stopped batch ends before the cases that are left: a campaign that goes on sends
+        them."""
+        if self.stopped and (self.told or 0 in self.found):
+            self.cases = self.cases[: left[0]]
+            return True
+        return False
+
+    def set_aside(self, places: Iterable[int]) -> None:
+        """Give cases that are not sent the observation that says so."""
+        self.found |= {
+            index: (Observation(self.cases[index], facts=((SET_ASIDE, True),)), 0)
+            for index in places
+        }
 
 
 class BrokerTarget:
@@ -181,68 +212,79 @@ class BrokerTarget:
             self.prober.over = before
 
     def _run(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
-        """All on their way at once, as far as there are connections; a probe behind each batch that is over,
-        while the next one goes on. Where something is wrong, all since the last probe are suspected; what
-        the search for whom to blame leaves open is sent again, unless its kind is set aside by then.
-        Where it can't be started again, those up to the last one that was sent; what was not sent before that
-        is set aside. Who needs a second look gets it when nobody is under way; those before are told at once.
+        """Send cases until each has its observation, and yield those in order.
+
+        All are on their way at once, as far as there are connections, with a probe behind each batch that is
+        over, while the next one goes on. Where something is wrong, all since the last probe are suspected;
+        what the search for the culprit leaves open is sent again, unless its kind is set aside by then.
+        A case that needs a second look gets it when no other is under way; those before it are yielded at
+        once.
         """
-        found: dict[int, tuple[Observation, int]] = {}
-        """With each, how many restarts there had been when it was sent."""
-        told, stopped = 0, False
-        while left := [index for index in range(told, len(cases)) if index not in found]:
-            if stopped and (told or 0 in found):
-                cases = cases[: left[0]]  # what is open is sent when the campaign goes on
-                break
-            try:
+        batch = _Batch(cases)
+        while (left := batch.left()) and not batch.ends(left) and self._is_ready(batch, left):
+            yield from self._send(batch, left, over)
+            if not batch.stopped:
+                batch.found |= self._computes(batch.found, over)
+        for index in range(batch.told, len(batch.cases)):
+            completed = self._completed(*batch.found[index])
+            assert completed is not None  # noqa: S101 (nobody is under way)
+            yield completed
+
+    def _is_ready(self, batch: _Batch, left: Sequence[int]) -> bool:
+        """Have the target ready for these cases; False: it can't be started again.
+
+        The batch then ends with the last case that was sent.
+
+        Raises:
+            CannotRun: Not one of its cases was sent.
+        """
+        try:
+            if self.sender.worn:
+                self.sender.restart()
+            self.sender.ready()
+        except CannotRun:
+            sent = (i for i, (one, _) in batch.found.items() if not is_set_aside(one))
+            last = max(sent, default=-1)
+            if last < 0 and not batch.told:
+                raise
+            batch.cases = batch.cases[: max(last + 1, batch.told)]
+            batch.set_aside(index for index in left if index < len(batch.cases))
+            return False
+        self.sender.watch.begin()
+        return True
+
+    def _send(
+        self, batch: _Batch, left: Sequence[int], over: Callable[[], bool]
+    ) -> Iterator[Observation]:
+        """Send the cases that are left, and yield the observations that come next in order."""
+        # a campaign of one case asks for it: it is sent, and all that is logged is its own
+        alone = len(batch.cases) == 1
+        aside = {i for i in left if not alone and self._crash_counts.enough(batch.cases[i])}
+        batch.set_aside(aside)
+        sent = [index for index in left if index not in aside]
+        flow = self.lanes.flow([batch.cases[index] for index in sent])
+        restarts = self.restarts
+        waits = False
+        try:
+            while not flow.over:
+                for place, observation in self._batch_of(flow, alone):
+                    batch.found[sent[place]] = observation, restarts
+                    self._crash_counts.saw(observation)
                 if self.sender.worn:
-                    self.sender.restart()
-                self.sender.ready()
-            except CannotRun:
-                last = max(
-                    (i for i, (one, _) in found.items() if not is_set_aside(one)), default=-1
-                )
-                if last < 0 and not told:
-                    raise
-                cases = cases[: max(last + 1, told)]
-                found |= {i: (_set_aside(cases[i]), 0) for i in left if i < len(cases)}
-                break
-            self.sender.watch.begin()
-            # somebody asks for this one: it is sent, and all that is logged is its own
-            alone = len(cases) == 1
-            aside = {one for one in left if not alone and self._crash_counts.enough(cases[one])}
-            for index in aside:
-                found[index] = _set_aside(cases[index]), 0
-            sent = [index for index in left if index not in aside]
-            flow = self.lanes.flow([cases[index] for index in sent])
-            restarts = self.restarts
-            waits = False
-            try:
-                while not flow.over:
-                    for place, observation in self._batch_of(flow, alone):
-                        found[sent[place]] = observation, restarts
-                        self._crash_counts.saw(observation)
-                    if self.sender.worn:
-                        flow.stop()  # what is left is sent to another
-                    if over() and not stopped:
-                        stopped = True
-                        cases = cases[: sent[flow.stop()] + 1]
-                    while not (waits or flow.over) and told in found:
-                        one = self._completed(*found[told], quiet=False)
-                        waits = one is None
-                        if one is not None:
-                            del found[told]
-                            told += 1
-                            yield one
-            finally:
-                if not flow.over:  # who asks for no more leaves cases under way
-                    self.lanes.aim(self.service.address)
-            if not stopped:
-                found |= self._computes(found, over)
-        for index in range(told, len(cases)):
-            one = self._completed(*found[index])
-            assert one is not None  # noqa: S101 (nobody is under way)
-            yield one
+                    flow.stop()  # what is left is sent to another
+                if over() and not batch.stopped:
+                    batch.stopped = True
+                    batch.cases = batch.cases[: sent[flow.stop()] + 1]
+                while not (waits or flow.over) and batch.told in batch.found:
+                    completed = self._completed(*batch.found[batch.told], quiet=False)
+                    waits = completed is None
+                    if completed is not None:
+                        del batch.found[batch.told]
+                        batch.told += 1
+                        yield completed
+        finally:
+            if not flow.over:  # a caller that asks for no more leaves cases under way
+                self.lanes.aim(self.service.address)
 
     def _batch_of(self, flow: Flow, alone: bool) -> list[Placed]:
         """The next cases of a flow that are over; where something is wrong then, it ends with all that are
@@ -339,7 +381,3 @@ class BrokerTarget:
                 return observation  # what it wrote may have gone with the process
             return self._read_back.look(observation, asked[0], self.lanes.offered, quiet=quiet)
         return observation
-
-
-def _set_aside(case: Case) -> Observation:
-    return Observation(case, facts=((SET_ASIDE, True),))

@@ -6,7 +6,7 @@ Differences in words without numbers, so that equal ones are one finding.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -152,21 +152,12 @@ def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
     """
     if _is_retry(sent, base, fetched):
         return []
-    found = []
     try:
         batches = list(records.read(sent))
-        wrong = any(not batch.crc_ok for batch in batches)
         said = [_content(record) for batch in batches for record in batch.records()]
-        announced = all(batch.count in (None, len(batch.records())) for batch in batches)
-        gapless = all(batch.count in (None, _offsets(batch)) for batch in batches)
+        found = list(_flaws(batches))
     except Malformed as problem:
         return [f"it can't be read: {_plain(problem.reason)}"]
-    if wrong:
-        found.append("its checksum was wrong")
-    if not announced:
-        found.append("it announced another number of records")
-    if not gapless:
-        found.append("it announced another number of offsets")
     try:
         there: list[tuple[object, ...]] = []
         for batch in records.read(fetched):
@@ -182,6 +173,16 @@ def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
     elif there[: len(said)] != said:
         found.append("other records are served")
     return found
+
+
+def _flaws(batches: Sequence[Batch]) -> Iterator[str]:
+    """Yield what is wrong with batches that were accepted. Raises Malformed."""
+    if any(not batch.crc_ok for batch in batches):
+        yield "its checksum was wrong"
+    if any(batch.count not in (None, len(batch.records())) for batch in batches):
+        yield "it announced another number of records"
+    if any(batch.count not in (None, _offsets(batch)) for batch in batches):
+        yield "it announced another number of offsets"
 
 
 def _is_retry(sent: bytes, base: int, fetched: bytes) -> bool:
