@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, Self
 
 from barnabas.fuzz.cases.case import Case, Role
-from barnabas.fuzz.cases.observation import COMPUTES, SET_ASIDE, Observation, is_set_aside
+from barnabas.fuzz.cases.observation import COMPUTES, Observation, is_set_aside
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.sessions.registry import named
+from barnabas.fuzz.targets.batch import Batch
 from barnabas.fuzz.targets.blame import (
     Trouble,
     Ways,
@@ -42,37 +43,6 @@ FLOW: Final = 16
 FIRST: Final = 64
 """Cases that are given at first; twice as many whenever all went well, half as many where the target was
 started anew: what one that ends often comes to is told in time."""
-
-
-class _Batch:
-    """Cases that are run, and the observations of them that were not yielded yet."""
-
-    def __init__(self, cases: Sequence[Case]) -> None:
-        self.cases = cases
-        self.found: dict[int, tuple[Observation, int]] = {}
-        """By the case's place; with each, how many restarts there had been when it was sent."""
-        self.told = 0
-        """How many observations were yielded."""
-        self.stopped = False
-
-    def left(self) -> list[int]:
-        """Return the places of the cases that have no observation."""
-        return [index for index in range(self.told, len(self.cases)) if index not in self.found]
-
-    def ends(self, left: Sequence[int]) -> bool:
-        """Return whether a stopped batch ends before the cases that are left: a campaign that goes on sends
-        them."""
-        if self.stopped and (self.told or 0 in self.found):
-            self.cases = self.cases[: left[0]]
-            return True
-        return False
-
-    def set_aside(self, places: Iterable[int]) -> None:
-        """Give cases that are not sent the observation that says so."""
-        self.found |= {
-            index: (Observation(self.cases[index], facts=((SET_ASIDE, True),)), 0)
-            for index in places
-        }
 
 
 class BrokerTarget:
@@ -220,7 +190,7 @@ class BrokerTarget:
         A case that needs a second look gets it when no other is under way; those before it are yielded at
         once.
         """
-        batch = _Batch(cases)
+        batch = Batch(cases)
         while (left := batch.left()) and not batch.ends(left) and self._is_ready(batch, left):
             yield from self._send(batch, left, over)
             if not batch.stopped:
@@ -230,7 +200,7 @@ class BrokerTarget:
             assert completed is not None  # noqa: S101 (nobody is under way)
             yield completed
 
-    def _is_ready(self, batch: _Batch, left: Sequence[int]) -> bool:
+    def _is_ready(self, batch: Batch, left: Sequence[int]) -> bool:
         """Have the target ready for these cases; False: it can't be started again.
 
         The batch then ends with the last case that was sent.
@@ -254,7 +224,7 @@ class BrokerTarget:
         return True
 
     def _send(
-        self, batch: _Batch, left: Sequence[int], over: Callable[[], bool]
+        self, batch: Batch, left: Sequence[int], over: Callable[[], bool]
     ) -> Iterator[Observation]:
         """Send the cases that are left, and yield the observations that come next in order."""
         # a campaign of one case asks for it: it is sent, and all that is logged is its own
