@@ -104,6 +104,7 @@ class Connection:
         if rest and not queue.lost:
             queue.append(OutgoingFrame(rest, ingress.frames, now))
         queue.end(now)
+        state.shared.windows.end(state.number, direction)
         state.queues["request"].give_up(now)
         if direction == "request":  # the client has gone
             state.queues["response"].give_up(now)

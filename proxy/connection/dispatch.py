@@ -9,7 +9,7 @@ from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame, comment_on
-from barnabas.proxy.connection.send_queue import Held, Window
+from barnabas.proxy.connection.send_queue import Held
 from barnabas.proxy.connection.state import Phase, Reply, State
 from barnabas.proxy.effects import Answer, Aside, Effect, Halt, HangUp, Insert, Lose, Shuffle, Wait
 from barnabas.proxy.rules.merged_effects import NO_EFFECTS, MergedEffects, merge
@@ -178,8 +178,6 @@ class Dispatch:
         state, effects = self.state, frame.delivery.effects
         shared, queue = state.shared, state.queues[direction]
         match effects.chosen:
-            case Shuffle(scope="") as chosen:
-                queue.gather(effects.by, Window(chosen.order, now + chosen.at_most), frame)
             case Shuffle() as chosen:
                 held = Held(frame, Aside(chosen.at_most), effects.by, now + chosen.at_most)
                 queue.set_aside(held)

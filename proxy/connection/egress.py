@@ -32,11 +32,12 @@ class Egress:
         queue, ingress = state.queues[direction], state.ingress[direction]
         if queue.idle and not queue.ending:
             return
-        state.shared.windows.expire(now)
+        windows = state.shared.windows
+        windows.expire(now)
         while not state.over:
+            windows.advance()
             for held in queue.expire(now):
-                rule = state.plan.rules.rule(held.rule)
-                _count(rule, held.met, held.ended)
+                _count(state.plan.rules.rule(held.rule), held.met, held.ended)
             frame = None if ingress.passing else queue.next(now)
             if frame is None:
                 break

@@ -23,7 +23,7 @@ class Held:
     aside: Aside
     rule: str
     deadline: int | None
-    """When it leaves at the latest; None: in its turn, see `barnabas.proxy.connection.shared_windows`."""
+    """When it leaves at the latest; None: in its turn, see `barnabas.proxy.connection.windows`."""
     remaining: int = 0
     """How many messages must still pass it, where that is what it waits for."""
     due: bool = False
@@ -39,25 +39,11 @@ class Held:
 
 
 @dataclass(slots=True)
-class Window:
-    """Frames gathered to leave in another order."""
-
-    order: tuple[int, ...]
-    deadline: int
-    frames: list[OutgoingFrame] = field(default_factory=list)
-
-    def shuffled(self) -> list[OutgoingFrame]:
-        """The frames in the window's order; one that did not fill up keeps to it as far as it goes."""
-        return [self.frames[place] for place in self.order if place < len(self.frames)]
-
-
-@dataclass(slots=True)
 class SendQueue:
     """What waits to leave in one direction."""
 
     in_order: deque[OutgoingFrame] = field(default_factory=deque)
     aside: list[Held] = field(default_factory=list)
-    windows: dict[str, Window] = field(default_factory=dict)
     batches: dict[str, list[tuple[OutgoingFrame, int]]] = field(default_factory=dict)
     """By rule: frames of the queue that wait for each other, with the time each would have otherwise."""
     bytes: int = 0
@@ -69,7 +55,7 @@ class SendQueue:
     @property
     def idle(self) -> bool:
         """Whether nothing waits."""
-        return not (self.in_order or self.aside or self.windows)
+        return not (self.in_order or self.aside)
 
     @property
     def busy(self) -> bool:
@@ -96,14 +82,6 @@ class SendQueue:
         self.aside.append(held)
         self.bytes += held.frame.cost
 
-    def gather(self, rule: str, window: Window, frame: OutgoingFrame) -> None:
-        """Put a frame into its rule's window; a full one is queued at once."""
-        window = self.windows.setdefault(rule, window)
-        window.frames.append(frame)
-        self.bytes += frame.cost
-        if len(window.frames) >= len(window.order):
-            self._open(rule)
-
     def batch(self, rule: str, gather: Gather, frame: OutgoingFrame, now: int) -> None:
         """Let a frame, and all behind it, wait until so many of its rule have gathered."""
         self._forget_batches(now)
@@ -126,16 +104,9 @@ class SendQueue:
             if batch[0][0].delivery.not_before <= now:
                 del self.batches[rule]
 
-    def _open(self, rule: str) -> None:
-        for frame in self.windows.pop(rule).shuffled():
-            self.bytes -= frame.cost
-            self.append(frame)
-
     def expire(self, now: int) -> list[Held]:
         """Queue frames whose wait is over. Returns those that stood aside."""
         self._forget_batches(now)
-        for rule in [rule for rule, window in self.windows.items() if window.deadline <= now]:
-            self._open(rule)
         free = [
             held
             for held in self.aside
@@ -159,8 +130,6 @@ class SendQueue:
         for _, halted in self.halted():
             if halted.rule == rule:
                 halted.until, halted.decided = now, True
-        if rule in self.windows:
-            self.windows[rule].deadline = now
 
     def halted(self) -> Iterator[tuple[OutgoingFrame, Halted]]:
         """Yield the frames about which somebody is to decide, in their order, and where they wait."""
@@ -198,7 +167,6 @@ class SendQueue:
     def wake(self) -> int | None:
         """When something will be due, in ns; None if nothing waits for a time."""
         times = [held.deadline for held in self.aside if held.deadline is not None]
-        times += [window.deadline for window in self.windows.values()]
         if self.in_order:
             times.append(self.in_order[0].delivery.due)
         return min(times, default=None)
@@ -210,8 +178,6 @@ class SendQueue:
             waits = held.aside.until is not None or held.aside.passing is not None
             if waits and held.aside.same == "connection":
                 held.deadline, held.ended = now, True
-        for window in self.windows.values():
-            window.deadline = now
         for rule in list(self.batches):
             self.complete(rule)
 
@@ -229,16 +195,11 @@ class SendQueue:
         for held in [held for held in self.aside if held.rule not in rules]:
             self.take(held)
             freed.append(held.frame)
-        for rule in [rule for rule in self.windows if rule not in rules]:
-            gathered = self.windows.pop(rule).frames
-            self.bytes -= sum(frame.cost for frame in gathered)
-            freed += gathered
         for rule in [rule for rule in self.batches if rule not in rules]:
             self.complete(rule)
         for frame in freed:
             self.rejoin(frame)
         waiting = [*self.in_order, *(held.frame for held in self.aside)]
-        waiting += [frame for window in self.windows.values() for frame in window.frames]
         for frame in waiting:
             halted = frame.delivery.halted  # decided or not
             if halted is not None and halted.rule not in rules:
@@ -259,10 +220,6 @@ class SendQueue:
         frames = [held.frame for held in self.aside]
         for held in list(self.aside):
             self.take(held)
-        for window in self.windows.values():
-            frames += window.frames
-            self.bytes -= sum(frame.cost for frame in window.frames)
-        self.windows = {}
         return frames
 
     def abandon(self) -> list[OutgoingFrame]:

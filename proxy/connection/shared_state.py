@@ -9,7 +9,7 @@ from barnabas.captures.kafka.expression import Unclear
 from barnabas.captures.values.value import Values
 from barnabas.proxy.connection.ordinals import Ordinals, short_client_id
 from barnabas.proxy.connection.send_queue import Held
-from barnabas.proxy.connection.shared_windows import SharedWindows
+from barnabas.proxy.connection.windows import Windows
 from barnabas.proxy.effects import Partition
 from barnabas.proxy.matching.message import Message, Unnamed
 from barnabas.proxy.topic_names.names import TopicNames
@@ -37,7 +37,7 @@ class SharedState:
         """What is isolated, and until when (ns)."""
         self.ready: set[int] = set()
         """Connections with frames that have become due: `tick` them."""
-        self.windows = SharedWindows(self.ready)
+        self.windows = Windows(self.ready)
         """Frames that are gathered over several connections."""
         self.topics = TopicNames() if topics is None else topics
         """Names of topics by id, of all that has passed."""

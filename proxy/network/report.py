@@ -142,8 +142,7 @@ def connection(relay: Relay) -> Connection:
                 "received_bytes": count,
                 "frames": state.ingress[direction].frames,
                 "queued": len(queue.in_order),
-                "held": len(queue.aside)
-                + sum(len(window.frames) for window in queue.windows.values()),
+                "held": len(queue.aside),
                 "queued_bytes": queue.bytes,
                 "lost": queue.lost,
             }

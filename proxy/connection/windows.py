@@ -1,6 +1,6 @@
-"""Windows of `reorder` over several connections.
+"""Windows of `reorder`, on one connection or over several.
 
-A frame in such a window stands aside on its own connection. Once there are enough, or the time is up,
+A frame in a window stands aside on its own connection. Once there are enough, or the time is up,
 they leave in the window's order: the first is due, and each other when the one before it has gone
 from where it stood. A frame whose connection has ended, or that was lost, counts no longer.
 """
@@ -27,12 +27,13 @@ class Gathering:
     members: list[Member] = field(default_factory=list)
 
 
-class SharedWindows:
+class Windows:
     """The windows of a proxy. `ready` gets the numbers of connections that have a frame due."""
 
     def __init__(self, ready: set[int]) -> None:
         self._ready = ready
-        self._filling: dict[tuple[str, str, Direction], Gathering] = {}
+        self._filling: dict[tuple[str, str | int, Direction], Gathering] = {}
+        """By rule, scope or number of the connection, and direction."""
         self._open: list[deque[Member]] = []
 
     def gather(
@@ -40,7 +41,7 @@ class SharedWindows:
     ) -> None:
         """Put a frame that stands aside into its rule's window; a full one opens."""
         self.expire(now)
-        key = (held.rule, effect.scope, direction)
+        key = (held.rule, effect.scope or connection, direction)
         window = self._filling.get(key)
         members = [] if window is None else _present(window.members)
         if window is None or not members:
@@ -58,6 +59,11 @@ class SharedWindows:
     def release(self, rule: str) -> None:
         """Open those of a rule."""
         for key in [key for key in self._filling if key[0] == rule]:
+            self._start(self._filling.pop(key))
+
+    def end(self, connection: int, direction: Direction) -> None:
+        """Open those of one connection: nothing more will arrive in this direction."""
+        for key in [key for key in self._filling if key[1:] == (connection, direction)]:
             self._start(self._filling.pop(key))
 
     def _start(self, window: Gathering) -> None:
