@@ -1,32 +1,33 @@
-"""What a history and a log are held to. One file a promise: a pure function of the two.
+"""What a history and a log are held to: each promise is a pure function of the two.
 
-What a client does not promise (a producer that is not idempotent) is found all the same: whether that
-matters is for the reader to say.
+`written.py` has the promises to producers, `delivered.py` those to consumers; `promise.py` makes the
+findings. What a client does not promise (a producer that is not idempotent) is found all the same: whether
+that matters is for the reader to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Final
 
-from barnabas.experiments.explore.checks.consumed_after_acceptance import (
+from barnabas.experiments.explore.checks.delivered import (
     consumed_after_acceptance,
+    consumed_again,
+    consumed_out_of_order,
+    phantom,
+    read_uncommitted,
+    skipped,
 )
-from barnabas.experiments.explore.checks.consumed_again import consumed_again
-from barnabas.experiments.explore.checks.consumed_out_of_order import consumed_out_of_order
-from barnabas.experiments.explore.checks.duplicated import duplicated
-from barnabas.experiments.explore.checks.failed_yet_written import failed_yet_written
-from barnabas.experiments.explore.checks.lost import lost
-from barnabas.experiments.explore.checks.misplaced import misplaced
-from barnabas.experiments.explore.checks.phantom import phantom
-from barnabas.experiments.explore.checks.read_uncommitted import read_uncommitted
-from barnabas.experiments.explore.checks.reordered import reordered
-from barnabas.experiments.explore.checks.skipped import skipped
+from barnabas.experiments.explore.checks.promise import Check
+from barnabas.experiments.explore.checks.written import (
+    duplicated,
+    failed_yet_written,
+    lost,
+    misplaced,
+    reordered,
+)
 from barnabas.experiments.explore.finding import Finding
 from barnabas.experiments.explore.history import History
 from barnabas.experiments.explore.log import Log
-
-Check = Callable[[History, Log], Iterator[Finding]]
 
 CHECKS: Final[tuple[Check, ...]] = (
     lost,
@@ -44,5 +45,5 @@ CHECKS: Final[tuple[Check, ...]] = (
 
 
 def check(history: History, log: Log) -> tuple[Finding, ...]:
-    """All that is found."""
+    """Return all findings."""
     return tuple(found for one in CHECKS for found in one(history, log))

@@ -6,18 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.experiments.explore.checks import CHECKS, Check, check
-from barnabas.experiments.explore.checks.consumed_after_acceptance import consumed_after_acceptance
-from barnabas.experiments.explore.checks.consumed_again import consumed_again
-from barnabas.experiments.explore.checks.consumed_out_of_order import consumed_out_of_order
-from barnabas.experiments.explore.checks.duplicated import duplicated
-from barnabas.experiments.explore.checks.failed_yet_written import failed_yet_written
-from barnabas.experiments.explore.checks.lost import lost
-from barnabas.experiments.explore.checks.misplaced import misplaced
-from barnabas.experiments.explore.checks.phantom import phantom
-from barnabas.experiments.explore.checks.read_uncommitted import read_uncommitted
-from barnabas.experiments.explore.checks.reordered import reordered
-from barnabas.experiments.explore.checks.skipped import skipped
+from barnabas.experiments.explore.checks import CHECKS, check
+from barnabas.experiments.explore.checks.delivered import (
+    consumed_after_acceptance,
+    consumed_again,
+    consumed_out_of_order,
+    phantom,
+    read_uncommitted,
+    skipped,
+)
+from barnabas.experiments.explore.checks.promise import Check
+from barnabas.experiments.explore.checks.written import (
+    duplicated,
+    failed_yet_written,
+    lost,
+    misplaced,
+    reordered,
+)
 from barnabas.experiments.explore.history import Consumer, Event, History
 from barnabas.experiments.explore.log import Log, Logged
 from tests.experiments.explore.checks.told import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from barnabas.experiments.explore.checks import Check
+from barnabas.experiments.explore.checks.promise import Check
 from barnabas.experiments.explore.history import (
     Accepted,
     Acknowledged,
