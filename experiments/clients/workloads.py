@@ -25,8 +25,8 @@ PAUSE: Final = 0.02
 
 
 class Workload(NamedTuple):
-    """What each library's program can be told to do: `runs`, or else what has this name (`PARTS` in
-    `peers/clients/programs/lines.py`).
+    """What each library's program can be told to do: `runs`, or else what has this name (in Python
+    `peers/clients/programs/workloads.py`).
 
     once: a record that is sent is in the log once. written: the records that it reads are there before it
     begins. copies: it writes to a second topic. share: its group is a share group. embedded: whether the

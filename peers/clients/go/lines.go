@@ -15,7 +15,7 @@ import (
 // A session gets bootstrap and topic and returns the number of records that it consumed.
 type session func(ctx context.Context, bootstrap, topic string) int
 
-// A workload does what those of programs/*_*.py do; work.go is what it is given.
+// A workload does what those of programs/workloads.py do; work.go is what it is given.
 type workload func(*work) error
 
 const (

@@ -1,23 +1,13 @@
-"""Sessions of the Java client, through JPype: `python lines.py java`, with the environment's
-BARNABAS_JVM (the JVM as a library), CLASSPATH, and BARNABAS_JVM_OPTIONS, which may be missing.
-"""
+"""Sessions of the Java client, through JPype (`java_machine.py`)."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import gc
-import os
-import sys
 import time
 from typing import Any
 
-from lines import BEAT, JOINING, delivered, here, in_background, read, wanted
-from telling import say_as
-
-# JPype loads it if it is there, which takes 0.2 s of a processor
-sys.modules["numpy"] = None  # type: ignore[assignment]
-import jpype  # noqa: E402
+from java_machine import SESSION, java, jpype, kafka, offered
+from lines import BEAT, JOINING, delivered, here, read, wanted
 
 WAIT = 700
 """Milliseconds that anything else is waited for at most."""
@@ -25,94 +15,12 @@ WAIT = 700
 PUSHING = 0.2
 """Seconds in which metrics are pushed for the first time."""
 
-_FLAGS = (
-    "-Xmx128m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Djava.net.preferIPv4Stack=true",
-    "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-)
-
-jpype.startJVM(
-    os.environ["BARNABAS_JVM"],
-    *_FLAGS,
-    *os.environ.get("BARNABAS_JVM_OPTIONS", "").split(),
-    classpath=os.environ["CLASSPATH"].split(os.pathsep),
-)
-
-gc.freeze()  # JPype has Python's garbage searched for whenever the JVM's is
-
-
-@functools.cache
-def _java(name: str) -> Any:
-    """A class. jpype.JPackage would read all names of the JVM first: 0.15 s of a processor.
-
-    Raises TypeError if there is none.
-    """
-    return jpype.JClass(f"java.{name}")
-
-
-@functools.cache
-def _kafka(name: str) -> Any:
-    """The same of the client's library."""
-    return jpype.JClass(f"org.apache.kafka.{name}")
-
-
-def _offered(name: str) -> bool:
-    """Whether the library has it."""
-    try:
-        _kafka(name)
-    except TypeError:
-        return False
-    return True
-
-
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
 
 
-def _told(problem: Any) -> dict[str, Any] | None:
-    """What is said of a Java exception; None if it is none. That of a future is what it wraps."""
-    if not isinstance(problem, jpype.JException):
-        return None
-    wrapped = "java.util.concurrent.ExecutionException"
-    if str(problem.getClass().getName()) == wrapped and problem.getCause() is not None:
-        problem = problem.getCause()
-    bases, kind = [], problem.getClass()
-    while kind is not None:
-        bases.append(str(kind.getName()))
-        kind = kind.getSuperclass()
-    frames = [f"{one.getClassName()}.{one.getMethodName()}" for one in problem.getStackTrace()]
-    return {
-        "class": bases[0],
-        "bases": bases,
-        "message": str(problem.getMessage())[:500],
-        "frames": frames[:6],
-    }
-
-
-say_as(_told)
-
-
-@jpype.JImplements("java.lang.Thread$UncaughtExceptionHandler")
-class _Handler:
-    """Threads of the client that end by an exception."""
-
-    @jpype.JOverride  # type: ignore[untyped-decorator]
-    def uncaughtException(self, thread: Any, problem: Any) -> None:  # noqa: N802 (Java's name)
-        """What ended it."""
-        number = _SESSION.get()
-        in_background(problem, "thread", -1 if number is None else int(number))
-
-
-_java("lang.Thread").setDefaultUncaughtExceptionHandler(_Handler())
-
-_SESSION = _java("lang.InheritableThreadLocal")()
-"""The number of its session, in each thread of a client and in those that these make."""
-
-
 def _properties(bootstrap: str, **own: Any) -> Any:
-    _SESSION.set(_java("lang.Integer")(here()))
-    made = _java("util.Properties")()
+    SESSION.set(java("lang.Integer")(here()))
+    made = java("util.Properties")()
     settings = {
         "bootstrap.servers": bootstrap,
         "client.id": "barnabas",
@@ -134,7 +42,7 @@ def _properties(bootstrap: str, **own: Any) -> Any:
 
 
 def _consumer(bootstrap: str, **own: Any) -> Any:
-    return _kafka("clients.consumer.KafkaConsumer")(
+    return kafka("clients.consumer.KafkaConsumer")(
         _properties(
             bootstrap,
             key_deserializer=f"{_BYTES}Deserializer",
@@ -148,7 +56,7 @@ def _consumer(bootstrap: str, **own: Any) -> Any:
 
 
 def _duration(milliseconds: int) -> Any:
-    return _java("time.Duration").ofMillis(milliseconds)
+    return java("time.Duration").ofMillis(milliseconds)
 
 
 def _read(consumer: Any, more: float = 0.0) -> int:
@@ -183,11 +91,11 @@ def consume(bootstrap: str, topic: str, **own: Any) -> int:
     """Read both partitions without a group."""
     consumer = _consumer(bootstrap, **own)
     try:
-        places = [_kafka("common.TopicPartition")(topic, number) for number in range(2)]
-        consumer.assign(_java("util.Arrays").asList(*places))
+        places = [kafka("common.TopicPartition")(topic, number) for number in range(2)]
+        consumer.assign(java("util.Arrays").asList(*places))
         records = _read(consumer)
         if wanted():
-            consumer.endOffsets(_java("util.Arrays").asList(*places))
+            consumer.endOffsets(java("util.Arrays").asList(*places))
         return records
     finally:
         consumer.close(_duration(300))
@@ -203,13 +111,13 @@ def group(bootstrap: str, topic: str) -> int:
         max_poll_interval_ms=900,
     )
     try:
-        consumer.subscribe(_java("util.Arrays").asList(topic))
+        consumer.subscribe(java("util.Arrays").asList(topic))
         records = _read(consumer, JOINING)
         if records and wanted():
             consumer.commitSync()
         if wanted():
             consumer.committed(
-                _java("util.Collections").singleton(_kafka("common.TopicPartition")(topic, 0))
+                java("util.Collections").singleton(kafka("common.TopicPartition")(topic, 0))
             )
         return records
     finally:
@@ -223,7 +131,7 @@ def static_member(bootstrap: str, topic: str) -> int:
 
 def consumer_member(bootstrap: str, topic: str) -> int:
     """The same in a group of the protocol of KIP-848, if the library has it."""
-    if not hasattr(_kafka("clients.consumer.ConsumerConfig"), "GROUP_PROTOCOL_CONFIG"):
+    if not hasattr(kafka("clients.consumer.ConsumerConfig"), "GROUP_PROTOCOL_CONFIG"):
         return 0
     return member(bootstrap, topic, group_protocol="consumer")
 
@@ -246,13 +154,13 @@ def member(bootstrap: str, topic: str, *, committing: bool = False, **own: Any) 
         **own,
     )
     try:
-        consumer.subscribe(_java("util.Arrays").asList(topic))
+        consumer.subscribe(java("util.Arrays").asList(topic))
         while wanted():
             consumer.poll(_duration(10))
             if committing and not consumer.assignment().isEmpty():
                 with contextlib.suppress(
-                    _kafka("common.errors.RetriableException"),
-                    _kafka("clients.consumer.CommitFailedException"),
+                    kafka("common.errors.RetriableException"),
+                    kafka("clients.consumer.CommitFailedException"),
                 ):
                     consumer.commitSync()
         return 0
@@ -266,8 +174,8 @@ def transactions(bootstrap: str, topic: str) -> int:
         bootstrap, transactional_id="bench-txn", transaction_timeout_ms=30_000, max_block_ms=3000
     )
     fatal = (
-        _kafka("common.errors.ProducerFencedException"),
-        _kafka("common.errors.AuthorizationException"),
+        kafka("common.errors.ProducerFencedException"),
+        kafka("common.errors.AuthorizationException"),
     )
     try:
         producer.initTransactions()
@@ -288,7 +196,7 @@ def transactions(bootstrap: str, topic: str) -> int:
 
 def consumer_protocol(bootstrap: str, topic: str) -> int:
     """Read in a group of the protocol of KIP-848, commit, leave."""
-    if not hasattr(_kafka("clients.consumer.ConsumerConfig"), "GROUP_PROTOCOL_CONFIG"):
+    if not hasattr(kafka("clients.consumer.ConsumerConfig"), "GROUP_PROTOCOL_CONFIG"):
         return 0
     consumer = _consumer(bootstrap, group_id="bench-group", group_protocol="consumer")
     return _assigned(consumer, topic)
@@ -296,17 +204,17 @@ def consumer_protocol(bootstrap: str, topic: str) -> int:
 
 def share_group(bootstrap: str, topic: str) -> int:
     """The same in a share group, which acknowledges each batch."""
-    if not _offered("clients.consumer.KafkaShareConsumer"):
+    if not offered("clients.consumer.KafkaShareConsumer"):
         return 0
     coded = dict.fromkeys(("key_deserializer", "value_deserializer"), f"{_BYTES}Deserializer")
     about = _properties(bootstrap, group_id="bench-group", fetch_max_wait_ms=20, **coded)
-    return _assigned(_kafka("clients.consumer.KafkaShareConsumer")(about), topic)
+    return _assigned(kafka("clients.consumer.KafkaShareConsumer")(about), topic)
 
 
 def _assigned(consumer: Any, topic: str) -> int:
     """Read what a broker assigns, commit it, leave."""
     try:
-        consumer.subscribe(_java("util.Arrays").asList(topic))
+        consumer.subscribe(java("util.Arrays").asList(topic))
         records = _read(consumer, JOINING)
         if records and wanted():
             consumer.commitSync()
@@ -318,12 +226,12 @@ def _assigned(consumer: Any, topic: str) -> int:
 def _producer(bootstrap: str, **own: Any) -> Any:
     settings = {"max_block_ms": WAIT, "delivery_timeout_ms": 900, "linger_ms": 0, **own}
     coded = dict.fromkeys(("key_serializer", "value_serializer"), f"{_BYTES}Serializer")
-    return _kafka("clients.producer.KafkaProducer")(_properties(bootstrap, **coded, **settings))
+    return kafka("clients.producer.KafkaProducer")(_properties(bootstrap, **coded, **settings))
 
 
 def _send(producer: Any, topic: str) -> None:
     value = jpype.JArray(jpype.JByte)(b"value")
-    record = _kafka("clients.producer.ProducerRecord")(topic, jpype.JInt(0), None, value)
+    record = kafka("clients.producer.ProducerRecord")(topic, jpype.JInt(0), None, value)
     producer.send(record).get()
 
 
@@ -353,15 +261,15 @@ def produce(bootstrap: str, topic: str) -> int:
 def transaction(bootstrap: str, topic: str) -> int:
     """Send in a transaction, offsets of a group as well, and commit it."""
     producer = _producer(bootstrap, transactional_id="bench-txn", transaction_timeout_ms=1000)
-    offsets = _java("util.Collections").singletonMap(
-        _kafka("common.TopicPartition")(topic, 0), _kafka("clients.consumer.OffsetAndMetadata")(3)
+    offsets = java("util.Collections").singletonMap(
+        kafka("common.TopicPartition")(topic, 0), kafka("clients.consumer.OffsetAndMetadata")(3)
     )
     try:
         producer.initTransactions()
         producer.beginTransaction()
         _send(producer, topic)
-        if _offered("clients.consumer.ConsumerGroupMetadata"):  # since 2.5
-            group = _kafka("clients.consumer.ConsumerGroupMetadata")("bench-group")
+        if offered("clients.consumer.ConsumerGroupMetadata"):  # since 2.5
+            group = kafka("clients.consumer.ConsumerGroupMetadata")("bench-group")
             producer.sendOffsetsToTransaction(offsets, group)
         producer.commitTransaction()
         return 0
@@ -371,10 +279,10 @@ def transaction(bootstrap: str, topic: str) -> int:
 
 def _asks(client: Any, topic: str) -> dict[str, tuple[Any, ...]]:
     """What an administrator asks: methods and their arguments; not every release has each."""
-    one, pair = _java("util.Collections").singleton, _java("util.Collections").singletonMap
-    place = _kafka("common.TopicPartition")(topic, 0)
-    kind = _kafka("common.config.ConfigResource$Type").TOPIC
-    before = _kafka("clients.admin.RecordsToDelete").beforeOffset(1)
+    one, pair = java("util.Collections").singleton, java("util.Collections").singletonMap
+    place = kafka("common.TopicPartition")(topic, 0)
+    kind = kafka("common.config.ConfigResource$Type").TOPIC
+    before = kafka("clients.admin.RecordsToDelete").beforeOffset(1)
     asks = {
         "listTopics": (),
         "describeCluster": (),
@@ -383,8 +291,8 @@ def _asks(client: Any, topic: str) -> dict[str, tuple[Any, ...]]:
         "listGroups": (),
         "describeConsumerGroups": (one("bench-group"),),
         "listConsumerGroupOffsets": ("bench-group",),
-        "describeConfigs": (one(_kafka("common.config.ConfigResource")(kind, topic)),),
-        "describeLogDirs": (one(_java("lang.Integer")(0)),),
+        "describeConfigs": (one(kafka("common.config.ConfigResource")(kind, topic)),),
+        "describeLogDirs": (one(java("lang.Integer")(0)),),
         "describeProducers": (one(place),),
         "describeTransactions": (one("bench-txn"),),
         "listTransactions": (),
@@ -394,7 +302,7 @@ def _asks(client: Any, topic: str) -> dict[str, tuple[Any, ...]]:
         "describeShareGroups": (one("bench-group"),),
         "listPartitionReassignments": (),
         "describeDelegationToken": (),
-        "createTopics": (one(_kafka("clients.admin.NewTopic")("other", 1, jpype.JShort(1))),),
+        "createTopics": (one(kafka("clients.admin.NewTopic")("other", 1, jpype.JShort(1))),),
         "deleteRecords": (pair(place, before),),
         "deleteConsumerGroupOffsets": ("bench-group", one(place)),
         "deleteConsumerGroups": (one("bench-group"),),
@@ -420,7 +328,7 @@ _RESULTS = (
 
 def admin(bootstrap: str, topic: str) -> int:
     """Ask what an administrator asks; what was raised first is told."""
-    client = _kafka("clients.admin.AdminClient").create(_properties(bootstrap))
+    client = kafka("clients.admin.AdminClient").create(_properties(bootstrap))
     until = time.monotonic() + WAIT / 1e3
     raised = None
     try:

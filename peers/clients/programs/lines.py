@@ -10,10 +10,10 @@ Lines are JSON objects. It begins with {"ready": true}. A line in is something t
 
 or says that nothing more is wanted of it, {"number": 1, "over": true}. Without `work` it is a session of the
 fuzzer, whose case is of that API: NAME_sessions has functions for those of fuzz/targets/clients/workloads.py,
-of bootstrap and topic. With it, it is a workload: the modules in PARTS have a function for each, of a `Work`
+of bootstrap and topic, which may be coroutines. With it, it is a workload (`workloads.py`) of a `Work`
 (`work.py`), which tells events as they happen, a line each (experiments/explore/history.py). Either returns
-the number of records consumed and may be a coroutine, which has a loop of its own. Sessions that are asked
-for side by side run so, each in a thread. At its end there is a line with the number, the records, delivered:
+the number of records consumed. Sessions that are asked for side by side run so, each in a thread. At its end
+there is a line with the number, the records, delivered:
 the first of them, as `delivered` has them, failed: errors that were given back and not raised, and raised:
 what left the client, with the names of its class and its bases, the innermost frames of libraries
 (file:function), whether it left a call or ended a thread in the background, and whether it is unsure that it
@@ -26,7 +26,7 @@ from __future__ import annotations
 import asyncio
 import faulthandler
 import hashlib
-import importlib.util
+import importlib
 import json
 import os
 import queue
@@ -39,8 +39,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import forking
+import workloads
 from telling import told
-from work import NotOfferedError, Work
+from work import Work
 
 SECONDS = 1.0
 """That a session reads for at most: the bench says earlier that it is over."""
@@ -55,21 +56,6 @@ BEAT = 200
 """Milliseconds between two heartbeats of who stays in a group: far more than between two polls."""
 RECORDS = 14
 """What the bench's topic has: with these a session has seen all."""
-PARTS = {
-    "produce": "producing",
-    "idempotent": "producing",
-    "compressed": "producing",
-    "transact": "producing",
-    "assign": "reading",
-    "group": "reading",
-    "cooperative": "reading",
-    "consumer-protocol": "reading",
-    "share-group": "reading",
-    "stored-offsets": "storing",
-    "read-process-write": "copying",
-    "admin": "administering",
-}
-"""Workload -> the module NAME_... that has it, where the library offers it."""
 
 
 class _Session:
@@ -148,8 +134,8 @@ def failed(error: str) -> None:
         _here().failed.append(error)
 
 
-async def _watched(session: Coroutine[Any, Any, int]) -> int:
-    """Tells of tasks that end by themselves."""
+async def watched(session: Coroutine[Any, Any, int]) -> int:
+    """Await a coroutine, and tell of tasks beside it that end by themselves."""
 
     def ended(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if problem := context.get("exception"):
@@ -183,19 +169,6 @@ def in_background(problem: BaseException, where: str, number: int = -1) -> None:
         kept.append(one)
 
 
-def _workload(name: str, wanted: str) -> Callable[[Work], Any]:
-    """Raises NotOfferedError."""
-    part = f"{name}_{PARTS.get(wanted)}"
-    if importlib.util.find_spec(part) is None:
-        raise NotOfferedError
-    run: Callable[[Work], Any] | None = getattr(
-        importlib.import_module(part), wanted.replace("-", "_"), None
-    )
-    if run is None:
-        raise NotOfferedError
-    return run
-
-
 def _session(name: str, wanted: str) -> Callable[[str, str], Any] | None:
     """None: the library has none such."""
     module = importlib.import_module(f"{name}_sessions")
@@ -211,65 +184,77 @@ def _made(self: threading.Thread, *arguments: Any, **named: Any) -> None:
     self.session = _here()  # type: ignore[attr-defined]
 
 
+def _ended_thread(args: Any) -> None:
+    """Something was raised in a thread: see `threading.excepthook`."""
+    if args.exc_value is not None:
+        in_background(args.exc_value, "thread", getattr(args.thread, "session", _NONE).number)
+
+
+class _Program:
+    """The program of a library: runs what it is asked for, and answers."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        # what a library prints must not stand between the answers
+        self._answers = os.fdopen(os.dup(1), "w")
+        os.dup2(2, 1)
+        self._speaking = threading.Lock()
+
+    def say(self, line: dict[str, Any]) -> None:
+        """Print a line."""
+        with self._speaking:
+            self._answers.write(json.dumps(line) + "\n")
+            self._answers.flush()
+
+    def run(self, asked: dict[str, Any]) -> None:
+        """Run a session or a workload, and say what came of it."""
+        mine = _running[asked["number"]]
+        threading.current_thread().session = mine  # type: ignore[attr-defined]
+        records, raised = 0, None
+        try:
+            records = self._records(asked)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:  # noqa: BLE001 (whatever leaves the client is said)
+            raised = told(problem, "call")
+        del _running[asked["number"]]
+        others = [*mine.background, *_left]
+        _left.clear()
+        seen = {"delivered": mine.delivered, "failed": mine.failed} if "work" not in asked else {}
+        if raised is None and others:
+            raised = others.pop(0)
+        line = {"number": asked["number"], "records": records, "raised": raised, "others": others}
+        self.say({**line, **seen})
+
+    def _records(self, asked: dict[str, Any]) -> int:
+        if "work" in asked:
+            return workloads.find(self._name, asked["run"])(Work(asked, self.say))
+        session = _session(self._name, asked["run"])
+        found = session(asked["bootstrap"], asked["topic"]) if session else 0
+        return asyncio.run(watched(found)) if asyncio.iscoroutine(found) else found
+
+
 def main(name: str, *how: str) -> None:
     """Run what is asked for until there are no more lines. how: "forks", for each process that is wanted."""
     if how:
         importlib.import_module(f"{name}_sessions")
         if not forking.fork():
             return
-    # what a library prints must not stand between the answers
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
+    program = _Program(name)
     faulthandler.enable()
     faulthandler.register(signal.SIGQUIT, all_threads=True)
-    speaking = threading.Lock()
-
-    def out(line: dict[str, Any]) -> None:
-        with speaking:
-            answers.write(json.dumps(line) + "\n")
-            answers.flush()
-
-    def hook(args: Any) -> None:
-        if args.exc_value is not None:
-            found = getattr(args.thread, "session", _NONE)
-            in_background(args.exc_value, "thread", found.number)
-
-    def run(one: dict[str, Any]) -> None:
-        mine = _running[one["number"]]
-        threading.current_thread().session = mine  # type: ignore[attr-defined]
-        records, raised = 0, None
-        try:
-            if "work" in one:
-                found = _workload(name, one["run"])(Work(one, out))
-            else:
-                session = _session(name, one["run"])
-                found = session(one["bootstrap"], one["topic"]) if session else 0
-            records = asyncio.run(_watched(found)) if asyncio.iscoroutine(found) else found
-        except KeyboardInterrupt:
-            raise
-        except BaseException as problem:  # noqa: BLE001 (whatever leaves the client is said)
-            raised = told(problem, "call")
-        del _running[one["number"]]
-        others = [*mine.background, *_left]
-        _left.clear()
-        seen = {"delivered": mine.delivered, "failed": mine.failed} if "work" not in one else {}
-        if raised is None and others:
-            raised = others.pop(0)
-        line = {"number": one["number"], "records": records, "raised": raised, "others": others}
-        out({**line, **seen})
-
-    threading.excepthook = hook
+    threading.excepthook = _ended_thread
     threading.Thread.__init__ = _made  # type: ignore[method-assign]
     asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(asked,), daemon=True).start()
-    out({"ready": True})
+    program.say({"ready": True})
     with ThreadPoolExecutor(_MOST) as threads:
         while one := asked.get():
             if "work" not in one:
-                threads.submit(run, one)
+                threads.submit(program.run, one)
                 continue
             try:
-                run(one)
+                program.run(one)
             except KeyboardInterrupt:
                 return
 

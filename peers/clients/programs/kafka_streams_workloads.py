@@ -10,11 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import jpype
-from java_producing import CLIENTS, STRING, close, poll, properties
+from java_client import READS, close, poll, properties
+from java_machine import java, jpype, kafka
 from work import Missing, Reader, Work
 
-_COMMON = jpype.JPackage("org.apache.kafka.common")
 _STREAMS = jpype.JPackage("org.apache.kafka.streams")
 _SERDE = "org.apache.kafka.common.serialization.Serdes$StringSerde"
 
@@ -44,11 +43,17 @@ def read_process_write(work: Work) -> int:
 
 
 def _settings(work: Work, state: Path) -> Any:
-    serdes = {"default_key_serde": _SERDE, "default_value_serde": _SERDE}
-    own = {"application_id": work.group, "state_dir": state, **serdes}
+    own = {
+        "application.id": work.group,
+        "state.dir": state,
+        "default.key.serde": _SERDE,
+        "default.value.serde": _SERDE,
+        "processing.guarantee": "exactly_once_v2",
+    }
+    made = properties(work, "streams", own)
     if hasattr(_STREAMS.StreamsConfig, "GROUP_PROTOCOL_CONFIG"):
-        own["group_protocol"] = "streams"
-    return properties(work, processing_guarantee="exactly_once_v2", client_id="streams", **own)
+        made.setProperty("group.protocol", "streams")
+    return made
 
 
 def _topology(work: Work) -> Any:
@@ -84,12 +89,11 @@ def _topology(work: Work) -> Any:
 
 def _consumer(work: Work) -> Any:
     """Of the copies: it reads from their beginning what is committed."""
-    coded = {"key_deserializer": f"{STRING}Deserializer"}
-    coded["value_deserializer"] = f"{STRING}Deserializer"
-    own = {"isolation_level": "read_committed", "auto_offset_reset": "earliest", **coded}
-    consumer = CLIENTS.consumer.KafkaConsumer(properties(work, client_id="copies", **own))
-    places = [_COMMON.TopicPartition(work.output, number) for number in range(work.partitions)]
-    consumer.assign(jpype.java.util.Arrays.asList(places))
+    own = {**READS, "isolation.level": "read_committed", "auto.offset.reset": "earliest"}
+    consumer = kafka("clients.consumer.KafkaConsumer")(properties(work, "copies", own))
+    place = kafka("common.TopicPartition")
+    places = [place(work.output, number) for number in range(work.partitions)]
+    consumer.assign(java("util.Arrays").asList(places))
     return consumer
 
 
