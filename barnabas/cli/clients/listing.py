@@ -16,7 +16,7 @@ from barnabas.peers.clients.registry import LIBRARIES
 def list_clients(as_json: bool) -> None:
     """Libraries with the release that is run if nobody names one, and workloads."""
     output = Output()
-    clients = [(with_release(name), what) for name, what, _ in LIBRARIES]
+    clients = [(with_release(one.name), one.what) for one in LIBRARIES]
     if as_json:
         for client, what in clients:
             output.raw(json.dumps({"client": client, "what": what}))

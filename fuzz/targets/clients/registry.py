@@ -9,7 +9,7 @@ from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnknownClientError
-from barnabas.peers.clients.registry import WITH_SESSIONS, WITHOUT_SESSIONS, find
+from barnabas.peers.clients.registry import WITH_SESSIONS, find
 
 COMMAND: Final = "command:"
 """What stands in front of a command line, with {bootstrap} and {topic} in it."""
@@ -35,7 +35,7 @@ def library(text: str) -> Client:
     Raises UnknownClientError, and Misuse for one that has no sessions for the fuzzer.
     """
     found = find(text, WITH_SESSIONS)
-    if found.library in WITHOUT_SESSIONS:
+    if found.library not in WITH_SESSIONS:
         why = (
             f"{found.library} has no sessions for the fuzzer; `barnabas clients` runs its workloads"
         )

@@ -71,7 +71,7 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
         *((name, registry.find(name).prepare) for name in (*GO, *NODE, RUST, STREAMS)),
     ]
     assert {name.partition("@")[0] for name, _ in clients} == {
-        name for name, _, _ in registry.LIBRARIES
+        one.name for one in registry.LIBRARIES
     }
     shorter = {one.name: one._replace(records=40) for one in WORKLOADS if not one.runs}
     all_once = Asked(clients, [*shorter.values()], [], trials=1)

@@ -14,7 +14,7 @@ from barnabas.peers.clients import golang, python
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.golang import SOURCES
 from barnabas.peers.clients.java import java_program
-from barnabas.peers.clients.registry import INSTALLED, LIBRARIES, find, installed_by
+from barnabas.peers.clients.registry import LIBRARIES, find, installed_by
 
 PROGRAMS = Path(python.__file__).parent / "programs"
 
@@ -50,12 +50,11 @@ def test_every_program_in_go_has_every_session(program: Path) -> None:
     text = program.read_text()
     found = set(re.findall(r'^\t"([\w-]+)": ', text, re.MULTILINE))
     assert set(EVERYBODYS) <= found <= set(WORKLOADS)
-    assert program.parent.name.replace("_", "-") in {name for name, _, _ in LIBRARIES}
+    assert program.parent.name.replace("_", "-") in {one.name for one in LIBRARIES}
 
 
 def test_how_each_library_is_had_is_known() -> None:
-    assert INSTALLED.keys() == {name for name, _, _ in LIBRARIES}
-    assert all(installed_by(f"{name}@1.2").endswith("1.2") for name in INSTALLED)
+    assert all(installed_by(f"{one.name}@1.2").endswith("1.2") for one in LIBRARIES)
 
 
 def test_a_release_of_streams_that_is_too_old_is_told() -> None:

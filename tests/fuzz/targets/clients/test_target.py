@@ -20,7 +20,7 @@ from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.targets.clients.registry import client
 from barnabas.fuzz.targets.clients.target import ClientTarget
-from barnabas.peers.clients.registry import WITHOUT_SESSIONS
+from barnabas.peers.clients.registry import LIBRARIES
 from tests.fuzz.targets.clients.own_target import (
     OTHERS,
     OWN,
@@ -178,7 +178,7 @@ def test_a_client_does_not_outlive_who_was_killed() -> None:
             os.close(child)
 
 
-@pytest.mark.parametrize("name", WITHOUT_SESSIONS)
+@pytest.mark.parametrize("name", [one.name for one in LIBRARIES if not one.sessions])
 def test_a_library_without_sessions_is_no_target(name: str) -> None:
     with pytest.raises(Misuse, match=rf"^{name} has no sessions for the fuzzer"):
         client(f"{name}@1.2.3")
