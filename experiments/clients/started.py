@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
 
-from barnabas.peers.apache.guard import Guard
+from barnabas.peers import processes
 from barnabas.peers.clients.client import Program
 
 LOOK: Final = 0.2
@@ -65,20 +65,13 @@ class Started:
         self._printed, self._kept, self._part = 0, 0, b""
         self._late = False
         self._mark = secrets.token_hex(8)
-        self._guard = Guard()
-        try:
-            self._process = subprocess.Popen(  # noqa: S603 - a program of ours, or the user's
-                program.line,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=None if beside is None else subprocess.PIPE,
-                env={**os.environ, **program.environment, _MARK: self._mark},
-                start_new_session=True,
-            )
-        except BaseException:
-            self._guard.close()
-            raise
-        self._guard.enter(self._process.pid)
+        self._process = processes.start(
+            program.line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None if beside is None else subprocess.PIPE,
+            env={**os.environ, **program.environment, _MARK: self._mark},
+        )
         self._pipes = selectors.DefaultSelector()
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
@@ -92,13 +85,8 @@ class Started:
 
     def __exit__(self, *_: object) -> None:
         """End it with all that it started."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(SOON)
+        processes.end(self._process)
         _sweep(f"{_MARK}={self._mark}".encode())
-        self._guard.leave(self._process.pid)
-        self._guard.close()
         self._pipes.close()
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:

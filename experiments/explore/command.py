@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from barnabas.peers import processes
 
 
 class CommandError(RuntimeError):
@@ -71,13 +72,12 @@ def run_command(
     began = time.monotonic()
     with output.open("wb") as printed:
         try:
-            process = subprocess.Popen(  # noqa: S603 - it is what the user wants run
+            process = processes.start(
                 arguments,
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **environment},
-                start_new_session=True,
             )
         except OSError as problem:
             raise CommandError(f"can't run {arguments[0]}: {problem.strerror}") from None
@@ -87,18 +87,7 @@ def run_command(
                 code = process.wait(limit)
             return Ended(code, time.monotonic() - began)
         finally:
-            _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End its whole process group, gently first if it is still at work."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+            processes.end(process, GRACE)
 
 
 def last_line(output: Path) -> str:

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from barnabas.peers.apache.guard import Guard
 from barnabas.peers.apache.jvm import LOG4J, Jvm, command, logging_flags
 from barnabas.peers.apache.settings import (
     HOST,
@@ -62,13 +61,13 @@ def _cluster_id() -> str:
     return text.rstrip("=")
 
 
-def zookeeper(plan: Plan, jars: Sequence[Path], directory: Path, guard: Guard) -> Jvm:
+def zookeeper(plan: Plan, jars: Sequence[Path], directory: Path) -> Jvm:
     """ZooKeeper in a JVM of its own, with its files in `directory`."""
     directory.mkdir()
     config = directory / "zoo.cfg"
     config.write_text(zoo_cfg(plan, directory / "data"))
     main = ("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(config))
-    return _jvm("ZooKeeper", plan.release, jars, main, directory, guard, OTHER_HEAP)
+    return _jvm("ZooKeeper", plan.release, jars, main, directory, OTHER_HEAP)
 
 
 def broker(
@@ -76,7 +75,6 @@ def broker(
     node: Node,
     jars: Sequence[Path],
     extra: Mapping[str, str],
-    guard: Guard,
     levels: Mapping[str, str],
 ) -> Jvm:
     """A broker, with its files in its node's directory; levels: of its loggers, if not WARN."""
@@ -88,10 +86,10 @@ def broker(
         (data / "meta.properties").write_text(meta_properties(plan, node))
     main = ("kafka.Kafka", str(config))
     name = f"broker {node.id} of Kafka {plan.release.version}"
-    return _jvm(name, plan.release, jars, main, node.directory, guard, BROKER_HEAP, levels)
+    return _jvm(name, plan.release, jars, main, node.directory, BROKER_HEAP, levels)
 
 
-def format_storage(plan: Plan, jars: Sequence[Path], guard: Guard, patience: float) -> None:
+def format_storage(plan: Plan, jars: Sequence[Path], patience: float) -> None:
     """Make the brokers' directories those of a new KRaft cluster, where that takes Kafka's tool.
 
     It runs for the first node; the others get a copy of what it says about the cluster. Raises
@@ -108,7 +106,6 @@ def format_storage(plan: Plan, jars: Sequence[Path], guard: Guard, patience: flo
         jars,
         main,
         first.directory,
-        guard,
         OTHER_HEAP,
     ).run(patience)
     for node in others:
@@ -123,7 +120,6 @@ def _jvm(
     jars: Sequence[Path],
     main: Sequence[str],
     directory: Path,
-    guard: Guard,
     heap: str,
     levels: Mapping[str, str] = MappingProxyType({}),
 ) -> Jvm:
@@ -133,4 +129,4 @@ def _jvm(
         own = "".join(f"log4j.logger.{name}={level}\n" for name, level in levels.items())
         logging.write_text(LOG4J + own)
         flags = (*flags, f"-Dlog4j.configuration={logging.as_uri()}")
-    return Jvm(name, command(jars, main, heap=heap, flags=flags), directory / "log.txt", guard)
+    return Jvm(name, command(jars, main, heap=heap, flags=flags), directory / "log.txt")

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from barnabas.peers import processes
 from barnabas.peers.apache import boot, probe
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.errors import BootError, UnknownVersionError
-from barnabas.peers.apache.guard import Guard
 from barnabas.peers.apache.jvm import Jvm
 from barnabas.peers.apache.settings import HOST, Node
 from barnabas.peers.apache.versions import Mode, release
@@ -129,23 +128,20 @@ class ApacheCluster:
 
     def _start(self, stack: contextlib.ExitStack, jars: Sequence[Path]) -> None:
         deadline = time.monotonic() + self._timeout
-        temporary = tempfile.TemporaryDirectory(prefix="barnabas-", ignore_cleanup_errors=True)
-        directory = Path(stack.enter_context(temporary))
-        guard = Guard(directory)
-        stack.callback(guard.close)
+        directory = stack.enter_context(processes.folder())
         plan = boot.plan(self.release, self.mode, self._count, directory)
         if self.mode is Mode.ZOOKEEPER:
-            keeper = boot.zookeeper(plan, jars, directory / "zookeeper", guard)
+            keeper = boot.zookeeper(plan, jars, directory / "zookeeper")
             stack.callback(keeper.end)
             keeper.start()
             ready_or_raise(keeper, partial(probe.keeps, plan.zookeeper_port), deadline)
             self.zookeeper, self._zookeeper_port = keeper, plan.zookeeper_port
         self.nodes = {}
         for node in plan.nodes:
-            jvm = boot.broker(plan, node, jars, self._settings, guard, self._levels)
+            jvm = boot.broker(plan, node, jars, self._settings, self._levels)
             stack.callback(jvm.end)
             self.nodes[node.id] = Broker(node, jvm)
-        boot.format_storage(plan, jars, guard, deadline - time.monotonic())
+        boot.format_storage(plan, jars, deadline - time.monotonic())
         for broker in self.nodes.values():
             broker.jvm.start()
         everybody = set(self.nodes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -11,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from barnabas.peers import processes
 from barnabas.peers.apache.errors import BootError
-from barnabas.peers.apache.guard import Guard
 from barnabas.peers.apache.java import java
 
 QUICK: Final = (
@@ -70,11 +69,10 @@ def command(
 class Jvm:
     """A process that can be started more than once; what it prints is appended to `log`."""
 
-    def __init__(self, name: str, line: Sequence[str], log: Path, guard: Guard) -> None:
+    def __init__(self, name: str, line: Sequence[str], log: Path) -> None:
         self.name = name
         self.log = log
         self._line = list(line)
-        self._guard = guard
         self._process: subprocess.Popen[bytes] | None = None
         self._from = 0
         self.exit_code: int | None = None
@@ -87,13 +85,9 @@ class Jvm:
             self._ended(self._process)
         return None if self._process is None else self._process.pid
 
-    def start(self) -> None:
-        """Start it. Raises RuntimeError if it runs already."""
-        self._start()
-
     def run(self, patience: float) -> None:
         """Start it and wait for its end. Raises BootError if it fails or takes more seconds."""
-        process = self._start()
+        process = self.start()
         try:
             code = process.wait(patience)
         except subprocess.TimeoutExpired:
@@ -124,35 +118,22 @@ class Jvm:
         process = self._process
         if process is None or self.pid is None:
             return
-        with contextlib.suppress(ProcessLookupError):  # it may end by itself at any moment
-            if patience:
-                os.killpg(process.pid, signal.SIGTERM)
-                os.killpg(process.pid, signal.SIGCONT)  # one that is paused would not hear it
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(patience)
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        processes.end(process, patience)
         self._ended(process)
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it. Raises RuntimeError if it runs already."""
         if self.pid is not None:
             raise RuntimeError(f"{self.name} is running already")
         self._from = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603 (java, by its whole path)
-                self._line,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=self.log.parent,
-                start_new_session=True,
+            self._process = processes.start(
+                self._line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.log.parent
             )
-        self._guard.enter(self._process.pid)
         return self._process
 
     def _ended(self, process: subprocess.Popen[bytes]) -> None:
-        self._guard.leave(process.pid)
+        processes.guard().leave(process.pid)
         self._process = None
         self.exit_code = process.returncode
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
 from functools import partial
-from pathlib import Path
 from typing import Self
 
+from barnabas.peers import processes
 from barnabas.peers.apache import boot, probe
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.cluster import ready_or_raise
-from barnabas.peers.apache.guard import Guard
 from barnabas.peers.apache.jvm import Jvm
 from barnabas.peers.apache.settings import HOST
 from barnabas.peers.apache.versions import Mode, release
@@ -36,12 +34,9 @@ class ZooKeeper:
     def __enter__(self) -> Self:
         jars = class_path(self._release.coordinates)
         with contextlib.ExitStack() as stack:
-            temporary = tempfile.TemporaryDirectory(prefix="barnabas-", ignore_cleanup_errors=True)
-            directory = Path(stack.enter_context(temporary))
-            guard = Guard(directory)
-            stack.callback(guard.close)
+            directory = stack.enter_context(processes.folder())
             plan = boot.plan(self._release, Mode.ZOOKEEPER, 0, directory)
-            self.process = boot.zookeeper(plan, jars, directory / "zookeeper", guard)
+            self.process = boot.zookeeper(plan, jars, directory / "zookeeper")
             stack.callback(self.process.end)
             self.process.start()
             deadline = time.monotonic() + self._timeout

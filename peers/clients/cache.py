@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import os
 import re
-import signal
 import subprocess
 import threading
 import time
@@ -16,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.location import cache
-from barnabas.peers.apache.guard import Guard
+from barnabas.peers import processes
 from barnabas.peers.clients.errors import UnavailableClientError
 
 _LINES: Final = 3
@@ -64,18 +62,14 @@ def run(
 ) -> str:
     """Run a command to its end; returns what it printed. Raises UnavailableClientError, with what it said
     last, if it fails."""
-    until = time.monotonic() + seconds
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    how = {"cwd": within, "env": environment, "stdin": subprocess.DEVNULL, "text": True}
     try:
-        with _group(line, within, environment) as process:
-            while True:
-                try:
-                    out, problems = process.communicate(timeout=_LOOK)
-                    break
-                except subprocess.TimeoutExpired:
-                    _go_on(what)
-                    if time.monotonic() > until:
-                        why = f"{what}: it had not ended after {seconds:g} s"
-                        raise UnavailableClientError(why) from None
+        with processes.start(line, **how, **pipes) as process:
+            try:
+                out, problems = _ended(process, what, seconds)
+            finally:
+                processes.end(process)
     except OSError as problem:
         raise UnavailableClientError(f"{what}: {problem}") from None
     if process.returncode:
@@ -87,31 +81,17 @@ def run(
     return out
 
 
-@contextlib.contextmanager
-def _group(
-    line: Sequence[str], within: Path | None, environment: Mapping[str, str] | None
-) -> Iterator[subprocess.Popen[str]]:
-    """A command (pip, go, npm, cargo) that ends with all that it started, and with us."""
-    with (
-        contextlib.closing(Guard()) as guard,
-        subprocess.Popen(  # noqa: S603
-            line,
-            cwd=within,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        ) as process,
-    ):
-        guard.enter(process.pid)
+def _ended(process: subprocess.Popen[str], what: str, seconds: float) -> tuple[str, str]:
+    """Wait for the end of a command; returns what it printed."""
+    until = time.monotonic() + seconds
+    while True:
         try:
-            yield process
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            guard.leave(process.pid)
+            return process.communicate(timeout=_LOOK)
+        except subprocess.TimeoutExpired:
+            _go_on(what)
+            if time.monotonic() > until:
+                why = f"{what}: it had not ended after {seconds:g} s"
+                raise UnavailableClientError(why) from None
 
 
 def _locked(lock: int) -> bool:

@@ -13,7 +13,6 @@ import json
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,8 +22,7 @@ from barnabas.captures.host_port import endpoint_text
 from barnabas.designs.brokers.listener import Address
 from barnabas.designs.brokers.processes.designs import DESIGNS
 from barnabas.designs.brokers.processes.session import EXPIRY
-from barnabas.peers import apache
-from barnabas.peers.apache.guard import Guard
+from barnabas.peers import apache, processes
 
 EMBEDDED: Final = "embedded"
 """In place of an address: a ZooKeeper of its own."""
@@ -103,13 +101,8 @@ class ProcessCluster:
             self._make_topics()
             folder = self._data
             if folder is None:
-                temporary = tempfile.TemporaryDirectory(
-                    prefix="barnabas-", ignore_cleanup_errors=True
-                )
-                folder = Path(stack.enter_context(temporary))
+                folder = stack.enter_context(processes.folder())
             folder.mkdir(parents=True, exist_ok=True)
-            self._guard = Guard(folder if self._data is None else None)
-            stack.callback(self._guard.close)
             stack.callback(self._end)
             for node in range(1, self._count + 1):
                 self._start(node, folder.absolute())
@@ -128,7 +121,7 @@ class ProcessCluster:
             code = self._processes[node].poll()
             if code is not None:
                 found[node] = code
-                self._guard.leave(self.brokers.pop(node).pid)
+                processes.guard().leave(self.brokers.pop(node).pid)
         return found
 
     @property
@@ -192,15 +185,13 @@ class ProcessCluster:
             "listen": self._address(node),
         }
         program = "barnabas.designs.brokers.processes.program"
-        self._processes[node] = subprocess.Popen(  # noqa: S603 (a module of ours)
+        self._processes[node] = processes.start(
             [sys.executable, "-m", program, json.dumps(options)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._notes,
             text=True,
-            start_new_session=True,  # Ctrl-C is for who has started it
         )
-        self._guard.enter(self._processes[node].pid)  # one that is stopped hears no end of stdin
 
     def _started(self, node: int) -> None:
         process = self._processes[node]
@@ -221,7 +212,7 @@ class ProcessCluster:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(max(0.0, until - time.monotonic()))
                 process.kill()
-            self._guard.leave(process.pid)
+            processes.guard().leave(process.pid)
 
 
 def _embedded(stack: contextlib.ExitStack) -> str:

@@ -6,10 +6,8 @@ import contextlib
 import json
 import selectors
 import socket
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final, Self
 
 from barnabas.fuzz.answering.broker import Connection, Reply
@@ -18,7 +16,7 @@ from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states.clients.alphabets import ClientAlphabet
 from barnabas.fuzz.states.clients.steered import WAITS, Steered
 from barnabas.fuzz.targets.clients.child import Child
-from barnabas.peers.apache.guard import Guard
+from barnabas.peers import processes
 from barnabas.peers.clients.client import Client
 from barnabas.peers.clients.errors import UnavailableClientError
 
@@ -66,9 +64,7 @@ class ClientConversation:
         except UnavailableClientError as problem:
             raise CannotRun(str(problem)) from None
         with contextlib.ExitStack() as stack:
-            self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            self._guard = Guard(self._folder)
-            stack.callback(self._guard.close)
+            self._folder = stack.enter_context(processes.folder())
             self._selector = stack.enter_context(selectors.DefaultSelector())
             stack.callback(self._let_go)
             stack.callback(self._end)
@@ -134,14 +130,7 @@ class ClientConversation:
 
     def _started(self) -> Child:
         if self._child is None:
-            environment = self._program.environment
-            self._child = Child(
-                self._program.line,
-                self._folder,
-                self._selector,
-                self._guard,
-                environment=environment,
-            )
+            self._child = Child(self._program, self._folder, self._selector)
             self._until(lambda: bool(self._alive.answers) or self._alive.ended, STARTS)
             if not self._child.answers:
                 raise CannotRun(f"{self.name} does not start: {self._child.death().last_words}")

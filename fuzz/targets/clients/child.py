@@ -11,14 +11,14 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.coverage.agent import Counted
 from barnabas.fuzz.targets.clients.forked import ForkServer, Started
-from barnabas.peers.apache.guard import Guard
+from barnabas.peers import processes
+from barnabas.peers.clients.client import Program
 
 ADDRESS_SPACE: Final = 8 << 30
 """Bytes a client may map: what takes more has lost its mind, and must not take the machine with it."""
@@ -35,19 +35,16 @@ _LOG_FULL: Final = 64 << 20
 class Child:
     """One process, from its making to `end`. Its output is read through the selector.
 
-    line: the command. guard: ends it if this process is gone. server: forks it in the place of the command,
-    in a folder and an environment of its own. counted: of one that counts its lines. Raises OSError if it
-    can't be started.
+    program: its command and environment. server: forks it in the place of the command, in a folder and an
+    environment of its own. counted: of one that counts its lines. Raises OSError if it can't be started.
     """
 
     def __init__(
         self,
-        line: Sequence[str],
+        program: Program,
         folder: Path,
         selector: selectors.BaseSelector,
-        guard: Guard,
         *,
-        environment: Mapping[str, str],
         server: ForkServer | None = None,
         counted: Counted | None = None,
         address_space: int = ADDRESS_SPACE,
@@ -58,14 +55,13 @@ class Child:
         self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in end)
         try:
             self._process: Started = (
-                subprocess.Popen(  # noqa: S603 (a command of ours or the user's)
-                    line,
+                processes.start(
+                    program.line,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._log,
                     cwd=folder,
-                    env={**os.environ, **environment, **own},
-                    start_new_session=True,
+                    env={**os.environ, **program.environment, **own},
                 )
                 if server is None
                 else server.start(self._log.fileno())
@@ -76,8 +72,6 @@ class Child:
                 counted.close()
             raise
         self.pid = self._process.pid
-        self._guard = guard
-        guard.enter(self.pid)
         with contextlib.suppress(ProcessLookupError):
             resource.prlimit(self.pid, resource.RLIMIT_AS, (address_space, address_space))
             resource.prlimit(self.pid, resource.RLIMIT_CORE, (0, 0))
@@ -180,7 +174,7 @@ class Child:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
         if self._process.poll() is None:
-            self._kill()
+            processes.end(self._process)
         size = os.fstat(self._log.fileno()).st_size
         first = min(self._looked_at, size)
         said = os.pread(self._log.fileno(), _LAST_WORDS, first)
@@ -193,17 +187,12 @@ class Child:
         if self._counted is not None:
             self._counted.close()
         if self._process.poll() is None:
-            self._kill()
+            processes.end(self._process)
         if not self.ended:
             self._selector.unregister(self._out)
             self.ended = True
-        self._guard.leave(self.pid)
+        processes.guard().leave(self.pid)
         for pipe in (self._process.stdin, self._process.stdout, self._log):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
-        self._process.wait()

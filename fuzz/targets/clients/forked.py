@@ -11,11 +11,11 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, Protocol
 
-from barnabas.peers.apache.guard import Guard
+from barnabas.peers import processes
+from barnabas.peers.clients.client import Program
 
 FORKS: Final = "forks"
 """The argument with which a program does so."""
@@ -27,19 +27,12 @@ _CODE: Final = 16
 """Bytes of an exit code, at most."""
 
 
-class Started(Protocol):
-    """A process, as subprocess.Popen has it."""
+class Started(processes.Process, Protocol):
+    """A process with pipes, as subprocess.Popen has it."""
 
-    pid: int
     stdin: IO[bytes] | None
     stdout: IO[bytes] | None
     returncode: int | None
-
-    def poll(self) -> int | None:
-        """Its exit code, if it has ended."""
-
-    def wait(self, timeout: float | None = None) -> int:
-        """The same, once it has. Raises subprocess.TimeoutExpired."""
 
 
 class Forked:
@@ -76,14 +69,12 @@ class ForkServer:
     """A server, from the first process that it is asked for to `close`; many threads may ask. One that has
     died is started anew.
 
-    line: the program's command. guard: ends it if this process is gone.
+    program: its command and environment.
     """
 
-    def __init__(
-        self, line: Sequence[str], folder: Path, guard: Guard, *, environment: Mapping[str, str]
-    ) -> None:
-        self._line, self._folder, self._guard = line, folder, guard
-        self._environment = {**os.environ, **environment}
+    def __init__(self, program: Program, folder: Path) -> None:
+        self._line, self._folder = program.line, folder
+        self._environment = {**os.environ, **program.environment}
         self._asking = threading.Lock()
         self._control = socket.socket(socket.AF_UNIX)
         self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in close)
@@ -104,6 +95,7 @@ class ForkServer:
         finally:
             for one in (asked, says, tells):
                 os.close(one)
+        processes.guard().enter(pid)
         return Forked(pid, stdin, stdout, told)
 
     def _asked(self, *descriptors: int) -> int:
@@ -125,16 +117,14 @@ class ForkServer:
         self._control, theirs = socket.socketpair()
         self._control.settimeout(_STARTS)
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 (a command of ours)
+            self._process = processes.start(
                 [*self._line, FORKS],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
                 cwd=self._folder,
                 env=self._environment,
-                start_new_session=True,
             )
-        self._guard.enter(self._process.pid)
 
     def _last_words(self) -> str:
         size = os.fstat(self._log.fileno()).st_size
@@ -150,10 +140,7 @@ class ForkServer:
     def _end(self) -> None:
         self._control.close()
         if self._process is not None:
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(1.0)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            self._guard.leave(self._process.pid)
+            processes.end(self._process)
             self._process = None

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import selectors
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Final, Self
 
 from barnabas.fuzz.answering.broker import Broker
@@ -33,7 +31,7 @@ from barnabas.fuzz.targets.clients.side_by_side import AGAIN, SideBySide
 from barnabas.fuzz.targets.clients.survey import Survey
 from barnabas.fuzz.targets.clients.worker import Worker
 from barnabas.fuzz.targets.clients.workloads import WORKLOADS
-from barnabas.peers.apache.guard import Guard
+from barnabas.peers import processes
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.registry import COUNTED
@@ -115,16 +113,13 @@ class ClientTarget:
         except UnavailableClientError as problem:
             raise CannotRun(str(problem)) from None
         with contextlib.ExitStack() as stack:
-            self._folder = Path(tempfile.mkdtemp(prefix="barnabas-client-"))
-            self._guard = Guard(self._folder)
-            stack.callback(self._guard.close)
+            self._folder = stack.enter_context(processes.folder())
             if self._counts:
                 self.meter = meter(self._client, self._ready)
                 stack.callback(self.meter.close)
             self._server: ForkServer | None = None
             if self._ready.forks:
-                line, own = self._ready.line, self._ready.environment
-                self._server = ForkServer(line, self._folder, self._guard, environment=own)
+                self._server = ForkServer(self._ready, self._folder)
                 stack.callback(self._server.close)
             self._selector = stack.enter_context(selectors.DefaultSelector())
             # of several sessions, nobody could say which one reached a line
@@ -291,15 +286,9 @@ class ClientTarget:
         )
 
     def _start(self, selector: selectors.BaseSelector, bootstrap: str) -> Child:
-        line = self._ready.line
+        program = self._ready
         if self._each:
-            line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in line]
-        return Child(
-            line,
-            self._folder,
-            selector,
-            self._guard,
-            environment=self._ready.environment,
-            server=self._server,
-            counted=self.meter.begin() if self.meter is not None else None,
-        )
+            line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in program.line]
+            program = program._replace(line=line)
+        counted = self.meter.begin() if self.meter is not None else None
+        return Child(program, self._folder, selector, server=self._server, counted=counted)

@@ -15,7 +15,7 @@ from barnabas.experiments.clients.started import MIB, Stopped
 from barnabas.experiments.clients.verdict import GAVE_UP, NOT_OFFERED
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.python import program
-from tests.peers.apache.test_guard import gone
+from tests.peers.test_guard import gone
 from tests.places import ROOT
 
 ASKED = {"bootstrap": "h:1", "topic": "t", "work": {"records": 3}}

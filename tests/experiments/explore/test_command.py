@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.experiments.explore.command import Surroundings, last_line, run_command
-from tests.peers.apache.test_guard import gone
+from tests.peers.test_guard import gone
 
 
 def python(code: str) -> list[str]:

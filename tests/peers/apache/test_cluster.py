@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from barnabas.peers import processes as started
 from barnabas.peers.apache import (
     ApacheCluster,
     BootError,
     Mode,
     UnknownVersionError,
     boot,
-    cluster,
     probe,
 )
-from barnabas.peers.apache.guard import Guard
 from barnabas.peers.apache.probe import ask
 from barnabas.specs import NAMES
 
@@ -164,11 +165,14 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The directories of clusters that are started from now on."""
     directories: list[Path] = []
 
-    def guard(path: Path) -> Guard:
-        directories.append(path)
-        return Guard(path)
+    @contextlib.contextmanager
+    def folder() -> Iterator[Path]:
+        with temporary() as path:
+            directories.append(path)
+            yield path
 
-    monkeypatch.setattr(cluster, "Guard", guard)
+    temporary = started.folder
+    monkeypatch.setattr(started, "folder", folder)
     return directories
 
 

@@ -5,29 +5,26 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from barnabas.peers.apache.errors import BootError
-from barnabas.peers.apache.guard import Guard
 from barnabas.peers.apache.jvm import Jvm
 
 Start = Callable[..., Jvm]
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Iterator[Start]:
+def made(tmp_path: Path) -> Start:
     """What makes a process of a command or a shell script, which has not been started."""
-    guard = Guard(tmp_path / "guarded")
 
     def make(text: str | list[str]) -> Jvm:
         line = ["sh", "-c", text] if isinstance(text, str) else text
-        return Jvm("it", line, tmp_path / "log.txt", guard)
+        return Jvm("it", line, tmp_path / "log.txt")
 
-    yield make
-    guard.close()
+    return make
 
 
 @pytest.fixture

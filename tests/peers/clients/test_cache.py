@@ -15,7 +15,7 @@ import pytest
 
 from barnabas.peers.clients.cache import ended_by, folder, run
 from barnabas.peers.clients.errors import UnavailableClientError
-from tests.peers.apache.test_guard import gone
+from tests.peers.test_guard import gone
 
 STARTS = """
 import subprocess, sys

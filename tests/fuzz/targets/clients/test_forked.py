@@ -17,9 +17,9 @@ import pytest
 
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.forked import ForkServer
-from barnabas.peers.apache.guard import Guard
+from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.python import program
-from tests.peers.apache.test_guard import gone
+from tests.peers.test_guard import gone
 
 OWN = """
 import os, sys, threading
@@ -39,12 +39,10 @@ def die(bootstrap, topic):
 class Forking(NamedTuple):
     server: ForkServer
     folder: Path
-    guard: Guard
     selector: selectors.DefaultSelector
 
     def child(self) -> Child:
-        own = self.folder, self.selector, self.guard
-        return Child((), *own, environment={}, server=self.server)
+        return Child(Program(()), self.folder, self.selector, server=self.server)
 
     def said(self, child: Child, run: str) -> dict[str, Any]:
         """What it says to a session, once it has said that it is ready."""
@@ -59,10 +57,10 @@ class Forking(NamedTuple):
 def _forking(folder: Path, library: str = OWN) -> Iterator[Forking]:
     (folder / "own_sessions.py").write_text(library)
     line = [one for one in program(Path(sys.executable), "own").line if one != "-E"]
-    with contextlib.closing(Guard(folder)) as guard, selectors.DefaultSelector() as selector:
-        server = ForkServer(line, folder, guard, environment={"PYTHONPATH": str(folder)})
+    with selectors.DefaultSelector() as selector:
+        server = ForkServer(Program(line, {"PYTHONPATH": str(folder)}), folder)
         try:
-            yield Forking(server, folder, guard, selector)
+            yield Forking(server, folder, selector)
         finally:
             server.close()
 

@@ -12,19 +12,16 @@ from typing import Any
 
 import pytest
 
-from barnabas.peers.apache.guard import Guard
+from barnabas.peers.guard import Guard
 from tests.places import ROOT
 
 HOLDER = """
-import subprocess, sys
+import sys
 from pathlib import Path
-from barnabas.peers.apache.guard import Guard
-guard = Guard(Path(sys.argv[1]))
-quiet = {{"stdout": subprocess.DEVNULL, "start_new_session": True}}
-children = [subprocess.Popen(["sleep", "600"], **quiet) for _ in range(2)]
-for child in children:
-    guard.enter(child.pid)
-print(guard._process.pid, *(child.pid for child in children), flush=True)
+from barnabas.peers import processes
+processes.guard().enter(Path(sys.argv[1]))
+children = [processes.start(["sleep", "600"], stdout=-3) for _ in range(2)]
+print(processes.guard()._process.pid, *(child.pid for child in children), flush=True)
 {then}
 """
 
@@ -60,7 +57,9 @@ def test_children_and_directory_go_with_their_process(then: str, tmp_path: Path)
 
 
 def test_what_left_lives_on(tmp_path: Path) -> None:
-    guard = Guard(tmp_path / "files")
+    guard = Guard()
+    guard.enter(tmp_path)
+    guard.leave(tmp_path)
     with (
         subprocess.Popen(["sleep", "600"], start_new_session=True) as left,
         subprocess.Popen(["sleep", "600"], start_new_session=True) as entered,
@@ -72,10 +71,11 @@ def test_what_left_lives_on(tmp_path: Path) -> None:
         assert entered.wait(10) == -signal.SIGKILL
         assert left.poll() is None
         left.kill()
+    assert tmp_path.exists()
 
 
-def test_a_guard_that_was_killed_disturbs_nobody(tmp_path: Path) -> None:
-    guard = Guard(tmp_path / "files")
+def test_a_guard_that_was_killed_disturbs_nobody() -> None:
+    guard = Guard()
     guard._process.kill()
     guard._process.wait()
     guard.enter(1)
