@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -64,6 +65,10 @@ class Row(NamedTuple):
     client: str
     program: Program
     workload: Workload
+
+    def cell(self, scenario: str) -> str:
+        """Return the name of its cell under a scenario."""
+        return cell_name(self.client, self.workload.name, scenario)
 
 
 Done = tuple[list[Cell], list[Callable[[], "Done"]]]
@@ -134,8 +139,7 @@ class Matrix:
         if self.stop.is_set():
             return [], []
         client, _, workload = row
-        name = cell_name(client, workload.name, CONTROL)
-        capture = evidence(self.folder.path, name, 0) / CAPTURE
+        capture = evidence(self.folder.path, row.cell(CONTROL), 0) / CAPTURE
         again = bool(self.asked.cuts) and not capture.exists()
         control = self._cell(row, None, (), again=again)
         if control is None:
@@ -160,53 +164,55 @@ class Matrix:
         self, row: Row, named: Named | None, control: tuple[Trial, ...], *, again: bool = False
     ) -> Cell | None:
         """A cell that is over; None: it was to end before."""
-        client, program, workload = row
         name, scenario = named or (CONTROL, None)
-        about = {"client": client, "workload": workload.name, "scenario": name}
         text = "" if scenario is None else scenario.meta()["scenario"]
-        command = self.asked.commands.get(client, "")
-        known = self.folder.known(cell_name(**about), self.brokers.wanted, text, command)
+        cell, command = row.cell(name), self.asked.commands.get(row.client, "")
+        known = self.folder.known(cell, self.brokers.wanted, text, command)
         if known and not again and not self.asked.again:
             return known
         if self._unreached >= TRIES:
-            return self._over(about, Verdict(word="not run", why=GONE), [])
-        trials: list[Trial] = []
+            return self._over(row, name, Verdict(word="not run", why=GONE))
         try:
-            begun = self.folder.begin(cell_name(**about), text)
-            if scenario and not may_meet(scenario, {kind for one in control for kind in one.asked}):
-                return self._over(about, Verdict(word="not met", why=NOTHING), trials)
-            for number in range(self.asked.trials):
-                seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
-                place = Place(self.brokers.bootstrap(), begun / str(number), self.brokers.makes)
-                trials.append(trial(program, workload, seeded, place, self.stop))
-                if len(trials) >= ENOUGH and not any(one.fired for one in trials) and scenario:
-                    break
+            found, trials = self._tried(row, scenario, self.folder.begin(cell, text), control)
         except Stopped:
             return None
         except (OSError, LogError, BootError, UnavailableError) as problem:
             # one with a number is of a file or a process of this machine
             if getattr(problem, "errno", None) is None:
                 self._unreached += 1
-            found = Verdict(word="not run", why=" ".join(str(problem).split()))
-            trials = []
-        else:
+            why = " ".join(str(problem).split())
+            return self._over(row, name, Verdict(word="not run", why=why))
+        if trials:
             self._unreached = 0
-            if scenario:
-                fatal = scenario.about is not None and scenario.about.fatal
-                found = verdict(workload, control, trials, fatal=fatal)
-            else:
-                found = _control(workload, trials, self.brokers.wanted)
-        return self._over(about, found, trials)
+        return self._over(row, name, found, trials)
 
-    def _over(self, about: dict[str, str], found: Verdict, trials: list[Trial]) -> Cell:
+    def _tried(
+        self, row: Row, scenario: Scenario | None, begun: Path, control: tuple[Trial, ...]
+    ) -> tuple[Verdict, list[Trial]]:
+        """The judgement, and the trials, whose files are in a folder."""
+        if scenario and not may_meet(scenario, {kind for one in control for kind in one.asked}):
+            return Verdict(word="not met", why=NOTHING), []
+        trials: list[Trial] = []
+        for number in range(self.asked.trials):
+            seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
+            place = Place(self.brokers.bootstrap(), begun / str(number), self.brokers.makes)
+            trials.append(trial(row.program, row.workload, seeded, place, self.stop))
+            if len(trials) >= ENOUGH and not any(one.fired for one in trials) and scenario:
+                break
+        if scenario is None:
+            return _control(row.workload, trials, self.brokers.wanted), trials
+        fatal = scenario.about is not None and scenario.about.fatal
+        return verdict(row.workload, control, trials, fatal=fatal), trials
+
+    def _over(self, row: Row, scenario: str, found: Verdict, trials: Sequence[Trial] = ()) -> Cell:
         cell = Cell(
-            client=about["client"],
-            workload=about["workload"],
-            scenario=about["scenario"],
+            client=row.client,
+            workload=row.workload.name,
+            scenario=scenario,
             broker=self.brokers.wanted,
             verdict=found,
             trials=tuple(trials),
-            command=self.asked.commands.get(about["client"], ""),
+            command=self.asked.commands.get(row.client, ""),
         )
         self.folder.add(cell)
         return cell

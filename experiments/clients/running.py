@@ -46,19 +46,24 @@ class Ended(NamedTuple):
     seconds: float
 
 
-def run(
-    program: Program,
-    workload: str,
-    asked: Mapping[str, Any],
-    limit: float,
-    output: Path,
-    stop: threading.Event,
-    began: Callable[[int], None] = lambda pid: None,
-) -> Ended:
-    """Run a workload, at most so many seconds; what the program prints beside goes to a file.
+class Watch(NamedTuple):
+    """How a run is watched."""
 
-    asked: `bootstrap`, `topic` and `work`, as `peers/clients/programs/lines.py` has them. began: is told the
-    program's process. Raises OSError if it can't be started, Stopped.
+    limit: float
+    """Seconds after which it is ended."""
+    stop: threading.Event
+    """Set by whoever wants it to end."""
+    began: Callable[[int], None] = lambda pid: None
+    """Is told the program's process."""
+
+
+def run(
+    program: Program, workload: str, asked: Mapping[str, Any], output: Path, watch: Watch
+) -> Ended:
+    """Run a workload; what the program prints beside its lines goes to a file.
+
+    asked: `bootstrap`, `topic` and `work`, as `peers/clients/programs/lines.py` has them. Raises OSError if
+    it can't be started, Stopped.
     """
     events: list[bytes] = []
     raised, answered = "", False
@@ -68,8 +73,8 @@ def run(
     ):
         start = time.monotonic()
         try:
-            began(process.pid)
-            for text in _said(process, limit, stop):
+            watch.began(process.pid)
+            for text in _said(process, watch):
                 said = heard(text)
                 if "event" in said and len(text) > EVENT:
                     raise PrintedTooMuchError(f"told an event of more than {EVENT} bytes")
@@ -87,12 +92,12 @@ def run(
     return Ended(b"".join(events), raised, code, seconds)
 
 
-def _said(process: Started, limit: float, stop: threading.Event) -> Iterator[bytes]:
+def _said(process: Started, watch: Watch) -> Iterator[bytes]:
     """What one says until its end; one whose time is up says first where it hangs."""
-    yield from process.lines(limit, stop)
+    yield from process.lines(watch.limit, watch.stop)
     if process.code is None:
         process.dump()
-        yield from process.lines(DUMP, stop)
+        yield from process.lines(DUMP, watch.stop)
 
 
 def heard(line: str | bytes) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.experiments.clients.meeting import Asked
-from barnabas.experiments.clients.running import Ended, run
+from barnabas.experiments.clients.running import Ended, Watch, run
 from barnabas.experiments.clients.settings import settings_of
 from barnabas.experiments.clients.uncommitted import uncommitted
 from barnabas.experiments.clients.unfinished import unfinished
@@ -109,10 +109,8 @@ def trial(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with Harness(place.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
-        work = workload.work(stay=STAY)
-        ended, _, findings, left = attempt(
-            program, workload, place, proxy.bootstrap, work, LIMIT, stop
-        )
+        work, watch = workload.work(stay=STAY), Watch(LIMIT, stop)
+        ended, _, findings, left = attempt(program, workload, place, proxy.bootstrap, work, watch)
     hit = [exchange for exchange in proxy.exchanges if exchange.rules]
     return Trial(
         seed=0 if scenario is None else scenario.seed,
@@ -138,17 +136,15 @@ def attempt(
     place: Place,
     bootstrap: str,
     work: Mapping[str, Any],
-    limit: float,
-    stop: threading.Event,
-    began: Callable[[int], None] = lambda pid: None,
+    watch: Watch,
 ) -> Attempt:
-    """Have a program do a workload once, at most so many seconds; its history and output are in the place's
-    folder. bootstrap: where it finds the brokers. Raises as `trial`."""
+    """Have a program do a workload once; its history and output are in the place's folder. bootstrap: where
+    it finds the brokers. Raises as `trial`."""
     topic = f"clients-{secrets.token_hex(5)}"
     prepared = prepare(place, topic, workload)
     asked = {"bootstrap": bootstrap, "topic": topic, "work": work}
     named, output = workload.runs or workload.name, place.folder / "output.txt"
-    ended = run(program, named, asked, limit, output, stop, began)
+    ended = run(program, named, asked, output, watch)
     (place.folder / "history.jsonl").write_bytes(prepared + ended.history)
     try:
         told = history.parse(prepared + ended.history)

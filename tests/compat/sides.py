@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from barnabas.experiments.clients.running import Ended
+from barnabas.experiments.clients.running import Watch as Watched
 from barnabas.experiments.clients.trial import Attempt, Place, attempt
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore.history import (
@@ -39,7 +40,8 @@ def side(
     place.folder.mkdir(parents=True)
     with Watch() as watch:
         try:
-            found = attempt(program, workload, place, bootstrap, work, deadline, stop, watch.follow)
+            how = Watched(deadline, stop, watch.follow)
+            found = attempt(program, workload, place, bootstrap, work, how)
             problem = _problem(found, place, deadline)
         except (OSError, LogError, HistoryError) as why:
             return Side(problem=" ".join(str(why).split()))

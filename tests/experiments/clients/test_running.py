@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients.running import UNANSWERED, Ended, heard, run
+from barnabas.experiments.clients.running import UNANSWERED, Ended, Watch, heard, run
 from barnabas.experiments.clients.started import MIB, Stopped
 from barnabas.experiments.clients.verdict import GAVE_UP, NOT_OFFERED
 from barnabas.peers.clients.client import Program
@@ -31,7 +31,8 @@ RAISES = 'print(json.dumps({"number": 1, "raised": {"class": "a.B", "message": "
 
 def ran(tmp_path: Path, code: str, limit: float = 60) -> Ended:
     program = Program([sys.executable, "-c", TELLS + code])
-    return run(program, "produce", ASKED, limit, tmp_path / "output.txt", threading.Event())
+    watch = Watch(limit, threading.Event())
+    return run(program, "produce", ASKED, tmp_path / "output.txt", watch)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ time.sleep(600)
 
     program = Program([sys.executable, "-c", TELLS + code])
     output, stop = tmp_path / "output.txt", threading.Event()
-    found = run(program, "produce", ASKED, 1, output, stop, await_it)
+    found = run(program, "produce", ASKED, output, Watch(1, stop, await_it))
     assert (found.code, found.history) == (None, SENT)
     assert "most recent call first" in (tmp_path / "output.txt").read_text()
 
@@ -81,7 +82,7 @@ def test_all_can_be_ended(tmp_path: Path) -> None:
     stop.set()
     program = Program([sys.executable, "-c", "import time; time.sleep(600)"])
     with pytest.raises(Stopped):
-        run(program, "produce", ASKED, 600, tmp_path / "output.txt", stop)
+        run(program, "produce", ASKED, tmp_path / "output.txt", Watch(600, stop))
 
 
 @pytest.mark.parametrize(("workload", "told"), [("produce", GAVE_UP), ("no-such", NOT_OFFERED)])
@@ -91,7 +92,8 @@ def test_what_a_program_of_ours_raises_is_told_as_the_judge_knows_it(
     ours = program(Path(sys.executable), "confluent")
     work = {"records": 1, "partitions": 1, "patience": 0.1, "pause": 0, "stay": 0}
     asked = {"bootstrap": "127.0.0.1:1", "topic": "t", "work": work}
-    found = run(ours, workload, asked, 60, tmp_path / "output.txt", threading.Event())
+    watch = Watch(60, threading.Event())
+    found = run(ours, workload, asked, tmp_path / "output.txt", watch)
     assert found.raised.startswith(told)
 
 
@@ -149,11 +151,11 @@ def test_one_that_has_ended_is_not_waited_for_and_what_it_started_ends(
 RUNS = """
 import sys, threading
 from pathlib import Path
-from barnabas.experiments.clients.running import run
+from barnabas.experiments.clients.running import Watch, run
 from barnabas.peers.clients.client import Program
 here = Path(sys.argv[1])
 program = Program([sys.executable, "-c", sys.argv[2], str(here / "pid")])
-run(program, "produce", {}, 600, here / "output.txt", threading.Event())
+run(program, "produce", {}, here / "output.txt", Watch(600, threading.Event()))
 """
 KILLS = """
 import os, signal, sys, time
