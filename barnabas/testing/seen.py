@@ -82,7 +82,7 @@ async def _asked(seen: Sequence[Seen], bootstrap: str, ignore: tuple[str, ...]) 
     from barnabas.peers.replay.cluster import LiveCluster
     from barnabas.peers.replay.connection import LiveConnection
     from barnabas.peers.replay.order import in_order, index
-    from barnabas.peers.replay.player import Player
+    from barnabas.peers.replay.player import Manner, Player
 
     exchanges = list(map(_exchange, seen))
     places = {id(exchange): place for place, exchange in enumerate(exchanges)}
@@ -101,7 +101,7 @@ async def _asked(seen: Sequence[Seen], bootstrap: str, ignore: tuple[str, ...]) 
         lacking = set(found.needed.partitions(found.topics)) - set(await cluster.partitions())
         if lacking:
             await cluster.make(sorted(lacking))
-        player = Player(cluster, dial, found, speed=0, ignore=ignore, done=done)
+        player = Player(cluster, found, done, Manner(speed=0, ignore=ignore))
         await player.play(in_order(exchanges, found.order))
     finally:
         await cluster.stop()

@@ -38,7 +38,7 @@ class LiveCluster:
         self.offered: dict[int, tuple[int, int]] = {}
         """API key -> the versions that the cluster takes."""
         self._bootstrap = list(bootstrap)
-        self._dial = dial
+        self.dial = dial
         self._patience = patience
         self._connection: LiveConnection | None = None
         self._leaders: dict[tuple[str | uuid.UUID, int], int] = {}
@@ -50,7 +50,7 @@ class LiveCluster:
         problems = []
         for address in self._bootstrap:
             try:
-                self._connection = await self._dial(address)
+                self._connection = await self.dial(address)
                 found = await self._ask(API_VERSIONS, {})
                 self.offered = {
                     one["api_key"]: (one["min_version"], one["max_version"])

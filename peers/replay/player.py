@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.errors import first_error
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.cluster import LiveCluster
-from barnabas.peers.replay.connection import Dial
 from barnabas.peers.replay.connections import LiveConnections
 from barnabas.peers.replay.joining import ALONE, Joined
 from barnabas.peers.replay.order import Index
@@ -70,37 +69,38 @@ class _Asked:
     """Node id -> its answer, where one is due."""
 
 
-class Player:
-    """Plays recorded exchanges to a live cluster; `done` gets the outcome of each.
+class Manner(NamedTuple):
+    """How exchanges are played."""
 
-    speed: 10 asks in a tenth of the recorded time; 0 as fast as it goes. allowed: keys of APIs beside
-    those of clients. shift_ms: added to the timestamps of records.
-    """
+    speed: float = 1.0
+    """10 asks in a tenth of the recorded time; 0 as fast as it goes."""
+    allowed: Collection[int] = ()
+    """Keys of APIs in addition to those of clients."""
+    shift_ms: int = 0
+    """Added to the timestamps of records."""
+    ignore: tuple[str, ...] = OF_THE_CLUSTER
+    """Fields that are not compared."""
+    patience: float = PATIENCE
+
+
+class Player:
+    """Plays recorded exchanges to a live cluster; `done` gets the outcome of each."""
 
     def __init__(
         self,
         cluster: LiveCluster,
-        dial: Dial,
         index: Index,
-        *,
-        speed: float = 1.0,
-        allowed: Iterable[int] = (),
-        shift_ms: int = 0,
-        ignore: Iterable[str] = OF_THE_CLUSTER,
         done: Callable[[Outcome], None],
-        patience: float = PATIENCE,
+        manner: Manner = Manner(),  # noqa: B008 (immutable)
     ) -> None:
         self._cluster = cluster
         self._index = index
-        self._speed = speed
-        self._allowed = frozenset(allowed)
-        self._ignore = tuple(ignore)
         self._done = done
-        self._patience = patience
-        self._translation = Translation(index, shift_ms)
+        self._manner = manner
+        self._translation = Translation(index, manner.shift_ms)
         self._sessions = FetchSessions()
         self._joined: Joined[_Asked] = Joined()
-        self._connections = LiveConnections(dial)
+        self._connections = LiveConnections(cluster.dial)
         self._under_way: list[tuple[int, int, asyncio.Task[None]]] = []
         """(when it was answered in the recording, number, the one that waits), a heap."""
 
@@ -110,10 +110,10 @@ class Player:
         began = loop.time()
         try:
             for number, exchange in exchanges:
-                left = left_out(exchange, self._allowed)
+                left = left_out(exchange, self._manner.allowed)
                 if left is None:
-                    if self._speed:
-                        due = (exchange.ts - self._index.began) / 1e9 / self._speed
+                    if self._manner.speed:
+                        due = (exchange.ts - self._index.began) / 1e9 / self._manner.speed
                         await asyncio.sleep(max(began + due - loop.time(), 0))
                     await self._answered(exchange.ts)
                     await self._ask(number, exchange)
@@ -189,10 +189,10 @@ class Player:
         """Wait for the answer, learn from it, compare it."""
         exchange = asked.exchange
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._manner.patience):
                 response = await self._answer(asked)
         except TimeoutError:
-            problem = f"no answer within {self._patience:g} s"
+            problem = f"no answer within {self._manner.patience:g} s"
         except asyncio.CancelledError:
             problem = "the replay was stopped"
         except (OSError, Malformed) as found:
@@ -267,7 +267,7 @@ class Player:
             return Outcome(
                 exchange, version=version, response=live, problem=f"not compared: {problem}"
             )
-        found = compared(exchange.key, versions, wanted, live, self._ignore)
+        found = compared(exchange.key, versions, wanted, live, self._manner.ignore)
         return Outcome(exchange, version=version, response=live, differences=found)
 
     def _learn(self, asked: _Asked, recorded: dict[str, Any], live: dict[str, Any]) -> None:

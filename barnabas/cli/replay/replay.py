@@ -28,7 +28,7 @@ from barnabas.peers.replay.cluster import LiveCluster, Unreachable
 from barnabas.peers.replay.connection import Address, LiveConnection
 from barnabas.peers.replay.order import Index, TooLarge, in_order, index
 from barnabas.peers.replay.outcome import OF_THE_CLUSTER, Outcome
-from barnabas.peers.replay.player import Player
+from barnabas.peers.replay.player import Manner, Player
 from barnabas.peers.replay.topics import CREATE_TOPICS, lacking
 from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -168,16 +168,13 @@ async def _play(asked: Replay, found: Index, report: Report, output: Output) -> 
             report.add(outcome)
             advance()
 
-        player = Player(
-            cluster,
-            dial,
-            found,
+        manner = Manner(
             speed=asked.speed,
             allowed=asked.allowed,
             shift_ms=time.time_ns() // 10**6 - found.began // 10**6 if asked.shift_time else 0,
             ignore=asked.ignore if asked.everything else (*OF_THE_CLUSTER, *asked.ignore),
-            done=done,
         )
+        player = Player(cluster, found, done, manner)
         capture = opened(asked.path, keys=asked.keys)
         only_kafka(capture, "replay")
         again = undamaged(capture, capture.exchanges())

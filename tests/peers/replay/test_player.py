@@ -16,7 +16,7 @@ from barnabas.peers.replay.cluster import LiveCluster, Unreachable
 from barnabas.peers.replay.connection import Gone, LiveConnection
 from barnabas.peers.replay.order import in_order, index
 from barnabas.peers.replay.outcome import Outcome
-from barnabas.peers.replay.player import Player
+from barnabas.peers.replay.player import Manner, Player
 from barnabas.specs.frames import RequestHead, request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
 from barnabas.specs.registry import api
@@ -105,8 +105,8 @@ def play(
             cluster = LiveCluster([address], LiveConnection.open)
             await cluster.start()
             order = index(exchanges)
-            how: Any = {"speed": speed, "done": found.append, "patience": patience}
-            player = Player(cluster, LiveConnection.open, order, **how)
+            manner = Manner(speed=speed, patience=patience)
+            player = Player(cluster, order, found.append, manner)
             await player.play(in_order(exchanges, order.order))
             await cluster.stop()
         return found
