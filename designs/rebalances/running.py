@@ -10,7 +10,7 @@ from typing import Any, Self
 from barnabas.designs.rebalances import arms, broker_log, broker_log_reader, passed
 from barnabas.designs.rebalances.judging import Run
 from barnabas.experiments.experiment import Bench
-from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache import ApacheCluster, JavaOptions
 from barnabas.peers.apache.client import JavaClient
 
 TOPIC = "records"
@@ -28,16 +28,16 @@ class Bed:
         self._numbered = 0
 
     def __enter__(self) -> Self:
-        levels = {**arms.LEVELS, "org.apache.kafka.coordinator.group": "INFO"}
+        java = JavaOptions(levels={**arms.LEVELS, "org.apache.kafka.coordinator.group": "INFO"})
         with ExitStack() as stack:
             self._cluster = stack.enter_context(
-                ApacheCluster(self.version, settings=arms.BROKER, levels=levels, timeout=PATIENCE)
+                ApacheCluster(self.version, settings=arms.BROKER, java=java, timeout=PATIENCE)
             )
-            java = self._client(stack, self.version)
-            java.administer("create", topic=TOPIC, partitions=2)
+            client = self._client(stack, self.version)
+            client.administer("create", topic=TOPIC, partitions=2)
             numbers = [(number % 2, number // 2) for number in range(arms.RECORDS)]
             values = [b"%d-%d" % one for one in numbers]
-            java.produce(TOPIC, values, partitions=[partition for partition, _ in numbers])
+            client.produce(TOPIC, values, partitions=[partition for partition, _ in numbers])
             self._stack = stack.pop_all()
         return self
 

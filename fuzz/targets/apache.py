@@ -20,6 +20,7 @@ from barnabas.fuzz.targets.memory import rss
 from barnabas.peers.apache import (
     ApacheCluster,
     BootError,
+    JavaOptions,
     Mode,
     UnavailableError,
     UnknownVersionError,
@@ -76,7 +77,7 @@ class ApacheService:
                 settings.version,
                 settings=usual | settings.settings,
                 mode=mode,
-                flags=(*flags, *settings.jvm),
+                java=JavaOptions((*flags, *settings.jvm)),
             )
         except (UnavailableError, UnknownVersionError) as problem:
             raise CannotRun(str(problem)) from None

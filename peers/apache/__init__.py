@@ -7,8 +7,15 @@ with ApacheCluster("3.9.1", nodes=3) as cluster:
 
 from __future__ import annotations
 
-from barnabas.peers.apache.cluster import ApacheCluster
+from barnabas.peers.apache.cluster import ApacheCluster, JavaOptions
 from barnabas.peers.apache.errors import BootError, UnavailableError, UnknownVersionError
 from barnabas.peers.apache.versions import Mode
 
-__all__ = ["ApacheCluster", "BootError", "Mode", "UnavailableError", "UnknownVersionError"]
+__all__ = [
+    "ApacheCluster",
+    "BootError",
+    "JavaOptions",
+    "Mode",
+    "UnavailableError",
+    "UnknownVersionError",
+]

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.peers.apache.jvm import LOG4J, Jvm, command, logging_flags
 from barnabas.peers.apache.settings import (
@@ -61,72 +61,69 @@ def _cluster_id() -> str:
     return text.rstrip("=")
 
 
-def zookeeper(plan: Plan, jars: Sequence[Path], directory: Path) -> Jvm:
-    """ZooKeeper in a JVM of its own, with its files in `directory`."""
-    directory.mkdir()
-    config = directory / "zoo.cfg"
-    config.write_text(zoo_cfg(plan, directory / "data"))
-    main = ("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(config))
-    return _jvm("ZooKeeper", plan.release, jars, main, directory, OTHER_HEAP)
+class Boot(NamedTuple):
+    """A planned cluster, and what its JVMs are started with.
 
-
-def broker(
-    plan: Plan,
-    node: Node,
-    jars: Sequence[Path],
-    extra: Mapping[str, str],
-    levels: Mapping[str, str],
-) -> Jvm:
-    """A broker, with its files in its node's directory; levels: of its loggers, if not WARN."""
-    data = node.directory / "data"
-    data.mkdir(parents=True)
-    config = node.directory / "server.properties"
-    config.write_text(server_properties(plan, node, extra))
-    if plan.mode is Mode.KRAFT and plan.release.number < FORMATTED_SINCE:
-        (data / "meta.properties").write_text(meta_properties(plan, node))
-    main = ("kafka.Kafka", str(config))
-    name = f"broker {node.id} of Kafka {plan.release.version}"
-    return _jvm(name, plan.release, jars, main, node.directory, BROKER_HEAP, levels)
-
-
-def format_storage(plan: Plan, jars: Sequence[Path], patience: float) -> None:
-    """Make the brokers' directories those of a new KRaft cluster, where that takes Kafka's tool.
-
-    It runs for the first node; the others get a copy of what it says about the cluster. Raises
-    BootError.
+    settings: added to each broker's. levels: of brokers' loggers, if not WARN.
     """
-    if plan.mode is not Mode.KRAFT or plan.release.number < FORMATTED_SINCE:
-        return
-    first, *others = plan.nodes
-    config = str(first.directory / "server.properties")
-    main = ("kafka.tools.StorageTool", "format", "-t", plan.cluster_id, "-c", config)
-    _jvm(
-        f"formatting for Kafka {plan.release.version}",
-        plan.release,
-        jars,
-        main,
-        first.directory,
-        OTHER_HEAP,
-    ).run(patience)
-    for node in others:
+
+    plan: Plan
+    jars: Sequence[Path]
+    settings: Mapping[str, str] = MappingProxyType({})
+    levels: Mapping[str, str] = MappingProxyType({})
+
+    def zookeeper(self, directory: Path) -> Jvm:
+        """Return ZooKeeper in a JVM of its own, with its files in a new directory."""
+        directory.mkdir()
+        config = directory / "zoo.cfg"
+        config.write_text(zoo_cfg(self.plan, directory / "data"))
+        main = ("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(config))
+        return self._jvm("ZooKeeper", main, directory, OTHER_HEAP)
+
+    def broker(self, node: Node) -> Jvm:
+        """Return a broker, with its files in its node's directory."""
         data = node.directory / "data"
-        (data / "meta.properties").write_text(meta_properties(plan, node))
-        shutil.copy(first.directory / "data" / "bootstrap.checkpoint", data)
+        data.mkdir(parents=True)
+        config = node.directory / "server.properties"
+        config.write_text(server_properties(self.plan, node, self.settings))
+        release = self.plan.release
+        if self.plan.mode is Mode.KRAFT and release.number < FORMATTED_SINCE:
+            (data / "meta.properties").write_text(meta_properties(self.plan, node))
+        main, name = ("kafka.Kafka", str(config)), f"broker {node.id} of Kafka {release.version}"
+        return self._jvm(name, main, node.directory, BROKER_HEAP, self.levels)
 
+    def format_storage(self, patience: float) -> None:
+        """Make the brokers' directories those of a new KRaft cluster, where that takes Kafka's tool.
 
-def _jvm(
-    name: str,
-    release: Release,
-    jars: Sequence[Path],
-    main: Sequence[str],
-    directory: Path,
-    heap: str,
-    levels: Mapping[str, str] = MappingProxyType({}),
-) -> Jvm:
-    flags = (*release.flags, *(logging_flags(levels) if levels else ()))
-    if release.number < LOG4J_UNTIL:
-        logging = directory / "log4j.properties"
-        own = "".join(f"log4j.logger.{name}={level}\n" for name, level in levels.items())
-        logging.write_text(LOG4J + own)
-        flags = (*flags, f"-Dlog4j.configuration={logging.as_uri()}")
-    return Jvm(name, command(jars, main, heap=heap, flags=flags), directory / "log.txt")
+        It runs for the first node; the others get a copy of what it says about the cluster. Raises
+        BootError.
+        """
+        plan = self.plan
+        if plan.mode is not Mode.KRAFT or plan.release.number < FORMATTED_SINCE:
+            return
+        first, *others = plan.nodes
+        config = str(first.directory / "server.properties")
+        main = ("kafka.tools.StorageTool", "format", "-t", plan.cluster_id, "-c", config)
+        name = f"formatting for Kafka {plan.release.version}"
+        self._jvm(name, main, first.directory, OTHER_HEAP).run(patience)
+        for node in others:
+            data = node.directory / "data"
+            (data / "meta.properties").write_text(meta_properties(plan, node))
+            shutil.copy(first.directory / "data" / "bootstrap.checkpoint", data)
+
+    def _jvm(
+        self,
+        name: str,
+        main: Sequence[str],
+        directory: Path,
+        heap: str,
+        levels: Mapping[str, str] = MappingProxyType({}),
+    ) -> Jvm:
+        release = self.plan.release
+        flags = (*release.flags, *(logging_flags(levels) if levels else ()))
+        if release.number < LOG4J_UNTIL:
+            logging = directory / "log4j.properties"
+            own = "".join(f"log4j.logger.{name}={level}\n" for name, level in levels.items())
+            logging.write_text(LOG4J + own)
+            flags = (*flags, f"-Dlog4j.configuration={logging.as_uri()}")
+        return Jvm(name, command(self.jars, main, heap=heap, flags=flags), directory / "log.txt")

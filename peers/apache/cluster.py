@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple, Self
 
 from barnabas.peers import processes
@@ -55,14 +56,26 @@ class Broker(NamedTuple):
         return self.jvm.log
 
 
+class JavaOptions(NamedTuple):
+    """What the JVMs of a cluster are started with.
+
+    flags: for all of them, in addition to those of the release. levels: of the brokers' loggers, where WARN
+    is not enough ("kafka.request.logger": "DEBUG").
+    """
+
+    flags: tuple[str, ...] = ()
+    levels: Mapping[str, str] = MappingProxyType({})
+
+
+NO_OPTIONS: Final = JavaOptions()
+
+
 class ApacheCluster:
     """Brokers of one version; their node ids start at 1.
 
     version: "4.3.1"; see barnabas.peers.apache.versions for those seen working. settings: added to each
     broker's server.properties, see barnabas.peers.apache.settings.server_properties. mode: for versions that
-    know ZooKeeper and KRaft. flags: for all JVMs, beside those of the release. levels: of the brokers'
-    loggers, where WARN is not enough ("kafka.request.logger": "DEBUG"). timeout: seconds that a start
-    may take, downloads not counted.
+    know ZooKeeper and KRaft. timeout: seconds that a start may take, downloads not counted.
 
     Raises UnknownVersionError or ValueError for what can't be, and when started UnavailableError if
     Java or the artifacts can't be had, BootError if a JVM does not come up.
@@ -75,20 +88,19 @@ class ApacheCluster:
         *,
         settings: Mapping[str, str] | None = None,
         mode: Mode | None = None,
-        flags: Sequence[str] = (),
-        levels: Mapping[str, str] | None = None,
+        java: JavaOptions = NO_OPTIONS,
         timeout: float = 90.0,
     ) -> None:
         if nodes < 1:
             raise ValueError(f"a cluster of {nodes} brokers")
         found = release(version)
-        self.release = found._replace(flags=(*found.flags, *flags))
+        self.release = found._replace(flags=(*found.flags, *java.flags))
         self.mode = mode or self.release.modes[0]
         if self.mode not in self.release.modes:
             raise UnknownVersionError(f"Kafka {version} does not run with {self.mode}")
         self._count = nodes
         self._settings = dict(settings or {})
-        self._levels = dict(levels or {})
+        self._java = java
         self._timeout = timeout
         self._running = contextlib.ExitStack()
         self._zookeeper_port = 0
@@ -130,18 +142,19 @@ class ApacheCluster:
         deadline = time.monotonic() + self._timeout
         directory = stack.enter_context(processes.folder())
         plan = boot.plan(self.release, self.mode, self._count, directory)
+        booting = boot.Boot(plan, jars, self._settings, self._java.levels)
         if self.mode is Mode.ZOOKEEPER:
-            keeper = boot.zookeeper(plan, jars, directory / "zookeeper")
+            keeper = booting.zookeeper(directory / "zookeeper")
             stack.callback(keeper.end)
             keeper.start()
             ready_or_raise(keeper, partial(probe.keeps, plan.zookeeper_port), deadline)
             self.zookeeper, self._zookeeper_port = keeper, plan.zookeeper_port
         self.nodes = {}
         for node in plan.nodes:
-            jvm = boot.broker(plan, node, jars, self._settings, self._levels)
+            jvm = booting.broker(node)
             stack.callback(jvm.end)
             self.nodes[node.id] = Broker(node, jvm)
-        boot.format_storage(plan, jars, deadline - time.monotonic())
+        booting.format_storage(deadline - time.monotonic())
         for broker in self.nodes.values():
             broker.jvm.start()
         everybody = set(self.nodes)

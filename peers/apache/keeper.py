@@ -36,7 +36,7 @@ class ZooKeeper:
         with contextlib.ExitStack() as stack:
             directory = stack.enter_context(processes.folder())
             plan = boot.plan(self._release, Mode.ZOOKEEPER, 0, directory)
-            self.process = boot.zookeeper(plan, jars, directory / "zookeeper")
+            self.process = boot.Boot(plan, jars).zookeeper(directory / "zookeeper")
             stack.callback(self.process.end)
             self.process.start()
             deadline = time.monotonic() + self._timeout

@@ -12,7 +12,7 @@ from typing import Final
 
 from rich.console import Console
 
-from barnabas.peers.apache import ApacheCluster, BootError, UnavailableError
+from barnabas.peers.apache import ApacheCluster, BootError, JavaOptions, UnavailableError
 from barnabas.peers.clients.errors import UnavailableClientError
 from tests.compat.kgo import suite
 from tests.compat.kgo.comparison import Through, compared, lines
@@ -94,7 +94,7 @@ class Sides:
         return Through(ended, running, ended.addresses & brokers)
 
     def _cluster(self) -> ApacheCluster:
-        return ApacheCluster(KAFKA, NODES, flags=HEAP, timeout=120)
+        return ApacheCluster(KAFKA, NODES, java=JavaOptions(HEAP), timeout=120)
 
     def _place(self, side: str) -> Path:
         """Where the events of a side's next run go: direct-1.jsonl, direct-2.jsonl."""

@@ -21,7 +21,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 
-from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache import ApacheCluster, JavaOptions
 from barnabas.peers.clients.golang import go
 from tests.compat.kgo.outcomes import Outcome, Run, differences, read
 from tests.proxy.toxiproxy.processes import ask, barnabas, toxiproxy
@@ -109,7 +109,9 @@ def behind(server: str, source: Path, only: str, kept: Path) -> Run:
     """The tests behind one of the two servers, before brokers of their own."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sarama-")))
-        made = ApacheCluster(KAFKA, NODES, settings=SETTINGS, flags=("-Xmx384m",), timeout=240)
+        made = ApacheCluster(
+            KAFKA, NODES, settings=SETTINGS, java=JavaOptions(("-Xmx384m",)), timeout=240
+        )
         cluster = stack.enter_context(made)
         stack.enter_context(docker(cluster, folder))
         if server == "toxiproxy":
