@@ -13,7 +13,7 @@ from barnabas.designs.rebalances.passed import Passed
 from barnabas.specs.keys import CONSUMER_GROUP_HEARTBEAT, JOIN_GROUP, OFFSET_COMMIT
 
 Seen = Sequence[Any]
-"""[seconds since 1970, what, ...], see `barnabas.peers.apache.client.Seen`."""
+"""[seconds since 1970, what, ...], see `barnabas.designs.rebalances.java.client.Seen`."""
 Order = Literal["commit", "join", "same ms", ""]
 """Which of the two was first; "" if one of them is not known."""
 

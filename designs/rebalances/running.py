@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from barnabas.designs.rebalances import arms, broker_log, broker_log_reader, passed
+from barnabas.designs.rebalances.java.client import FollowingClient
 from barnabas.designs.rebalances.judging import Run
 from barnabas.experiments.experiment import Bench
 from barnabas.peers.apache import ApacheCluster, JavaOptions
-from barnabas.peers.apache.client import JavaClient
 
 TOPIC = "records"
 PATIENCE = 300.0
@@ -24,14 +24,19 @@ class Bed:
     def __init__(self, version: str, bench: Bench) -> None:
         self.version = version
         self._bench = bench
-        self._clients: dict[str, JavaClient] = {}
+        self._clients: dict[str, FollowingClient] = {}
         self._numbered = 0
 
     def __enter__(self) -> Self:
         java = JavaOptions(levels={**arms.LEVELS, "org.apache.kafka.coordinator.group": "INFO"})
         with ExitStack() as stack:
             self._cluster = stack.enter_context(
-                ApacheCluster(self.version, settings=arms.BROKER, java=java, timeout=PATIENCE)
+                ApacheCluster(
+                    self.version,
+                    settings=arms.BROKER,
+                    java=java,
+                    timeout=PATIENCE,
+                )
             )
             client = self._client(stack, self.version)
             client.administer("create", topic=TOPIC, partitions=2)
@@ -44,10 +49,10 @@ class Bed:
     def __exit__(self, *problem: object) -> None:
         self._stack.close()
 
-    def _client(self, stack: ExitStack, version: str) -> JavaClient:
+    def _client(self, stack: ExitStack, version: str) -> FollowingClient:
         if version not in self._clients:
             at = {"bootstrap.servers": self._cluster.bootstrap}
-            self._clients[version] = stack.enter_context(JavaClient(version, at))
+            self._clients[version] = stack.enter_context(FollowingClient(version, at))
         return self._clients[version]
 
     def names(self, count: int) -> list[str]:
@@ -65,7 +70,7 @@ class Bed:
         """Let groups follow their scripts.
 
         Args:
-            groups: By name, the members as `JavaClient.follow` has them.
+            groups: By name, the members as `FollowingClient.follow` has them.
             name: The name of the proxy's folder.
             scenario: The proxy's scenario; None: without a proxy.
             client: The version of the clients; empty: the broker's.

@@ -23,9 +23,6 @@ import jpype
 
 from barnabas.peers.apache.client_admin import administer
 from barnabas.peers.apache.client_decoding import decode, decodes
-from barnabas.peers.apache.client_members import read_together
-from barnabas.peers.apache.client_steps import follow
-from barnabas.peers.apache.client_transactions import transact
 from barnabas.peers.apache.client_values import (
     array,
     java_list,
@@ -137,18 +134,17 @@ def consume(request: dict[str, Any]) -> dict[str, Any]:
         consumer.close()
 
 
-DO: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
+Calls = dict[str, Callable[[dict[str, Any]], dict[str, Any]]]
+
+DO: Final[Calls] = {
     "produce": produce,
-    "transact": transact,
     "pace": pace,
     "consume": consume,
-    "read_together": read_together,
-    "follow": follow,
     "administer": administer,
     "decode": decode,
     "decodes": decodes,
 }
-"""What can be asked for."""
+"""What can be asked for; other programs serve more."""
 
 
 def library(program: Path) -> str:
@@ -156,15 +152,15 @@ def library(program: Path) -> str:
     return str(next((program.resolve().parents[1] / "lib" / "server").glob("libjvm.*")))
 
 
-def main(program: str, classes: str) -> None:
-    """Answer requests until there are no more."""
+def serve(calls: Calls, program: str, classes: str) -> None:
+    """Answer requests for these calls until there are no more."""
     # whatever Java prints must not stand between the answers
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     jpype.startJVM(library(Path(program)), *_FLAGS, classpath=classes.split(os.pathsep))
     for request in _requests():
         try:
-            answer = DO[request["do"]](request)
+            answer = calls[request["do"]](request)
         except (jpype.JException, AttributeError, TypeError, TimeoutError) as problem:
             # attributes, types: a class or method that this version does not have, or has otherwise
             answer = {"error": str(problem)}
@@ -187,4 +183,4 @@ def _requests() -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve(DO, *sys.argv[1:])

@@ -29,11 +29,11 @@ class JavaError(RuntimeError):
 
 
 class JavaProcess:
-    """The process, from `with` to its end. Raises UnavailableError when Java, the artifacts or JPype are
-    missing. A call that is interrupted ends it."""
+    """The process of a program, from `with` to its end. Raises UnavailableError when Java, the artifacts or
+    JPype are missing. A call that is interrupted ends it."""
 
-    def __init__(self, version: str) -> None:
-        self._version = version
+    def __init__(self, version: str, program: str) -> None:
+        self._version, self._program = version, program
         self._running = contextlib.ExitStack()
         self.popen: subprocess.Popen[str] | None = None
         """None while it does not run."""
@@ -52,7 +52,7 @@ class JavaProcess:
             self._log = stack.enter_context(tempfile.TemporaryFile("w+"))
             self.popen = stack.enter_context(
                 subprocess.Popen(  # noqa: S603 (a module of ours)
-                    [sys.executable, "-m", PROGRAM, str(java()), path],
+                    [sys.executable, "-m", self._program, str(java()), path],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._log,

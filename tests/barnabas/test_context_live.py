@@ -14,7 +14,7 @@ from barnabas.captures.kafka.log_line import details
 from barnabas.captures.kafka.phrases.learnt import learnt
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient
+from barnabas.peers.apache.client import JavaClient, Transaction
 
 FETCH, HEARTBEAT = 1, 68
 
@@ -42,7 +42,7 @@ def test_from_the_beginning_and_from_the_middle(kafka: ApacheCluster) -> None:
     ):
         own = {"transactional.id": "in-context"}
         for value in (b"1", b"2", b"3"):
-            java.produce("in-context", [value], outcome="commit", settings=own)
+            java.produce("in-context", [value], transaction=Transaction("commit"), settings=own)
         # a Fetch for each batch: three of records, two of markers between them
         new = {"group.protocol": "consumer", "max.partition.fetch.bytes": "1"}
         assert len(java.consume("in-context", 3, group="in-context", seconds=60, settings=new)) == 3

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from barnabas.peers.apache import ApacheCluster, UnavailableError
-from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.bench import SASL
+from tests.experiments.scenarios.java_client import ScenarioClient
 from tests.experiments.scenarios.kafka import BROKERS, SETTINGS, VERSION
 
 
@@ -23,10 +23,10 @@ def cluster() -> Iterator[ApacheCluster]:
 
 
 @pytest.fixture(scope="session")
-def java() -> Iterator[JavaClient]:
+def java() -> Iterator[ScenarioClient]:
     """Java clients of the brokers' version; each call says in its settings where the brokers are."""
     try:
-        with JavaClient(VERSION, {}) as running:
+        with ScenarioClient(VERSION, {}) as running:
             yield running
     except UnavailableError as problem:
         pytest.skip(str(problem))

@@ -18,8 +18,9 @@ from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
+from barnabas.designs.rebalances.java.client import FollowingClient
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient
+from barnabas.peers.apache.client import JavaClient, Transaction
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.ports import free_ports
 from tests.samples import clients, wrong_client
@@ -91,7 +92,7 @@ def flapping(path: Path) -> None:
     with (
         kafka("4.3.1", more=DELAY) as cluster,
         proxy(cluster.bootstrap, path) as where,
-        JavaClient("4.3.1", own | {"bootstrap.servers": where}) as java,
+        FollowingClient("4.3.1", own | {"bootstrap.servers": where}) as java,
     ):
         java.administer("create", topic=TOPIC, partitions=2)
         healthy = [["settle", 2], ["say", "begun"], ["keep", 20]]
@@ -114,12 +115,10 @@ def transactions(path: Path) -> None:
     ):
         for outcome in ("abort", "commit"):
             values = [f"{outcome} {number}".encode() for number in range(4)]
-            more: dict[str, Any] = {}
+            about = Transaction("abort")
             if outcome == "commit":
-                more = {"group": "readers", "offsets": {0: 2}}
-            java.produce(
-                TOPIC, values, settings=own, partitions=[0, 1] * 2, outcome=outcome, **more
-            )
+                about = Transaction("commit", "readers", {0: 2})
+            java.produce(TOPIC, values, settings=own, partitions=[0, 1] * 2, transaction=about)
         got = java.consume(TOPIC, 4, group="others", settings=reads)
         assert {one.value for one in got} == {f"commit {number}".encode() for number in range(4)}
 

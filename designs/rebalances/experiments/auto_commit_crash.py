@@ -23,6 +23,7 @@ from barnabas.designs.pipelined_producer.peers import PipelinedProducer
 from barnabas.designs.rebalances import arms, passed
 from barnabas.designs.rebalances.arms import CASES
 from barnabas.designs.rebalances.counting import spread, spread_of, twice_plots
+from barnabas.designs.rebalances.java.client import FollowingClient
 from barnabas.designs.rebalances.passed import Passed
 from barnabas.designs.rebalances.running import PATIENCE
 from barnabas.experiments.columns import Column, share_of, table_of
@@ -31,7 +32,7 @@ from barnabas.experiments.markdown import bullets, paragraphs
 from barnabas.experiments.runs import Run, group, select
 from barnabas.experiments.runs import figures as known
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient, JavaError
+from barnabas.peers.apache.client import JavaError
 
 QUESTION: Final = (
     "With auto commit, what is delivered again when a consumer's process is killed, and when it is "
@@ -97,7 +98,7 @@ def _members(
         between = stack.enter_context(bench.between(cluster.bootstrap, QUIET, name))
         first, second = (between.capture.with_name(each) for each in ("first", "second"))
         at = {"bootstrap.servers": between.bootstrap_server}
-        one, other = (stack.enter_context(JavaClient(version, at)) for _ in range(2))
+        one, other = (stack.enter_context(FollowingClient(version, at)) for _ in range(2))
         one.administer("create", topic=end, partitions=1)
         # the first calls of a process are made by one thread at a time, and a poll may wait for a session
         other.follow(end, 1, _groups({"warm": 1000}, protocol, [[("poll", 200)]]))
@@ -152,7 +153,7 @@ def _flowing(cluster: ApacheCluster, topic: str) -> Iterator[None]:
 def _groups(
     intervals: Mapping[str, int], protocol: arms.Protocol, steps: Sequence[Sequence[arms.Step]]
 ) -> list[list[dict[str, Any]]]:
-    """Return groups of one member each, as `JavaClient.follow` has them."""
+    """Return groups of one member each, as `FollowingClient.follow` has them."""
     classic = {
         "session.timeout.ms": f"{SESSION * 1000:.0f}",
         "heartbeat.interval.ms": f"{arms.HEARTBEAT * 1000:.0f}",
@@ -171,7 +172,7 @@ def _groups(
 
 
 def _following(
-    java: JavaClient, topic: str, told: Path, groups: list[list[dict[str, Any]]]
+    java: FollowingClient, topic: str, told: Path, groups: list[list[dict[str, Any]]]
 ) -> threading.Thread:
     """Start a thread in which a process follows the script; the process may be killed."""
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient
+from tests.experiments.scenarios.java_client import Reading, ScenarioClient
 from tests.experiments.scenarios.kafka import fired, numbers, send, through
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
@@ -19,27 +19,21 @@ BATCH = 5
 
 
 def test_what_commit_async_was_about_is_read_again(
-    cluster: ApacheCluster, java: JavaClient
+    cluster: ApacheCluster, java: ScenarioClient
 ) -> None:
     """Two members read a batch at a time and commit; the second one comes when 20 are read."""
     topic, at = "commit-async", {"bootstrap.servers": cluster.bootstrap}
     java.administer("create", topic=topic, partitions=2, settings=at)
     send(cluster.bootstrap, topic, numbers(COUNT), partitions=2)
     with through("commit-after-join", cluster.bootstrap) as proxy:
-        members = java.read_together(
-            topic,
-            COUNT,
-            group=topic,
-            joins=(0, 20),
-            wait=False,
-            pause=0.05,
-            settings={
-                "bootstrap.servers": proxy.bootstrap,
-                "max.poll.records": str(BATCH),
-                "heartbeat.interval.ms": "200",
-                "session.timeout.ms": "6000",
-            },
-        )
+        settings = {
+            "bootstrap.servers": proxy.bootstrap,
+            "max.poll.records": str(BATCH),
+            "heartbeat.interval.ms": "200",
+            "session.timeout.ms": "6000",
+        }
+        reading = Reading(joins=(0, 20), wait=False, pause=0.05)
+        members = java.read_together(topic, COUNT, settings, reading)
     late = fired(proxy, "commits arrive after the join")
     assert late
     assert {one.error for one in late} == {"ILLEGAL_GENERATION"}

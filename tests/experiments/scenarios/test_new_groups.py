@@ -9,7 +9,6 @@ import pytest
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.expectations import of_api
 from tests.experiments.scenarios.groups import (
     CLASSIC,
@@ -18,6 +17,7 @@ from tests.experiments.scenarios.groups import (
     configure_group,
     group_behind,
 )
+from tests.experiments.scenarios.java_client import ScenarioClient
 from tests.experiments.scenarios.kafka import (
     JAVA,
     Received,
@@ -153,14 +153,14 @@ def stale(proxy: Harness, *apis: str) -> None:
 
 
 def test_a_java_member_with_an_old_epoch_is_told_and_stays(
-    cluster: ApacheCluster, java: JavaClient
+    cluster: ApacheCluster, java: ScenarioClient
 ) -> None:
     topic = made_topic(cluster.bootstrap, "stale-member-epoch-java", PARTITIONS)
     send(cluster.bootstrap, topic, numbers(60), partitions=PARTITIONS)
     own = {"enable.auto.commit": "false", "max.poll.records": "4", "group.protocol": "consumer"}
     with through("stale-member-epoch", cluster.bootstrap) as proxy:
         settings = {**JAVA, **own, "bootstrap.servers": proxy.bootstrap}
-        (member,) = java.read_together(topic, 60, group=topic, settings=settings)
+        (member,) = java.read_together(topic, 60, settings)
     stale(proxy, "OffsetFetch", "OffsetCommit")
     told = [one for one in member.told if "assigned" not in one and "revoked" not in one]
     assert told == ["CommitFailedException"] * 2

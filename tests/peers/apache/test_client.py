@@ -7,12 +7,11 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import pytest
 
 from barnabas.peers.apache import ApacheCluster, UnavailableError
-from barnabas.peers.apache.client import JavaClient, JavaError, Received
+from barnabas.peers.apache.client import JavaClient, JavaError, Received, Transaction
 
 pytest.importorskip("jpype")
 
@@ -59,15 +58,6 @@ def test_records_are_sent_received_and_committed(pair: JavaClient) -> None:
 
 
 @pytest.mark.needs_apache
-def test_one_producer_makes_transactions_one_after_the_other(pair: JavaClient) -> None:
-    several: Any = [([b"one", b"two"], "commit"), ([b"never"], "abort"), ([b"three"], "commit")]
-    told = pair.transact("several", several, settings={"transactional.id": "several"})
-    assert told == [[], [], []]
-    received = pair.consume("several", 3, group="several", settings=COMMITTED)
-    assert values(received) == [b"one", b"two", b"three"]
-
-
-@pytest.mark.needs_apache
 def test_a_topic_is_made_once_and_records_go_to_the_partitions_that_are_named(
     pair: JavaClient,
 ) -> None:
@@ -78,27 +68,10 @@ def test_a_topic_is_made_once_and_records_go_to_the_partitions_that_are_named(
 
 
 @pytest.mark.needs_apache
-@pytest.mark.parametrize("wait", [True, False], ids=["commitSync", "commitAsync"])
-def test_members_that_come_one_after_the_other_read_together(pair: JavaClient, wait: bool) -> None:
-    name = f"together-{wait}"
-    pair.administer("create", topic=name, partitions=2)
-    pair.produce(name, VALUES * 20, partitions=[0, 1, 1] * 20)
-    often = {"max.poll.records": "2", "heartbeat.interval.ms": "100"}
-    how: Any = {"joins": (0, 10), "wait": wait, "pause": 0.02, "settings": often}
-    first, second = pair.read_together(name, 60, group=name, **how)
-    assert len({*first.received, *second.received}) == 60
-    assert [one for one in first.told if one != "revoked "][:2] == ["assigned 0,1", "revoked 0,1"]
-    assert "assigned 1" in second.told
-    assert pair.consume(name, 1, group=name, seconds=1) == []  # all of it is committed
-    with pytest.raises(JavaError, match=r"after 0.5 s: 0 of 1 records came to 1 members"):
-        pair.read_together(name, 1, group=name, seconds=0.5)
-
-
-@pytest.mark.needs_apache
 def test_offsets_are_committed_in_a_transaction(pair: JavaClient) -> None:
     pair.produce("offsets", [b"0", b"1", b"2"], partitions=[0, 0, 0])
-    how: Any = {"outcome": "commit", "group": "offsets", "offsets": {0: 2}}
-    pair.produce("offsets", [b"3"], settings={"transactional.id": "offsets"}, **how)
+    about = Transaction("commit", "offsets", {0: 2})
+    pair.produce("offsets", [b"3"], settings={"transactional.id": "offsets"}, transaction=about)
     received = pair.consume("offsets", 2, group="offsets")
     assert values(received) == [b"2", b"3"]
 
@@ -115,7 +88,7 @@ def test_what_an_old_version_has_not_is_an_error() -> None:
     with ApacheCluster("0.8.2.2") as running, client_of("0.8.2.2", running.bootstrap) as java:
         assert java.produce("old", VALUES) == [(0, 0), (0, 1), (0, 2)]
         with pytest.raises(JavaError, match="initTransactions"):
-            java.produce("old", [b""], outcome="commit")
+            java.produce("old", [b""], transaction=Transaction("commit"))
         pid = java.pid
         assert pid is not None
     assert java.pid is None

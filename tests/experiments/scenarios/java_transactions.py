@@ -6,7 +6,7 @@ from typing import Any
 
 import jpype
 
-from barnabas.peers.apache.client_consumers import exception_name
+from barnabas.designs.rebalances.java.consumers import exception_name
 from barnabas.peers.apache.client_values import array, new_producer, package
 
 

@@ -29,7 +29,7 @@ from typing import Any, Final
 
 import jpype
 
-from barnabas.peers.apache.client_consumers import (
+from barnabas.designs.rebalances.java.consumers import (
     alone_at_first,
     commit_callback,
     exception_name,

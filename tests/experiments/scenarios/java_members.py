@@ -8,7 +8,7 @@ from typing import Any
 
 import jpype
 
-from barnabas.peers.apache.client_consumers import (
+from barnabas.designs.rebalances.java.consumers import (
     Member,
     commit_callback,
     exception_name,

@@ -1,0 +1,1 @@
+"""Java consumers that follow scripts, many groups of them in one process (`client.py`)."""
