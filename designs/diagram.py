@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from barnabas.designs.exchange import DialectExchange
-from barnabas.experiments.diagram import Step, timed_in_order
+from barnabas.designs.results.diagram import Step, timed_in_order
 
 
 def design_steps(exchanges: Iterable[DialectExchange]) -> list[Step]:

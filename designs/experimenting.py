@@ -13,8 +13,8 @@ from barnabas.captures.kafka.dialect_conversations import DialectConversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.designs.brokers.listener import Address
 from barnabas.designs.exchange import DialectExchange
+from barnabas.designs.results.runs import Run
 from barnabas.experiments.experiment import Bench, Between, address_of
-from barnabas.experiments.runs import Run
 from barnabas.specs.dialects import dialect
 
 SCENARIO: Final = "version: 1\ndialect: {dialect}\nrules: []\n"

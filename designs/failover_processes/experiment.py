@@ -25,11 +25,11 @@ from barnabas.designs.exchange import DialectExchange
 from barnabas.designs.failover_processes.process_groups import EVERY, Read, Watch, producing
 from barnabas.designs.options import addresses
 from barnabas.designs.protocol_guide.client_0_8 import Client
-from barnabas.experiments import plots
-from barnabas.experiments.columns import Column, median_and_most, table_of, total
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import Column, median_and_most, table_of, total
+from barnabas.designs.results.markdown import bullets, paragraphs
+from barnabas.designs.results.runs import Run, figures, group, select
 from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
-from barnabas.experiments.markdown import bullets, paragraphs
-from barnabas.experiments.runs import Run, figures, group, select
 from barnabas.peers.apache.keeper import ZooKeeper
 
 QUESTION: Final = (

@@ -16,8 +16,8 @@ from barnabas.designs.protocol_guide import probes
 from barnabas.designs.protocol_guide.client_0_8 import Client, Group
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.designs.protocol_guide.probes import CLOSES, PLACE, Peer, code
+from barnabas.designs.results.markdown import paragraphs, table
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.markdown import paragraphs, table
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs.error_codes import ERROR_CODES
 

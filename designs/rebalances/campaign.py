@@ -11,7 +11,7 @@ from barnabas.designs.rebalances.arms import ARMS, Arm, Protocol
 from barnabas.designs.rebalances.judging import Run, judged
 from barnabas.designs.rebalances.run_diagram import arrows
 from barnabas.designs.rebalances.running import Bed
-from barnabas.experiments.diagram import Arrow
+from barnabas.designs.results.diagram import Arrow
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.peers.apache.client import JavaError
 

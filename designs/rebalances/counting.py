@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from barnabas.designs.rebalances.arms import ARMS, MARK
-from barnabas.experiments.columns import Column
-from barnabas.experiments.plots import dots
-from barnabas.experiments.runs import figures, group
+from barnabas.designs.results.columns import Column
+from barnabas.designs.results.plots import dots
+from barnabas.designs.results.runs import figures, group
 
 Figures = dict[str, Any]
 """The figures of a run, see `judging`."""

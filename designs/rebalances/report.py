@@ -17,12 +17,12 @@ from barnabas.designs.rebalances.counting import (
 )  # fmt: skip
 from barnabas.designs.rebalances.run_diagram import PARTICIPANTS
 from barnabas.designs.rebalances.sentences import follows
-from barnabas.experiments.columns import Column, share_of, table_of
-from barnabas.experiments.diagram import Arrow, crossing
+from barnabas.designs.results.columns import Column, share_of, table_of
+from barnabas.designs.results.diagram import Arrow, crossing
+from barnabas.designs.results.markdown import mermaid
+from barnabas.designs.results.plots import dots
+from barnabas.designs.results.runs import figures, group
 from barnabas.experiments.experiment import Measured
-from barnabas.experiments.markdown import mermaid
-from barnabas.experiments.plots import dots
-from barnabas.experiments.runs import figures, group
 
 COLUMNS: Final[Mapping[str, str | Column]] = {
     "arm": "arm",

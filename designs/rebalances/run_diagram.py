@@ -7,7 +7,7 @@ from typing import Final
 
 from barnabas.designs.rebalances.judging import Run, gives_up, pair
 from barnabas.designs.rebalances.passed import Passed
-from barnabas.experiments.diagram import Arrow
+from barnabas.designs.results.diagram import Arrow
 
 PARTICIPANTS: Final = ("m", "a", "z", "proxy", "broker")
 MOST: Final = 40

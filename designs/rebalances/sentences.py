@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from barnabas.designs.rebalances.counting import Figures, counted, puts_back, rows, spread
-from barnabas.experiments.intervals import share
+from barnabas.designs.results.intervals import share
 
 By = dict[tuple[str, str], list[Figures]]
 """Runs by arm, and by whether the overtaking happened."""

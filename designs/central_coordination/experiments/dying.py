@@ -21,11 +21,11 @@ from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import BrokerSettings
 from barnabas.designs.diagram import design_steps
 from barnabas.designs.exchange import DialectExchange
-from barnabas.experiments import plots
-from barnabas.experiments.columns import median_and_most, table_of, total
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import median_and_most, table_of, total
+from barnabas.designs.results.markdown import bullets, paragraphs, sequences
+from barnabas.designs.results.runs import Run, figures, group, select
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.markdown import bullets, paragraphs, sequences
-from barnabas.experiments.runs import Run, figures, group, select
 
 QUESTION: Final = (
     "What does a consumer that dies during start-fetcher cost a centrally coordinated group?"

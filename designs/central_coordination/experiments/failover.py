@@ -33,11 +33,11 @@ from barnabas.designs.central_coordination.peers.settings import BrokerSettings
 from barnabas.designs.central_coordination.peers.wire import read_request
 from barnabas.designs.diagram import design_steps
 from barnabas.designs.exchange import DialectExchange
-from barnabas.experiments import plots
-from barnabas.experiments.columns import median_and_most, of_runs, table_of, total
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import median_and_most, of_runs, table_of, total
+from barnabas.designs.results.markdown import bullets, paragraphs, sequences
+from barnabas.designs.results.runs import Run, figures, select
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.markdown import bullets, paragraphs, sequences
-from barnabas.experiments.runs import Run, figures, select
 from barnabas.specs.malformed import Malformed
 
 QUESTION: Final = (

@@ -23,12 +23,12 @@ from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import BrokerSettings
 from barnabas.designs.diagram import design_steps
 from barnabas.designs.exchange import DialectExchange
-from barnabas.experiments import plots
-from barnabas.experiments.columns import Column, of_runs, table_of
-from barnabas.experiments.diagram import sequence
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import Column, of_runs, table_of
+from barnabas.designs.results.diagram import sequence
+from barnabas.designs.results.markdown import bullets, mermaid, paragraphs
+from barnabas.designs.results.runs import Run, figures, select
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.markdown import bullets, mermaid, paragraphs
-from barnabas.experiments.runs import Run, figures, select
 
 QUESTION: Final = "How does a centrally coordinated group handle a consumer that pauses?"
 SESSION_MS: Final = 900

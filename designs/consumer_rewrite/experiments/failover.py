@@ -22,11 +22,11 @@ from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.consumer_rewrite.peers.wire import CODES
 from barnabas.designs.diagram import design_steps
 from barnabas.designs.exchange import DialectExchange
-from barnabas.experiments import plots
-from barnabas.experiments.columns import median_and_most, table_of
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import median_and_most, table_of
+from barnabas.designs.results.markdown import counts, paragraphs, sequences
+from barnabas.designs.results.runs import Run, figures, select
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.markdown import counts, paragraphs, sequences
-from barnabas.experiments.runs import Run, figures, select
 from barnabas.specs.dialect_frames import decode_frame
 from barnabas.specs.dialects import Dialect, dialect
 from barnabas.specs.malformed import Malformed

@@ -27,13 +27,13 @@ from barnabas.designs.consumer_rewrite.peers.client import Client
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.diagram import design_steps
 from barnabas.designs.exchange import DialectExchange
-from barnabas.experiments import plots
-from barnabas.experiments.columns import middle_of, of_runs, share_of, table_of
-from barnabas.experiments.diagram import sequence
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import middle_of, of_runs, share_of, table_of
+from barnabas.designs.results.diagram import sequence
+from barnabas.designs.results.intervals import middle
+from barnabas.designs.results.markdown import bullets, mermaid, paragraphs
+from barnabas.designs.results.runs import Run, figures, select
 from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
-from barnabas.experiments.intervals import middle
-from barnabas.experiments.markdown import bullets, mermaid, paragraphs
-from barnabas.experiments.runs import Run, figures, select
 
 QUESTION: Final = (
     "How long does a rebalance of the consumer rewrite take, by heartbeat.frequency and consumer "

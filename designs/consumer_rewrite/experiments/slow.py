@@ -25,11 +25,11 @@ from barnabas.designs.consumer_rewrite.peers.client import Client
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
 from barnabas.designs.diagram import design_steps
 from barnabas.designs.exchange import DialectExchange
-from barnabas.experiments import plots
-from barnabas.experiments.columns import Column, table_of
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import Column, table_of
+from barnabas.designs.results.markdown import bullets, paragraphs, sequences
+from barnabas.designs.results.runs import Run, figures, select
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.markdown import bullets, paragraphs, sequences
-from barnabas.experiments.runs import Run, figures, select
 
 QUESTION: Final = (
     "When is a rebalance cancelled that a slow consumer has caused (consumer rewrite)?"

@@ -23,12 +23,12 @@ from barnabas.designs.pipelined_producer.peers.batch import magic_for
 from barnabas.designs.protocol_guide.client_0_8 import Client, requests
 from barnabas.designs.protocol_guide.client_0_8.client import Connection
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
-from barnabas.experiments import plots
-from barnabas.experiments.columns import table_of
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import table_of
+from barnabas.designs.results.intervals import middle
+from barnabas.designs.results.markdown import bullets, capitalized, paragraphs
+from barnabas.designs.results.runs import Run, figures, group, select
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
-from barnabas.experiments.intervals import middle
-from barnabas.experiments.markdown import bullets, capitalized, paragraphs
-from barnabas.experiments.runs import Run, figures, group, select
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs.keys import PRODUCE
 from barnabas.specs.records import Record, build

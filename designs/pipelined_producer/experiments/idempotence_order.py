@@ -16,13 +16,13 @@ from typing import Final
 from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
-from barnabas.experiments import plots
-from barnabas.experiments.columns import most, table_of
-from barnabas.experiments.diagram import Step, sequence, steps
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import most, table_of
+from barnabas.designs.results.diagram import Step, sequence, steps
+from barnabas.designs.results.intervals import share
+from barnabas.designs.results.markdown import bullets, capitalized, counts, mermaid, paragraphs
+from barnabas.designs.results.runs import Run, figures, group, select
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.intervals import share
-from barnabas.experiments.markdown import bullets, capitalized, counts, mermaid, paragraphs
-from barnabas.experiments.runs import Run, figures, group, select
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient, JavaError
 

@@ -15,10 +15,10 @@ from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
-from barnabas.experiments.columns import most, table_of
+from barnabas.designs.results.columns import most, table_of
+from barnabas.designs.results.markdown import bullets, paragraphs
+from barnabas.designs.results.runs import Run, figures
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.markdown import bullets, paragraphs
-from barnabas.experiments.runs import Run, figures
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient
 

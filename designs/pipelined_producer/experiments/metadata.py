@@ -19,11 +19,11 @@ from barnabas.designs.leaders import Address, Place
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
-from barnabas.experiments import plots
-from barnabas.experiments.columns import Column, middle_of, table_of
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import Column, middle_of, table_of
+from barnabas.designs.results.markdown import bullets, capitalized, paragraphs
+from barnabas.designs.results.runs import Run, figures, group, select
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured, address_of
-from barnabas.experiments.markdown import bullets, capitalized, paragraphs
-from barnabas.experiments.runs import Run, figures, group, select
 from barnabas.peers.apache import ApacheCluster
 
 QUESTION: Final = (

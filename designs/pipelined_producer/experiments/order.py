@@ -13,10 +13,10 @@ from typing import Final
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
-from barnabas.experiments.columns import most, of_runs, table_of, total
+from barnabas.designs.results.columns import most, of_runs, table_of, total
+from barnabas.designs.results.markdown import paragraphs
+from barnabas.designs.results.runs import figures, group
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
-from barnabas.experiments.markdown import paragraphs
-from barnabas.experiments.runs import figures, group
 from barnabas.peers.apache import ApacheCluster
 
 QUESTION: Final = (

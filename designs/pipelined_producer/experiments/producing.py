@@ -16,11 +16,11 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
-from barnabas.experiments import plots
-from barnabas.experiments.columns import Column
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import Column
+from barnabas.designs.results.intervals import middle
+from barnabas.designs.results.runs import Run, group, select
 from barnabas.experiments.experiment import QUIET, Bench, address_of
-from barnabas.experiments.intervals import middle
-from barnabas.experiments.runs import Run, group, select
 
 PATIENCE = 120.0
 """Seconds after which a run is given up."""

@@ -26,11 +26,11 @@ from barnabas.designs.pipelined_producer.peers import (
 from barnabas.designs.pipelined_producer.peers.event import Event
 from barnabas.designs.pipelined_producer.peers.queues import OneQueue, PartitionQueues, Queues
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
-from barnabas.experiments import plots
-from barnabas.experiments.columns import Column, table_of, total
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import Column, table_of, total
+from barnabas.designs.results.markdown import paragraphs, table
+from barnabas.designs.results.runs import Run, select
 from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
-from barnabas.experiments.markdown import paragraphs, table
-from barnabas.experiments.runs import Run, select
 from barnabas.peers.apache import ApacheCluster
 
 QUESTION: Final = (

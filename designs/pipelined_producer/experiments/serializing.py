@@ -24,12 +24,12 @@ from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN, Serializer
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
-from barnabas.experiments import plots
-from barnabas.experiments.columns import middle_of, table_of
+from barnabas.designs.results import plots
+from barnabas.designs.results.columns import middle_of, table_of
+from barnabas.designs.results.intervals import middle
+from barnabas.designs.results.markdown import bullets, paragraphs
+from barnabas.designs.results.runs import Run, figures, select
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.intervals import middle
-from barnabas.experiments.markdown import bullets, paragraphs
-from barnabas.experiments.runs import Run, figures, select
 from barnabas.peers.apache import ApacheCluster
 
 QUESTION: Final = (

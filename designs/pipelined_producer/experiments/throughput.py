@@ -14,11 +14,11 @@ from typing import Any, Final
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
-from barnabas.experiments.columns import Column, table_of
-from barnabas.experiments.diagram import Step, sequence, steps
+from barnabas.designs.results.columns import Column, table_of
+from barnabas.designs.results.diagram import Step, sequence, steps
+from barnabas.designs.results.markdown import bullets, mermaid, paragraphs
+from barnabas.designs.results.runs import Run, figures, group
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.markdown import bullets, mermaid, paragraphs
-from barnabas.experiments.runs import Run, figures, group
 from barnabas.peers.apache import ApacheCluster
 
 QUESTION: Final = (

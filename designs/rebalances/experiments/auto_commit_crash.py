@@ -26,11 +26,11 @@ from barnabas.designs.rebalances.counting import spread, spread_of, twice_plots
 from barnabas.designs.rebalances.java.client import FollowingClient
 from barnabas.designs.rebalances.passed import Passed
 from barnabas.designs.rebalances.running import PATIENCE
-from barnabas.experiments.columns import Column, share_of, table_of
+from barnabas.designs.results.columns import Column, share_of, table_of
+from barnabas.designs.results.markdown import bullets, paragraphs
+from barnabas.designs.results.runs import Run, group, select
+from barnabas.designs.results.runs import figures as known
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
-from barnabas.experiments.markdown import bullets, paragraphs
-from barnabas.experiments.runs import Run, group, select
-from barnabas.experiments.runs import figures as known
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaError
 

@@ -22,15 +22,15 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.rebalances import arms
 from barnabas.designs.rebalances.counting import counted
 from barnabas.designs.rebalances.running import PATIENCE
+from barnabas.designs.results.columns import Column, table_of, total
+from barnabas.designs.results.intervals import share
+from barnabas.designs.results.markdown import bullets, paragraphs
+from barnabas.designs.results.runs import Run
 from barnabas.experiments.clients.running import MOST, NUMBER, heard
 from barnabas.experiments.clients.started import Started, Stopped
 from barnabas.experiments.clients.trial import Place, prepare
 from barnabas.experiments.clients.workloads import find as workload_of
-from barnabas.experiments.columns import Column, table_of, total
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.intervals import share
-from barnabas.experiments.markdown import bullets, paragraphs
-from barnabas.experiments.runs import Run
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.registry import find

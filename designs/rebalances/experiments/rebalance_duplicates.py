@@ -14,10 +14,10 @@ from barnabas.designs.rebalances.arms import CASES
 from barnabas.designs.rebalances.counting import spread_of, twice_plots
 from barnabas.designs.rebalances.judging import judged
 from barnabas.designs.rebalances.running import Bed
-from barnabas.experiments.columns import Column, share_of, table_of
+from barnabas.designs.results.columns import Column, share_of, table_of
+from barnabas.designs.results.markdown import bullets, paragraphs
+from barnabas.designs.results.runs import Run, group
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
-from barnabas.experiments.markdown import bullets, paragraphs
-from barnabas.experiments.runs import Run, group
 
 QUESTION: Final = (
     "What does a group consume twice after a rebalance: with autoCommit, commitSync, commitAsync?"

@@ -14,11 +14,11 @@ from barnabas.designs.rebalances.counting import spread_of
 from barnabas.designs.rebalances.judging import gives_up
 from barnabas.designs.rebalances.passed import Passed
 from barnabas.designs.rebalances.running import Bed
-from barnabas.experiments.columns import Column, table_of, total
+from barnabas.designs.results.columns import Column, table_of, total
+from barnabas.designs.results.markdown import paragraphs
+from barnabas.designs.results.plots import lines
+from barnabas.designs.results.runs import Run, group
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
-from barnabas.experiments.markdown import paragraphs
-from barnabas.experiments.plots import lines
-from barnabas.experiments.runs import Run, group
 
 QUESTION: Final = (
     "When does a rebalance happen, and why does delivery stop until the slowest member polls?"

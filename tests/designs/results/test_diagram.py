@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from barnabas.experiments.diagram import Step, sequence
+from barnabas.designs.results.diagram import Step, sequence
 
 
 def test_answers_stand_where_they_came() -> None:

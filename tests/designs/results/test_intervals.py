@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from barnabas.experiments.intervals import median_bounds, middle, share, wilson
+from barnabas.designs.results.intervals import median_bounds, middle, share, wilson
 
 
 def test_an_interval_that_was_published() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from barnabas.experiments.diagram import Step, sequence
+from barnabas.designs.results.diagram import Step, sequence
 
 
 def counts(numbers: Mapping[str, int], nothing: str = "") -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Mapping
 
-from barnabas.experiments.intervals import middle, share
-from barnabas.experiments.markdown import table
-from barnabas.experiments.runs import Run, figures, group
+from barnabas.designs.results.intervals import middle, share
+from barnabas.designs.results.markdown import table
+from barnabas.designs.results.runs import Run, figures, group
 
 Column = Callable[[list[Run]], object]
 """Writes the cell of a table for a group of runs."""

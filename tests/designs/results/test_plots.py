@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from barnabas.experiments import plots
+from barnabas.designs.results import plots
 
 SVG = "{http://www.w3.org/2000/svg}"
 
