@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self
 
 from barnabas.peers.apache.java_process import PROGRAM, JavaError, JavaProcess
-from barnabas.peers.apache.versions import release
+from barnabas.peers.apache.versions import LOGGER, release
 
 __all__ = ["Decoded", "JavaClient", "JavaError", "Received", "Transaction"]
 
@@ -56,7 +56,8 @@ class JavaClient:
     def __init__(self, version: str, settings: Mapping[str, str], program: str = PROGRAM) -> None:
         self.version = release(version).version
         self._settings = dict(settings)
-        self._process = JavaProcess(self.version, program)
+        jars = (f"org.apache.kafka:kafka-clients:{self.version}", LOGGER)
+        self._process = JavaProcess(jars, program)
 
     def __enter__(self) -> Self:
         self._process.__enter__()

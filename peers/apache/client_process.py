@@ -134,6 +134,12 @@ def consume(request: dict[str, Any]) -> dict[str, Any]:
         consumer.close()
 
 
+def setting_names(request: dict[str, Any]) -> dict[str, Any]:
+    """The names of all settings that brokers know, which are in the jars of brokers only."""
+    names = jpype.JClass("kafka.server.KafkaConfig").configNames()
+    return {"names": str(names.mkString("\n")).split()}
+
+
 Calls = dict[str, Callable[[dict[str, Any]], dict[str, Any]]]
 
 DO: Final[Calls] = {
@@ -143,6 +149,7 @@ DO: Final[Calls] = {
     "administer": administer,
     "decode": decode,
     "decodes": decodes,
+    "setting_names": setting_names,
 }
 """What can be asked for; other programs serve more."""
 

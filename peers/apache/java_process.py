@@ -1,4 +1,4 @@
-"""A process with one version of kafka-clients, which does what it is asked.
+"""A process with a JVM and jars of Kafka, which does what it is asked.
 
 One JSON object a line goes to the process (barnabas.peers.apache.client_process) and one comes back for
 each, with its number. It ends when its input ends, so it does not outlive who started it.
@@ -13,13 +13,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.errors import UnavailableError
 from barnabas.peers.apache.java import java
-from barnabas.peers.apache.versions import LOGGER
 
 PROGRAM: Final = "barnabas.peers.apache.client_process"
 
@@ -32,8 +31,8 @@ class JavaProcess:
     """The process of a program, from `with` to its end. Raises UnavailableError when Java, the artifacts or
     JPype are missing. A call that is interrupted ends it."""
 
-    def __init__(self, version: str, program: str) -> None:
-        self._version, self._program = version, program
+    def __init__(self, coordinates: Sequence[str], program: str = PROGRAM) -> None:
+        self._coordinates, self._program = coordinates, program
         self._running = contextlib.ExitStack()
         self.popen: subprocess.Popen[str] | None = None
         """None while it does not run."""
@@ -44,9 +43,9 @@ class JavaProcess:
     def __enter__(self) -> Self:
         if importlib.util.find_spec("jpype") is None:
             raise UnavailableError(
-                "Java clients are driven by JPype: pip install 'barnabas[apache]'"
+                "Kafka's classes are driven by JPype: pip install 'barnabas[apache]'"
             )
-        jars = class_path((f"org.apache.kafka:kafka-clients:{self._version}", LOGGER))
+        jars = class_path(self._coordinates)
         path = os.pathsep.join(str(jar) for jar in jars)
         with contextlib.ExitStack() as stack:
             self._log = stack.enter_context(tempfile.TemporaryFile("w+"))
