@@ -2,6 +2,6 @@
 
 `registry.py` finds the one that a user names among those of `barnabas.peers.clients`, `target.py` runs cases
 with it: side by side in the order of the cases (`side_by_side.py`), and those that alarm again alone
-(`confirming.py`, `alone.py`). `worker.py` is one session, `processes.py` says which process it is in, and
+(`confirming.py`). `worker.py` is one session, `processes.py` says which process it is in, and
 `child.py` is one process of its program.
 """

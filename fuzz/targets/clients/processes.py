@@ -98,23 +98,23 @@ class Processes:
         much_s: float,
         each: bool,
     ) -> None:
-        self._start, self._selector = start, selector
+        self._start, self.selector = start, selector
         self._at_once, self._much_s = at_once, much_s
-        self._each = each
+        self.each = each
         self._all: list[Process] = []
 
     def enter(self, number: int, case: Case | None, bootstrap: str) -> Process:
         """A process for a session; a new one if all others are full. Raises OSError if that can't start."""
         process = self._with_room()
         if process is None:
-            process = Process(self._start(self._selector, bootstrap), ready=self._each)
+            process = Process(self._start(self.selector, bootstrap), ready=self.each)
             self._all.append(process)
         process.measure()
         process.running[number] = case
         others = len(process.running) - 1
         process.beside = {one: max(process.beside.get(one, 0), others) for one in process.running}
         process.begun += 1
-        process.closing = self._each or (self._at_once > 1 and process.begun >= LIFE)
+        process.closing = self.each or (self._at_once > 1 and process.begun >= LIFE)
         return process
 
     def _with_room(self) -> Process | None:

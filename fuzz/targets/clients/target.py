@@ -7,12 +7,13 @@ import selectors
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Final, Self
 
 from barnabas.fuzz.answering.broker import Broker
 from barnabas.fuzz.answering.cluster import TOPIC
-from barnabas.fuzz.answering.offer import Offer, narrowed
+from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Role, Seed
 from barnabas.fuzz.cases.observation import Observation
@@ -20,14 +21,13 @@ from barnabas.fuzz.coverage.clients import meter
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.clients.alarms import Kind, alarm
-from barnabas.fuzz.targets.clients.alone import Alone, finish
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.confirming import Confirming, with_facts
 from barnabas.fuzz.targets.clients.ending import Ending, again, at_all, beside
 from barnabas.fuzz.targets.clients.forked import ForkServer
 from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Limits
 from barnabas.fuzz.targets.clients.processes import Processes
-from barnabas.fuzz.targets.clients.side_by_side import AGAIN, SideBySide
+from barnabas.fuzz.targets.clients.side_by_side import AGAIN, SideBySide, finish
 from barnabas.fuzz.targets.clients.survey import Survey
 from barnabas.fuzz.targets.clients.worker import Worker
 from barnabas.fuzz.targets.clients.workloads import WORKLOADS
@@ -35,6 +35,7 @@ from barnabas.peers import processes
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.registry import COUNTED
+from barnabas.plural import plural
 
 CONFIRMING: Final = 16
 """Threads that run cases again, alone, while the other sessions go on: most of them wait for who hangs."""
@@ -72,15 +73,14 @@ class ClientTarget:
         self.name = client.name
         self._client = client
         self._limits = limits or OF_LIBRARY.get(client.library, Limits())
-        self._count = side_by_side or self._limits.side_by_side
+        if side_by_side:
+            self._limits = self._limits._replace(side_by_side=side_by_side)
         self._each = each
         self._running = contextlib.ExitStack()
-        self.doing = ""
-        """What it does beside new cases, in words for who waits."""
+        self._looks: Confirming | None = None
         self._confirmed: set[Kind] = set()
         self._left = threading.Event()
         """Set once nobody waits for cases that are looked at again."""
-        self._worker = partial(Worker, each=each, dialect=client.library)
         self._asks = Survey(self.name, self._session, each=each)
         self._counts = self._guides = False
         self.meter: Meter | None = None
@@ -125,7 +125,7 @@ class ClientTarget:
             # of several sessions, nobody could say which one reached a line
             at_once = 1 if self._guides else self._limits.in_a_process
             self._processes = self._started(self._selector, at_once=at_once)
-            self._workers = [self._beside() for _ in range(self._count)]
+            self._workers = [self._beside() for _ in range(self._limits.side_by_side)]
             stack.callback(self._end)
             self._running = stack.pop_all()
         return self
@@ -141,8 +141,7 @@ class ClientTarget:
     def compared(self) -> ClientTarget:
         """The same as one of two that get the same cases: no other records come behind those of a case, and
         it has more time to show what it makes of it."""
-        limits, count = self._limits.compared, self._count
-        one = ClientTarget(self._client, limits=limits, side_by_side=count, each=self._each)
+        one = ClientTarget(self._client, limits=self._limits.compared, each=self._each)
         one.at_once = COMPARED
         return one
 
@@ -169,30 +168,30 @@ class ClientTarget:
         """The same; once it is `over()` no more are begun, and it ends behind those that are under way."""
         self._asks.know()
         self._left.clear()
-        memory = self._limits.memory
         with ThreadPoolExecutor(CONFIRMING) as threads:
-            looks = Confirming(threads, self._confirmed, lambda some: self._alone(some), memory)
+            alone, memory = self._alone, self._limits.memory
+            looks = self._looks = Confirming(threads, self._confirmed, alone, memory)
             sessions = SideBySide(
-                self._selector,
                 self._workers,
                 self._beside,
                 lambda worker, case: self._begin(worker, case, partial(self._ending, case, looks)),
                 looks,
-                count=self._count,
-                memory=memory,
-                says=self._says,
+                self._limits,
             )
             try:
                 yield from sessions.run(cases, over)
             finally:  # who asks for no more leaves sessions behind
+                self._looks = None
                 self._left.set()
                 threads.shutdown(wait=False, cancel_futures=True)
                 for worker in self._workers:
                     worker.end()
                 self._processes.relieve()
 
-    def _says(self, what: str) -> None:
-        self.doing = what
+    @property
+    def doing(self) -> str:
+        """What it does beside new cases, in words for who waits."""
+        return f"running {plural(len(self._looks), 'case')} again, alone" if self._looks else ""
 
     def together(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases one after the other in a new process, up to the one that ends it: what they come to needs
@@ -215,21 +214,26 @@ class ClientTarget:
         return seen
 
     def _run_alone(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        def begin(worker: Worker, case: Case) -> None:
-            self._begin(worker, case, lambda: again(self._limits))
-
-        def valid(worker: Worker, case: Case) -> None:
-            workload = self._asks.workload(case)
-            self._starting(lambda: worker.begin(workload))
-
-        alone = Alone(self._on_its_own, begin, valid, self._limits.memory, self._left)
-        yield from alone.run(cases)
+        """The observations of cases, one after the other in a new process, up to the first that is an
+        alarm. A valid session follows, as others had: what ends in it, the last case ended."""
+        memory = self._limits.memory
+        with self._on_its_own() as worker:
+            for case in cases:
+                self._begin(worker, case, lambda: again(self._limits))
+                observation = finish(worker, self._left)
+                yield observation
+                if alarm(observation, memory) is not None:
+                    return
+            self._begin_valid(worker, self._asks.workload(case))
+            after = finish(worker, self._left)
+            if alarm(after, memory) is not None:
+                yield replace(after, case=case)
 
     def _session(self, workload: str, offer: Offer) -> set[tuple[int, int]]:
         """What is asked for in a valid session."""
         worker = self._workers[0]
-        self._starting(lambda: worker.begin(workload, offer=offer))
-        finish(self._selector, worker)
+        self._begin_valid(worker, workload, offer)
+        finish(worker)
         return set(worker.broker.asked)
 
     def recorded(self, case: Case) -> tuple[list[Broker], str]:
@@ -237,16 +241,16 @@ class ClientTarget:
         does in them. Raises CannotRun if it does not ask for the case."""
         seed, workload = case.recipe.seed, self._asks.workload(case)
         offer = narrowed(seed.key, seed.version)
-        with selectors.DefaultSelector() as selector, self._on_its_own(selector) as worker:
+        with self._on_its_own() as worker:
             for _ in range(1 + AGAIN):
                 self._begin(worker, case)
-                if dict(finish(selector, worker).facts).get("served"):
+                if dict(finish(worker).facts).get("served"):
                     break
             else:
                 raise CannotRun(f"{self.name} did not ask for the case's answer")
             brokers = [worker.broker]
-            self._starting(lambda: worker.begin(workload, offer=offer))
-            finish(selector, worker)
+            self._begin_valid(worker, workload, offer)
+            finish(worker)
         brokers.append(worker.broker)
         return brokers, "as it was started" if self._each else WORKLOADS[workload]
 
@@ -255,6 +259,9 @@ class ClientTarget:
     ) -> None:
         workload = self._asks.workload(case)
         self._starting(lambda: worker.begin(workload, case, ending=ending))
+
+    def _begin_valid(self, worker: Worker, workload: str, offer: Offer = EVERYTHING) -> None:
+        self._starting(lambda: worker.begin(workload, offer=offer))
 
     def _starting(self, begin: Callable[[], None]) -> None:
         try:
@@ -265,20 +272,23 @@ class ClientTarget:
     def _beside(self) -> Worker:
         """One whose alarms are looked at again; what a command does is none."""
         limits = self._limits if self._each else self._limits.alarming
-        return self._worker(
-            self._processes, self._selector, limits, tells=False, guides=self._guides
-        )
+        return self._worker(self._processes, limits, tells=False)
+
+    def _worker(self, processes: Processes, limits: Limits, *, tells: bool) -> Worker:
+        dialect, guides = self._client.library, self._guides
+        return Worker(processes, limits, dialect=dialect, tells=tells, guides=guides)
 
     @contextlib.contextmanager
-    def _on_its_own(self, selector: selectors.BaseSelector) -> Iterator[Worker]:
+    def _on_its_own(self) -> Iterator[Worker]:
         """One beside whose session there is no other in its process."""
-        processes = self._started(selector, at_once=1)
-        worker = self._worker(processes, selector, self._limits, tells=True, guides=self._guides)
-        try:
-            yield worker
-        finally:
-            worker.end()
-            processes.end()
+        with selectors.DefaultSelector() as selector:
+            processes = self._started(selector, at_once=1)
+            worker = self._worker(processes, self._limits, tells=True)
+            try:
+                yield worker
+            finally:
+                worker.end()
+                processes.end()
 
     def _started(self, selector: selectors.BaseSelector, *, at_once: int) -> Processes:
         return Processes(

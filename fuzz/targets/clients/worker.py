@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import selectors
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -61,25 +60,22 @@ _numbers: Final = itertools.count(1)
 class Worker:
     """Runs one session at a time, in one of the processes.
 
-    each: a child for every session, which ends by itself. tells: whether a child that hangs is asked where,
-    and waited for meanwhile. guides: whether new lines that a session reached are told with it.
+    dialect: the client's library. tells: whether a child that hangs is asked where, and waited for meanwhile.
+    guides: whether new lines that a session reached are told with it.
     """
 
     def __init__(
         self,
         processes: Processes,
-        selector: selectors.BaseSelector,
         limits: Limits,
         *,
-        each: bool,
         dialect: str,
         tells: bool,
         guides: bool = False,
     ) -> None:
-        self._guides = guides
-        self._dialect = dialect
-        self._processes, self._selector, self._limits = processes, selector, limits
-        self._each, self._tells = each, tells
+        self._processes, self._limits = processes, limits
+        self._dialect, self._tells, self._guides = dialect, tells, guides
+        self.selector, self._each = processes.selector, processes.each
         self._under: _Under | None = None
         self.before: Sequence[Case] = ()
         """The cases that may be to blame for how the latest session ended beside its own, oldest first."""
@@ -114,7 +110,7 @@ class Worker:
             planted = Planted(case, seed.key, seed.version)
             offer = narrowed(seed.key, seed.version, offer)
         broker = Broker(Cluster(), offer, planted, last=self._limits.last)
-        session = Session(self._selector, broker, time.monotonic, self._limits.patience_s)
+        session = Session(self.selector, broker, time.monotonic, self._limits.patience_s)
         number = next(_numbers)
         try:
             process = self._processes.enter(number, case, session.bootstrap)
