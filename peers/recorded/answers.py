@@ -9,15 +9,24 @@ from typing import Final, Literal
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.peers.recorded.shape import about, shape
-from barnabas.specs.keys import API_VERSIONS, FETCH
+from barnabas.specs.keys import (
+    ADD_OFFSETS_TO_TXN,
+    ADD_PARTITIONS_TO_TXN,
+    API_VERSIONS,
+    END_TXN,
+    FETCH,
+    PRODUCE,
+    TXN_OFFSET_COMMIT,
+)
 
 How = Literal["same bytes", "same shape", "same names", "again"]
 """Why an exchange was chosen. `again`: all that asked for the same have been answered, so the last of
 them that has a response answers once more; to the others the client may just not have waited."""
 
-ONCE: Final = frozenset((0, 24, 25, 26, 28))
-"""Produce, AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit: what they do is done once."""
-
+ONCE: Final = frozenset(
+    (PRODUCE, ADD_PARTITIONS_TO_TXN, ADD_OFFSETS_TO_TXN, END_TXN, TXN_OFFSET_COMMIT)
+)
+"""APIs whose effect is done once."""
 
 ANY: Final = "any"
 """Stands for every broker."""

@@ -9,18 +9,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from barnabas.specs.keys import (
+    DELETE_RECORDS,
+    FETCH,
+    LIST_OFFSETS,
+    OFFSET_COMMIT,
+    OFFSET_FETCH,
+    PRODUCE,
+    TXN_OFFSET_COMMIT,
+)
+
 REQUESTS: Final[dict[int, tuple[str, str]]] = {
-    1: ("fetch_offset", "partition"),
-    8: ("committed_offset", "partition_index"),
-    21: ("offset", "partition_index"),
-    28: ("committed_offset", "partition_index"),
+    FETCH: ("fetch_offset", "partition"),
+    OFFSET_COMMIT: ("committed_offset", "partition_index"),
+    DELETE_RECORDS: ("offset", "partition_index"),
+    TXN_OFFSET_COMMIT: ("committed_offset", "partition_index"),
 }
 """API key -> the field of its request with an offset, and that with the partition's number."""
 
 RESPONSES: Final[dict[int, tuple[str, str]]] = {
-    0: ("base_offset", "index"),
-    2: ("offset", "partition_index"),
-    9: ("committed_offset", "partition_index"),
+    PRODUCE: ("base_offset", "index"),
+    LIST_OFFSETS: ("offset", "partition_index"),
+    OFFSET_FETCH: ("committed_offset", "partition_index"),
 }
 """The same of responses; those of Fetch stand in its records."""
 

@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 from barnabas.captures.kafka.errors import first_error
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.cluster import LiveCluster
-from barnabas.peers.replay.connections import LiveConnections
-from barnabas.peers.replay.joining import ALONE, Joined
+from barnabas.peers.replay.connection import LiveConnections
+from barnabas.peers.replay.generations import ALONE, Joined
 from barnabas.peers.replay.order import Index
 from barnabas.peers.replay.outcome import OF_THE_CLUSTER, Outcome, compared
 from barnabas.peers.replay.plan import Left, left_out

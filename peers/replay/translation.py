@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.batches import Sequences, renewed
+from barnabas.peers.replay.generations import Leading
 from barnabas.peers.replay.identities import Identities, copied, replaced, scope_of
-from barnabas.peers.replay.leading import Leading
 from barnabas.peers.replay.offsets import Offsets, partitions
 from barnabas.peers.replay.order import Index
 from barnabas.peers.replay.outcome import expected

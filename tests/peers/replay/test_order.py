@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.peers.replay.joining import Joined
-from barnabas.peers.replay.leading import Leading
+from barnabas.peers.replay.generations import Joined, Leading
 from barnabas.peers.replay.order import TooLarge, in_order, index
 
 
