@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,22 +13,13 @@ from barnabas.experiments.explore.checks import check
 from barnabas.experiments.explore.command import Surroundings, last_line, run_command
 from barnabas.experiments.explore.finding import Finding
 from barnabas.experiments.explore.read_log import IdOf, ends, read_log
-from barnabas.experiments.explore.recording import Seen
+from barnabas.experiments.explore.recording import Seen, seen
 from barnabas.experiments.explore.recovery import recovery_ms
 from barnabas.experiments.explore.result import Result
 from barnabas.experiments.explore.target import Target
+from barnabas.harness import Harness
 from barnabas.proxy.rules.outcome import causes
 from barnabas.proxy.rules.rules import Rules
-from barnabas.proxy.scenario.file import Scenario
-
-
-class Proxied(NamedTuple):
-    """A proxy in front of the cluster."""
-
-    bootstrap: str
-    exchanges: list[Seen]
-    """What has passed; complete when the proxy has stopped."""
-    rules: Rules
 
 
 class Bench(NamedTuple):
@@ -38,10 +29,6 @@ class Bench(NamedTuple):
     bootstrap: str
     """The cluster itself."""
     id_of: IdOf
-    proxied: Callable[[Scenario | None], AbstractContextManager[Proxied]]
-    """Starts a proxy under a scenario, and stops it."""
-    token: Callable[[], str]
-    """A new run's token."""
 
 
 class Ran(NamedTuple):
@@ -59,11 +46,15 @@ def run(bench: Bench, target: Target | None, limit: float, place: Path) -> Ran:
     """
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    token = bench.token()
+    token = secrets.token_hex(4)
     path, output = place / "history.jsonl", place / "output.txt"
     starts = ends(bench.bootstrap)
-    with bench.proxied(None if target is None else target.scenario) as proxied:
-        told = Surroundings(proxied.bootstrap, path.absolute(), token)
+    exchanges: list[Seen] = []
+    scenario = None if target is None else target.scenario
+    with Harness(
+        bench.bootstrap, scenario=scenario, done=lambda one: exchanges.append(seen(one))
+    ) as proxy:
+        told = Surroundings(proxy.bootstrap, path.absolute(), token)
         ended = run_command(told.arguments(bench.command), told.environment(), output, limit)
     findings: tuple[Finding, ...] = ()
     try:
@@ -84,13 +75,13 @@ def run(bench: Bench, target: Target | None, limit: float, place: Path) -> Ran:
         findings=findings,
     )
     if target is not None:
-        result = result.model_copy(update=_fault(target, proxied))
-    return Ran(result, proxied.exchanges)
+        result = result.model_copy(update=_fault(target, proxy.rules, exchanges))
+    return Ran(result, exchanges)
 
 
-def _fault(target: Target, proxied: Proxied) -> dict[str, object]:
+def _fault(target: Target, rules: Rules, exchanges: list[Seen]) -> dict[str, object]:
     """What a result says of its fault."""
-    rule = proxied.rules.rule(target.cut)
+    rule = rules.rule(target.cut)
     return {
         "k": target.k,
         "api": target.api,
@@ -99,5 +90,5 @@ def _fault(target: Target, proxied: Proxied) -> dict[str, object]:
         "scenario": target.name,
         "reached": rule.fired > 0 and not rule.unable,
         "trouble": causes(rule.troubles, rule.unable),
-        "recovery_ms": recovery_ms(proxied.exchanges, target.cut, target.direction),
+        "recovery_ms": recovery_ms(exchanges, target.cut, target.direction),
     }

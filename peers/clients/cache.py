@@ -8,7 +8,7 @@ import re
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
@@ -50,6 +50,20 @@ def folder(name: str) -> Iterator[Path]:
             yield place
     except OSError as problem:
         raise UnavailableClientError(f"{place} can't be used: {problem}") from None
+
+
+def built(name: str, sources: Sequence[Path], build: Callable[[Path], None]) -> Path:
+    """Return a program of some sources, built where there is none yet, or of other sources.
+
+    build: builds `client` in the folder of that name. Raises UnavailableClientError.
+    """
+    text = "".join(source.read_text() for source in sources)
+    with folder(name) as place:
+        program, of = place / "client", place / "built-of"
+        if not (program.exists() and of.exists() and of.read_text() == text):
+            build(place)
+            of.write_text(text)
+        return program
 
 
 def run(

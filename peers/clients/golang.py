@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from barnabas.peers.clients.cache import folder, run
+from barnabas.peers.clients import cache
+from barnabas.peers.clients.cache import run
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 
@@ -53,15 +54,11 @@ def built(
     version: str,
     flags: Sequence[str] = (),
 ) -> Path:
-    """The program of these sources, with modules as `go get` takes them; built where there is none yet, or of
-    other sources. version: of what its `tags` are about. flags: of `go build`.
-    Raises UnavailableClientError."""
-    text = "".join(source.read_text() for source in sources)
+    """Return the program of these sources, with modules as `go get` takes them. version: of what its `tags`
+    are about. flags: of `go build`. Raises UnavailableClientError."""
     program = go()
-    with folder(f"{name.replace(' ', '-')}-go") as place:
-        found, of = place / "client", place / "built-of"
-        if found.exists() and of.exists() and of.read_text() == text:
-            return found
+
+    def build(place: Path) -> None:
         for old in place.glob("*.go"):  # of another barnabas, which may have had other files
             old.unlink()
         for source in sources:
@@ -70,10 +67,10 @@ def built(
         environment = {**os.environ, "GOFLAGS": "-mod=mod", "GOWORK": "off"}
         what = f"{name} can't be built"
         run(what, [program, "get", *modules], within=place, environment=environment)
-        build = [program, "build", "-tags", ",".join(tags(version)), "-o", str(found), *flags]
-        run(what, [*build, "."], within=place, environment=environment)
-        of.write_text(text)
-        return found
+        line = [program, "build", "-tags", ",".join(tags(version)), "-o", str(place / "client")]
+        run(what, [*line, *flags, "."], within=place, environment=environment)
+
+    return cache.built(f"{name.replace(' ', '-')}-go", sources, build)
 
 
 def tags(version: str) -> list[str]:

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from barnabas.peers.clients.cache import folder, run
+from barnabas.peers.clients.cache import built, folder, run
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 
@@ -31,21 +31,13 @@ _BUILDING: Final = 1800.0
 
 def rust_program(version: str) -> Program:
     """The program with a release of the crate rdkafka. Raises UnavailableClientError."""
-    return Program([str(_built(version))])
-
-
-def _built(version: str) -> Path:
-    """The program; built where there is none yet, or of other sources. Raises UnavailableClientError."""
-    sources = sorted(SOURCES.glob("*.rs"))
-    text = "".join(source.read_text() for source in sources)
     cargo = shutil.which("cargo")
     if cargo is None:
         why = "Rust clients need the cargo command on the PATH, and a C compiler: see rustup.rs"
         raise UnavailableClientError(why)
-    with folder(f"rdkafka-{version}-rust") as place:
-        built, of = place / "client", place / "built-of"
-        if built.exists() and of.exists() and of.read_text() == text:
-            return built
+    sources = sorted(SOURCES.glob("*.rs"))
+
+    def build(place: Path) -> None:
         (place / "src").mkdir(exist_ok=True)
         for source in sources:
             shutil.copy(source, place / "src")
@@ -55,6 +47,6 @@ def _built(version: str) -> Path:
             environment = {**os.environ, "CARGO_TARGET_DIR": str(target)}
             what, line = f"rdkafka {version} can't be built", [cargo, "build", "--release"]
             run(what, line, within=place, environment=environment, seconds=_BUILDING)
-            shutil.copy(target / "release" / "client", built)
-        of.write_text(text)
-        return built
+            shutil.copy(target / "release" / "client", place / "client")
+
+    return Program([str(built(f"rdkafka-{version}-rust", sources, build))])

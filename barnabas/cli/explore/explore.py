@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +14,7 @@ from barnabas.cli.console.counted import counted
 from barnabas.cli.console.output import Output
 from barnabas.cli.explore.report import Report
 from barnabas.endings import interruptible
-from barnabas.experiments.explore.bench import Bench, Proxied, run
+from barnabas.experiments.explore.bench import Bench, run
 from barnabas.experiments.explore.command import CommandError
 from barnabas.experiments.explore.cuts import CUTS, Cut, cuts
 from barnabas.experiments.explore.exploration import (
@@ -28,11 +27,9 @@ from barnabas.experiments.explore.exploration import (
 from barnabas.experiments.explore.folder import Folder, FolderError
 from barnabas.experiments.explore.history import HistoryError
 from barnabas.experiments.explore.read_log import PATIENCE, LogError, ends, id_of
-from barnabas.experiments.explore.recording import Seen, seen
 from barnabas.experiments.explore.target import Target, target
-from barnabas.harness import Harness
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.scenario.file import Scenario, ScenarioError
+from barnabas.proxy.scenario.file import ScenarioError
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 T = TypeVar("T")
@@ -59,13 +56,7 @@ class Job:
 
 def explore(job: Job) -> int:
     """Explore, and print what came of it; returns the exit code. Raises Trouble."""
-    bench = Bench(
-        job.command,
-        job.bootstrap,
-        id_of(job.id_where),
-        lambda scenario: _proxied(job.bootstrap, scenario),
-        lambda: secrets.token_hex(4),
-    )
+    bench = Bench(job.command, job.bootstrap, id_of(job.id_where))
     try:
         with interruptible():
             return _only(job, bench) if job.only else _all(job, bench)
@@ -74,15 +65,6 @@ def explore(job: Job) -> int:
         raise Trouble(f"{where}: {problem.strerror}", COULD_NOT_RUN) from None
     except (CommandError, LogError, RecordingError, HistoryError) as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
-
-
-@contextlib.contextmanager
-def _proxied(bootstrap: str, scenario: Scenario | None) -> Iterator[Proxied]:
-    exchanges: list[Seen] = []
-    with Harness(
-        bootstrap, scenario=scenario, done=lambda one: exchanges.append(seen(one))
-    ) as proxy:
-        yield Proxied(proxy.bootstrap, exchanges, proxy.rules)
 
 
 def _all(job: Job, bench: Bench) -> int:
