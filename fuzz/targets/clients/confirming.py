@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import EARLIER, TOGETHER, Observation
 from barnabas.fuzz.targets.clients.alarms import HANGS, UNSURE, Kind, alarm, is_own
-from barnabas.fuzz.targets.clients.blame import to_blame
+
+_ONE_BY_ONE: Final = 4
+"""So many of the latest cases are tried one by one."""
 
 
 class _Seen(NamedTuple):
@@ -109,3 +111,26 @@ class Confirming:
 def with_facts(observation: Observation, *facts: tuple[str, object]) -> Observation:
     """The same, with more facts."""
     return replace(observation, facts=(*observation.facts, *facts))
+
+
+def to_blame(
+    before: Sequence[Case], alarming: Callable[[Sequence[Case]], bool]
+) -> list[Case] | None:
+    """The shortest run of cases, the guilty one last, that does it in a new process; None if none does.
+
+    before: in order, the latest last. alarming: runs them in a new process and looks.
+    """
+    for case in list(reversed(before))[:_ONE_BY_ONE]:
+        if alarming([case]):
+            return [case]
+    found = list(before)
+    if not found or not alarming(found):
+        return None
+    while len(found) > 1 and alarming(found[:-1]):  # the last one did it only seemingly
+        found = found[:-1]
+    step = len(found) // 2
+    while step:
+        if len(found) > step and alarming(found[step:]):
+            found = found[step:]
+        step = min(step // 2, len(found) // 2)
+    return found

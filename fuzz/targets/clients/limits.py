@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.observations.client_memory import LIMIT
+from barnabas.fuzz.observations.told_to_wait import told_to_wait
+from barnabas.fuzz.targets.clients.alarms import Kind, spinning, waiting
 
 
 class Limits(NamedTuple):
@@ -15,7 +20,7 @@ class Limits(NamedTuple):
     to be over, and twice as long if it never is; a client's own timeouts are far below. Time in which it
     stood ready and had no processor is not counted. spins_s: processor time that a session may take once it
     was said to be over. An alarm is half of hung_s, or spins_s; it is looked at again with the whole of
-    hung_s, or three times as much processor time, half of hung_s at most (`ending.py`). much_s: processor
+    hung_s, or three times as much processor time, half of hung_s at most. much_s: processor
     time far beyond what a session takes: with a case so much is suffering enough from it. starts_s: until its
     process is ready. memory: resident memory that one case may cost. side_by_side: sessions at once, without
     those that are over and do not end. Much of their time they wait, so there are more of them than cores.
@@ -60,3 +65,33 @@ OF_LIBRARY: Final = {
     "kafka-go": _GO,
 }
 """Those that need others."""
+
+
+class Ending(NamedTuple):
+    """What a session may take once it was said to be over, before that is an alarm.
+
+    Seconds of time, and of the processor.
+    """
+
+    hung_s: float
+    spins_s: float
+
+
+def at_all(limits: Limits) -> Ending:
+    """Of a session of which only its time says that it hangs."""
+    return Ending(limits.hung_s, math.inf)
+
+
+def beside(case: Case, limits: Limits, knows: Callable[[Kind], bool]) -> Ending:
+    """Of a session beside others: of a kind that somebody knows half as long, and as little of the processor
+    as is much. So who was told to wait, of which nothing comes."""
+    told, (hung_s, spins_s) = told_to_wait(case), (limits.alarming.hung_s, limits.spins_s)
+    return Ending(
+        hung_s / 2 if told or knows(waiting(case)) else hung_s,
+        limits.much_s if told or knows(spinning(case)) else spins_s,
+    )
+
+
+def again(limits: Limits) -> Ending:
+    """Of one that is looked at again."""
+    return Ending(limits.hung_s, min(3 * limits.spins_s, limits.hung_s / 2))

@@ -23,9 +23,8 @@ from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.clients.alarms import Kind, alarm
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.confirming import Confirming, with_facts
-from barnabas.fuzz.targets.clients.ending import Ending, again, at_all, beside
 from barnabas.fuzz.targets.clients.forked import ForkServer
-from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Limits
+from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Ending, Limits, again, at_all, beside
 from barnabas.fuzz.targets.clients.processes import Processes
 from barnabas.fuzz.targets.clients.side_by_side import AGAIN, SideBySide, finish
 from barnabas.fuzz.targets.clients.survey import Survey

@@ -18,12 +18,10 @@ from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.session import Session
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import REACHED, SPINS, Death, Observation, Probe
-from barnabas.fuzz.targets.clients.alarms import BESIDE
+from barnabas.fuzz.targets.clients.alarms import BESIDE, UNSURE
 from barnabas.fuzz.targets.clients.allowance import LOOK, Allowance
-from barnabas.fuzz.targets.clients.ending import Ending, at_all
-from barnabas.fuzz.targets.clients.limits import Limits
+from barnabas.fuzz.targets.clients.limits import Ending, Limits, at_all
 from barnabas.fuzz.targets.clients.processes import Process, Processes
-from barnabas.fuzz.targets.clients.said import raised_of
 from barnabas.fuzz.targets.processor import delayed, spent
 from barnabas.specs.registry import NAMES
 
@@ -225,7 +223,7 @@ class Worker:
             self._processes.give_up(process, under.number)
         else:
             self._processes.leave(process, under.number, ends=ends)
-        raised, facts = raised_of(said or {})
+        raised, facts = _raised_of(said or {})
         facts = (
             ("served", under.session.served),
             ("later", [[key, version] for key, version in under.session.later]),
@@ -275,3 +273,20 @@ def _sent(under: _Under) -> tuple[bytes, ...]:
     if under.case is None or not under.session.served:
         return ()
     return under.case.chunks
+
+
+def _raised_of(said: dict[str, Any]) -> tuple[str, tuple[tuple[str, object], ...]]:
+    """Return what a program says it raised (`peers/clients/programs/lines.py`), and the facts about it."""
+    raised = said.get("raised")
+    facts: tuple[tuple[str, object], ...] = (
+        ("records", said.get("records", 0)),
+        ("delivered", said.get("delivered")),
+        ("failed", said.get("failed", [])),
+    )
+    if raised is None:
+        return "", facts
+    if raised.get("unsure"):
+        facts = (*facts, (UNSURE, True))
+    lines = [f"{raised['class']}: {raised['message']}", *(f" {one}" for one in raised["frames"])]
+    about = (("bases", raised["bases"]), ("frames", raised["frames"]), ("where", raised["where"]))
+    return "\n".join(lines), (*facts, *about)

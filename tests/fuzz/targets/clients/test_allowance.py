@@ -8,8 +8,7 @@ from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.targets.clients.alarms import Kind, spinning, waiting
 from barnabas.fuzz.targets.clients.allowance import LOOK, Allowance
-from barnabas.fuzz.targets.clients.ending import Ending, beside
-from barnabas.fuzz.targets.clients.limits import Limits
+from barnabas.fuzz.targets.clients.limits import Ending, Limits, beside
 
 
 class Machine:

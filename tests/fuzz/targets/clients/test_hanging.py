@@ -16,8 +16,7 @@ from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.targets.clients import side_by_side as module
 from barnabas.fuzz.targets.clients.alarms import spinning
 from barnabas.fuzz.targets.clients.confirming import Confirming
-from barnabas.fuzz.targets.clients.ending import Ending
-from barnabas.fuzz.targets.clients.limits import Limits
+from barnabas.fuzz.targets.clients.limits import Ending, Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.clients.worker import Worker
 from barnabas.fuzz.targets.processor import spent
