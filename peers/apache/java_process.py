@@ -7,7 +7,6 @@ each, with its number. It ends when its input ends, so it does not outlive who s
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import subprocess
@@ -17,8 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from barnabas.peers.apache.artifacts import class_path
-from barnabas.peers.apache.errors import UnavailableError
-from barnabas.peers.apache.java import java
+from barnabas.peers.apache.java import java, need_jpype
 
 PROGRAM: Final = "barnabas.peers.apache.client_process"
 
@@ -41,10 +39,7 @@ class JavaProcess:
         """Why no more is asked; empty while there is no reason."""
 
     def __enter__(self) -> Self:
-        if importlib.util.find_spec("jpype") is None:
-            raise UnavailableError(
-                "Kafka's classes are driven by JPype: pip install 'barnabas[apache]'"
-            )
+        need_jpype()
         jars = class_path(self._coordinates)
         path = os.pathsep.join(str(jar) for jar in jars)
         with contextlib.ExitStack() as stack:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Final
 
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.errors import UnavailableError, UnknownVersionError
-from barnabas.peers.apache.java import java
+from barnabas.peers.apache.java import java, library, need_jpype
 from barnabas.peers.apache.versions import LOGGER, release
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -24,10 +23,8 @@ def java_program(artifact: str, name: str, version: str, *, counted: bool = Fals
     """The program in `programs/` of that name, with an artifact of org.apache.kafka: kafka-clients has what
     is used since 2.0, kafka-streams since 3.3. counted: nothing is different, an agent does it, which
     BARNABAS_JVM_OPTIONS names. Raises UnavailableClientError."""
-    if importlib.util.find_spec("jpype") is None:
-        why = "Java clients are driven by JPype: pip install 'barnabas[apache]'"
-        raise UnavailableClientError(why)
     try:
+        need_jpype()
         exact = release(version).version
         first = FIRST.get(artifact, (0, 0))
         if tuple(int(part) for part in exact.split(".")[:2]) < first:
@@ -39,9 +36,8 @@ def java_program(artifact: str, name: str, version: str, *, counted: bool = Fals
         jvm = java()
     except (UnavailableError, UnknownVersionError) as problem:
         raise UnavailableClientError(str(problem)) from None
-    machine = next((jvm.resolve().parents[1] / "lib" / "server").glob("libjvm.*"))
     environment = {
-        "BARNABAS_JVM": str(machine),
+        "BARNABAS_JVM": library(jvm),
         "CLASSPATH": os.pathsep.join(str(jar) for jar in jars),
     }
     return program(Path(sys.executable), name)._replace(environment=environment)

@@ -20,8 +20,7 @@ from typing import Any
 
 import jpype
 
-from barnabas.peers.apache.client_process import library
-from barnabas.peers.apache.java import java
+from barnabas.peers.apache.java import java, library
 
 
 def ask_java(question: str, lines: Iterable[str], classes: Iterable[Path] = ()) -> list[Any]:

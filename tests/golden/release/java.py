@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import jpype
 
-from barnabas.peers.apache.client_process import library
+from barnabas.peers.apache.java import library
 
 NAMES = {"boolean": "bool", "unsigned_int32": "uint32"}
 """Kafka's name of a type -> ours, where they differ."""
