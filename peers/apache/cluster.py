@@ -144,11 +144,8 @@ class ApacheCluster:
         plan = boot.plan(self.release, self.mode, self._count, directory)
         booting = boot.Boot(plan, jars, self._settings, self._java.levels)
         if self.mode is Mode.ZOOKEEPER:
-            keeper = booting.zookeeper(directory / "zookeeper")
-            stack.callback(keeper.end)
-            keeper.start()
-            ready_or_raise(keeper, partial(probe.keeps, plan.zookeeper_port), deadline)
-            self.zookeeper, self._zookeeper_port = keeper, plan.zookeeper_port
+            self.zookeeper = started_zookeeper(booting, directory, stack, deadline)
+            self._zookeeper_port = plan.zookeeper_port
         self.nodes = {}
         for node in plan.nodes:
             jvm = booting.broker(node)
@@ -195,6 +192,17 @@ class ApacheCluster:
             )
         jvm.start()
         ready_or_raise(jvm, partial(self._known, {node}, port), deadline)
+
+
+def started_zookeeper(
+    booting: boot.Boot, directory: Path, stack: contextlib.ExitStack, deadline: float
+) -> Jvm:
+    """Start ZooKeeper, with its files in a directory, until the end of a stack. Raises BootError."""
+    jvm = booting.zookeeper(directory / "zookeeper")
+    stack.callback(jvm.end)
+    jvm.start()
+    ready_or_raise(jvm, partial(probe.keeps, booting.plan.zookeeper_port), deadline)
+    return jvm
 
 
 def ready_or_raise(jvm: Jvm, ready: Callable[[], bool], deadline: float) -> None:

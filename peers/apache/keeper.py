@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from functools import partial
 from typing import Self
 
 from barnabas.peers import processes
-from barnabas.peers.apache import boot, probe
+from barnabas.peers.apache import boot
 from barnabas.peers.apache.artifacts import class_path
-from barnabas.peers.apache.cluster import ready_or_raise
+from barnabas.peers.apache.cluster import started_zookeeper
 from barnabas.peers.apache.jvm import Jvm
 from barnabas.peers.apache.settings import HOST
 from barnabas.peers.apache.versions import Mode, release
@@ -36,11 +35,8 @@ class ZooKeeper:
         with contextlib.ExitStack() as stack:
             directory = stack.enter_context(processes.folder())
             plan = boot.plan(self._release, Mode.ZOOKEEPER, 0, directory)
-            self.process = boot.Boot(plan, jars).zookeeper(directory / "zookeeper")
-            stack.callback(self.process.end)
-            self.process.start()
-            deadline = time.monotonic() + self._timeout
-            ready_or_raise(self.process, partial(probe.keeps, plan.zookeeper_port), deadline)
+            booting, deadline = boot.Boot(plan, jars), time.monotonic() + self._timeout
+            self.process = started_zookeeper(booting, directory, stack, deadline)
             self.address = f"{HOST}:{plan.zookeeper_port}"
             self._running = stack.pop_all()
         return self

@@ -1,4 +1,4 @@
-"""What a library's module, `NAME_client.py`, offers to the workloads (`workloads.py`).
+"""What a library's module, NAME_client, offers to the workloads (`workloads.py`).
 
 It has classes that derive from those here, and their `Library`.
 

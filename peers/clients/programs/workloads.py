@@ -18,8 +18,8 @@ from work import GaveUpError, Missing, NotOfferedError, Reader, Work
 
 
 def find(name: str, wanted: str) -> Callable[[Work], int]:
-    """Return a workload of a library: its own in `NAME_workloads.py`, or else that of all libraries with
-    `NAME_client.py`. Raises NotOfferedError."""
+    """Return a workload of a library: its own in NAME_workloads, or else that of all libraries with
+    NAME_client. Raises NotOfferedError."""
     own = getattr(_module(f"{name}_workloads"), wanted.replace("-", "_"), None)
     if own is not None:
         return own
