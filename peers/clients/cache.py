@@ -1,4 +1,4 @@
-"""Where what clients need is kept once it was got: `clients/` below barnabas' cache."""
+"""What clients need is kept in `clients/` below barnabas' cache: venvs, modules and built programs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from barnabas.peers.clients.errors import UnavailableClientError
 _LINES: Final = 3
 
 _LOOK: Final = 0.1
-"""Seconds between two looks whether it is to end."""
+"""Seconds between two looks at whether to stop waiting."""
 
 _stop: ContextVar[threading.Event] = ContextVar("_stop")
 
 
 @contextlib.contextmanager
 def ended_by(stop: threading.Event) -> Iterator[None]:
-    """Within it, what waits here in this thread raises UnavailableClientError once this is set: a signal
+    """Let waits of this module, in this thread, raise UnavailableClientError once an event is set: a signal
     reaches the main thread only."""
     before = _stop.set(stop)
     try:
@@ -38,7 +38,7 @@ def ended_by(stop: threading.Event) -> Iterator[None]:
 
 @contextlib.contextmanager
 def folder(name: str) -> Iterator[Path]:
-    """A folder of that name, with nobody else in it until the end of `with`. Raises
+    """Return a folder of the cache, which no other process uses until the end of `with`. Raises
     UnavailableClientError."""
     place = cache() / "clients" / name
     try:
@@ -74,8 +74,11 @@ def run(
     environment: Mapping[str, str] | None = None,
     seconds: float = 600.0,
 ) -> str:
-    """Run a command to its end; returns what it printed. Raises UnavailableClientError, with what it said
-    last, if it fails."""
+    """Run a command to its end and return what it printed.
+
+    what: names the command in errors. Raises UnavailableClientError, with the command's last lines, if it
+    fails.
+    """
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     how = {"cwd": within, "env": environment, "stdin": subprocess.DEVNULL, "text": True}
     try:

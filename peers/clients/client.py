@@ -1,4 +1,4 @@
-"""What a client is: a library in a release, and how its program is got and started."""
+"""A client: a library in a release, and how its program is got and started."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 
 class Program(NamedTuple):
-    """A command that runs what it is told line by line (`programs/lines.py`), and its environment. forks: it
-    can load its library once for many processes (`programs/forking.py`)."""
+    """A command that reads what to run line by line (`programs/lines.py`), and its environment.
+
+    forks: it can load its library once for many processes (`programs/forking.py`).
+    """
 
     line: Sequence[str]
     environment: Mapping[str, str] = {}
@@ -18,8 +20,8 @@ class Program(NamedTuple):
 class Client(NamedTuple):
     """A release of a library.
 
-    prepare: gets what is missing (a venv, a build) and says how it is started; raises UnavailableClientError.
-    counted: the same, for a program that counts the lines of the library that it reaches; None: it can't.
+    prepare: gets what is missing (a venv, a build) and returns the program; raises UnavailableClientError.
+    counted: gets a program that counts the lines of the library that it reaches; None: not supported.
     """
 
     library: str
@@ -29,7 +31,7 @@ class Client(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called.
+        """Return the library and its version.
 
         >>> Client("sarama", "1.46.2", lambda: Program([])).name
         'sarama 1.46.2'

@@ -1,11 +1,11 @@
-"""Why a client can't be had."""
+"""Errors of getting a client."""
 
 from __future__ import annotations
 
 
 class UnavailableClientError(Exception):
-    """It can't be installed or built: one line that says what is missing."""
+    """A client can't be installed or built; the message is one line with what is missing."""
 
 
 class UnknownClientError(LookupError):
-    """No library is called so: one line that says what there is."""
+    """No library has that name; the message is one line with the names."""

@@ -23,8 +23,10 @@ PROGRAM: Final = "client"
 
 
 def go_program(name: str, module: str, version: str, *, counted: bool = False) -> Program:
-    """The program in `go/` of that name, with a release of a Go module. counted: with counters of its lines
-    (`go build -cover`), and tells them. Raises UnavailableClientError."""
+    """Return the program in `go/` of that name, with a release of a Go module.
+
+    counted: whether it counts its lines (`go build -cover`) and reports them. Raises UnavailableClientError.
+    """
     folders = [
         SOURCES,
         SOURCES / name.replace("-", "_"),
@@ -39,8 +41,8 @@ def go_program(name: str, module: str, version: str, *, counted: bool = False) -
 
 
 def go() -> str:
-    """The Go on the path, or where go.dev has people put it. Raises UnavailableClientError, with what to
-    do."""
+    """Return the Go on the path, or where go.dev has people put it. Raises UnavailableClientError, with what
+    to do."""
     found = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
     if found is None:
         raise UnavailableClientError("Go clients need the go command on the PATH: see go.dev/dl")
@@ -74,8 +76,10 @@ def built(
 
 
 def tags(version: str) -> list[str]:
-    """Build constraints that hold for a release: a file with `//go:build v1.21` is part of a program with
-    the library's 1.21 and whatever came later in 1, as Go has it for its own releases.
+    """Return the build constraints that hold for a release.
+
+    A file with `//go:build v1.21` is part of a program with the library's 1.21 and whatever came later in 1,
+    as Go has it for its own releases.
 
     >>> tags("v1.2.4")
     ['v1.0', 'v1.1', 'v1.2']

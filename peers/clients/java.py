@@ -20,9 +20,11 @@ FIRST: Final = {"kafka-streams": (3, 3)}
 
 
 def java_program(artifact: str, name: str, version: str, *, counted: bool = False) -> Program:
-    """The program in `programs/` of that name, with an artifact of org.apache.kafka: kafka-clients has what
-    is used since 2.0, kafka-streams since 3.3. counted: nothing is different, an agent does it, which
-    BARNABAS_JVM_OPTIONS names. Raises UnavailableClientError."""
+    """Return the program in `programs/` of that name, with an artifact of org.apache.kafka.
+
+    kafka-clients has what is used since 2.0, kafka-streams since 3.3. counted: changes nothing, since an
+    agent counts lines, which BARNABAS_JVM_OPTIONS names. Raises UnavailableClientError.
+    """
     try:
         need_jpype()
         exact = release(version).version

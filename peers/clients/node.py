@@ -23,7 +23,7 @@ _INSTALL: Final = (
 
 
 def node_program(name: str, package: str, version: str) -> Program:
-    """The program in `js/` of that name, with a release of a package on npm. Raises
+    """Return the program in `js/` of that name, with a release of a package on npm. Raises
     UnavailableClientError."""
     node, npm = _found("node"), _found("npm")
     running = run("node can't be run", [node, "--version"]).strip()

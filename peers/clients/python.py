@@ -35,8 +35,10 @@ IMPORTED: Final = {"kafka-python": "kafka", "aiokafka": "aiokafka"}
 
 
 def python_program(package: str, name: str, version: str, *, counted: bool = False) -> Program:
-    """The program in `programs/` of that name, with a release of a package on PyPI. counted: under
-    coverage.py, which counts the package's lines. Raises UnavailableClientError."""
+    """Return the program in `programs/` of that name, with a release of a package on PyPI.
+
+    counted: whether coverage.py counts the package's lines. Raises UnavailableClientError.
+    """
     python = _venv(package, version, counted)
     if not counted:
         return program(python, name)._replace(forks=True)
@@ -44,13 +46,15 @@ def python_program(package: str, name: str, version: str, *, counted: bool = Fal
 
 
 def program(python: Path, name: str, how: Sequence[str] = ()) -> Program:
-    """The program in `programs/` of that name, run by a Python that has the client. how: what runs it there,
-    if not Python itself."""
+    """Return the program in `programs/` of that name, run by a Python that has the client.
+
+    how: the script that runs it, if not Python itself.
+    """
     return Program([str(python), "-E", *how, str(_PROGRAMS / "lines.py"), name])
 
 
 def _venv(package: str, version: str, counted: bool) -> Path:
-    """The Python of a venv with that release; made where there is none yet. Raises UnavailableClientError."""
+    """Return the Python of a venv with that release; make the venv if it is missing."""
     running, base = f"{sys.version_info[0]}.{sys.version_info[1]}", sys.executable
     first, old = OLD.get(package, ((0,), ""))
     if tuple(int(part) for part in re.findall(r"\d+", version)) < first:

@@ -30,7 +30,7 @@ _BUILDING: Final = 1800.0
 
 
 def rust_program(version: str) -> Program:
-    """The program with a release of the crate rdkafka. Raises UnavailableClientError."""
+    """Return the program with a release of the crate rdkafka. Raises UnavailableClientError."""
     cargo = shutil.which("cargo")
     if cargo is None:
         why = "Rust clients need the cargo command on the PATH, and a C compiler: see rustup.rs"

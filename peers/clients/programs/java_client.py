@@ -55,9 +55,10 @@ def close(client: Any, milliseconds: int = 1000) -> None:
 
 def properties(work: Work, client_id: str, settings: dict[str, Any]) -> Any:
     """Return settings as the library takes them. Raises NotOfferedError."""
-    options = kafka("clients.consumer.ConsumerConfig")
-    if "group.protocol" in settings and not hasattr(options, "GROUP_PROTOCOL_CONFIG"):
-        raise NotOfferedError
+    if "group.protocol" in settings:
+        options = kafka("clients.consumer.ConsumerConfig")
+        if not hasattr(options, "GROUP_PROTOCOL_CONFIG"):
+            raise NotOfferedError
     made = java("util.Properties")()
     about = {"bootstrap.servers": work.bootstrap, "client.id": client_id}
     for name, value in {**about, **settings}.items():
