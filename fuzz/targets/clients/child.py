@@ -17,6 +17,7 @@ from typing import Any, Final
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.coverage.agent import Counted
 from barnabas.fuzz.targets.clients.forked import ForkServer, Started
+from barnabas.fuzz.targets.memory import parse
 from barnabas.peers import processes
 from barnabas.peers.clients.client import Program
 
@@ -87,7 +88,7 @@ class Child:
         selector.register(self._out, selectors.EVENT_READ, self._ready)
 
     def tell(self, line: str) -> None:
-        """Give it a line."""
+        """Write a line to its stdin."""
         assert self._process.stdin is not None  # noqa: S101 (a pipe was asked for)
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(line.encode() + b"\n")
@@ -110,11 +111,11 @@ class Child:
                     self.answers.append(found)
 
     def news(self) -> list[str]:
-        """The features of lines that it reached since it was last asked, and no other did before."""
+        """Return the features of lines that it reached since the last call, and no other process before."""
         return [] if self._counted is None else self._counted.news()
 
     def log(self) -> tuple[str, ...]:
-        """What it printed since it was last asked, an entry for each line that is not indented."""
+        """Return what it printed since the last call, an entry for each line that is not indented."""
         size = os.fstat(self._log.fileno()).st_size
         self._looked_at = self._logged
         if size == self._logged:
@@ -133,28 +134,26 @@ class Child:
         return tuple(entries)
 
     def highest_memory(self) -> int:
-        """The most memory that it had resident since `forget_memory`, in bytes; 0 where not known."""
-        return self._memory("VmHWM:")
+        """Return its peak of resident memory since `forget_memory`, in bytes; 0: not known."""
+        return self._memory("VmHWM")
 
     def memory(self) -> int:
-        """What it has resident, in bytes; 0 where the system does not say."""
-        return self._memory("VmRSS:")
+        """Return its resident memory in bytes; 0: not known."""
+        return self._memory("VmRSS")
 
     def forget_memory(self) -> None:
-        """Begin to measure anew (Linux: 5 to clear_refs)."""
+        """Reset the peak of resident memory (Linux: 5 to clear_refs)."""
         with contextlib.suppress(OSError):
             Path(f"/proc/{self.pid}/clear_refs").write_text("5")
 
     def _memory(self, name: str) -> int:
         try:
-            status = Path(f"/proc/{self.pid}/status").read_text()
+            return parse(Path(f"/proc/{self.pid}/status").read_text()).get(name, 0)
         except OSError:
             return 0
-        _, found, rest = status.partition(name)
-        return int(rest.split()[0]) << 10 if found else 0
 
     def where(self) -> str:
-        """Where it hangs, as it says itself when asked (SIGQUIT: faulthandler, Go and Java do)."""
+        """Return where it hangs, as it prints upon SIGQUIT (faulthandler, Go and Java do)."""
         before = os.fstat(self._log.fileno()).st_size
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGQUIT)
@@ -169,7 +168,7 @@ class Child:
         return os.pread(self._log.fileno(), _LAST_WORDS, before).decode(errors="replace")
 
     def death(self, patience: float = 2.0) -> Death:
-        """How it ended: waits so many seconds for that, then makes it. Its words may have begun before
+        """Return how it ended; after so many seconds it is killed. Its last words may have begun before
         `log` was last called."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
@@ -183,7 +182,7 @@ class Child:
         return Death(self._process.returncode, said.decode(errors="replace"))
 
     def end(self) -> None:
-        """Make it end, and let go of everything."""
+        """End it, and close all that belongs to it."""
         if self._counted is not None:
             self._counted.close()
         if self._process.poll() is None:

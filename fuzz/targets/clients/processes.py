@@ -1,4 +1,4 @@
-"""Processes of a client's program, and which sessions run in each of them."""
+"""The processes of a client's program, and the sessions that run in each."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ class Process:
     _told: bool = False
 
     def death(self) -> Death:
-        """How it ended."""
+        """Return how the process ended."""
         if self._death is None:
             self._death = self.child.death()
         return self._death
 
     def is_ready(self) -> bool:
-        """Whether it has said that it is, which is its first line."""
+        """Return whether the program has printed its first line, which says that it is ready."""
         if not self.ready and self.child.answers:
             del self.child.answers[0]
             self.ready = True
         return self.ready
 
     def answer(self, number: int) -> dict[str, Any] | None:
-        """What it said at the end of a session."""
+        """Return what the program said at the end of a session; None: it goes on."""
         for one in self.child.answers:
             if one.get("number") == number:
                 self.child.answers.remove(one)
@@ -66,15 +66,17 @@ class Process:
         return None
 
     def suspects(self, number: int) -> list[Case]:
-        """The cases of which one may be to blame for its end beside that session's, the likeliest last; none
-        a second time: they are looked at once."""
+        """Return the cases, beside that session's, that may be to blame for its end, the likeliest last.
+
+        A second call returns none: they are looked at once.
+        """
         others = (case for one, case in self.running.items() if one != number and case is not None)
         found = [] if self._told else [*self.before, *others]
         self._told = True
         return found
 
     def measure(self) -> None:
-        """Begin to measure its memory anew; who is in it remembers what it was."""
+        """Reset the process's peak of memory; each running session keeps the peak so far."""
         if self.running:
             most = self.child.highest_memory()
             self.highest = {one: max(self.highest.get(one, 0), most) for one in self.running}
@@ -104,7 +106,7 @@ class Processes:
         self._all: list[Process] = []
 
     def enter(self, number: int, case: Case | None, bootstrap: str) -> Process:
-        """A process for a session; a new one if all others are full. Raises OSError if that can't start."""
+        """Return a process for a session; a new one if all others are full. Raises OSError."""
         process = self._with_room()
         if process is None:
             process = Process(self._start(self.selector, bootstrap), ready=self.each)
@@ -118,7 +120,7 @@ class Processes:
         return process
 
     def _with_room(self) -> Process | None:
-        """The fullest: who runs few sessions has not yet loaded what they take."""
+        """Return the fullest process with room: one with few sessions has not yet loaded what they take."""
         room = [one for one in self._all if not one.closing and len(one.running) < self._at_once]
         for process in sorted(room, key=lambda one: -len(one.running)):
             if not self._relieved(process):
@@ -126,13 +128,13 @@ class Processes:
         return None
 
     def give_up(self, process: Process, number: int) -> None:
-        """A session waits for ever: it goes on in its process if others do, and nobody listens to it."""
+        """Leave a session that waits for ever; it goes on in its process if other sessions do."""
         process.given_up += 1
         ends = len(process.running) == 1 or process.given_up >= GIVEN_UP
         self.leave(process, number, ends=ends)
 
     def leave(self, process: Process, number: int, *, ends: bool) -> None:
-        """A session is over. ends: so is its process, once the others in it are, too."""
+        """Take note that a session is over. ends: its process is to end, once its other sessions have."""
         case = process.running.pop(number)
         process.closing |= ends
         if case is not None:
@@ -145,7 +147,7 @@ class Processes:
             process.spent = spent(process.child.pid) or 0.0
 
     def relieve(self) -> None:
-        """End those that compute without a session: a thread that one left behind."""
+        """End processes that compute without a session: a thread was left behind."""
         for process in [*self._all]:
             self._relieved(process)
 
@@ -158,7 +160,7 @@ class Processes:
         return used >= self._much_s
 
     def end(self) -> None:
-        """End those that have no session."""
+        """End all processes that have no session."""
         for process in [one for one in self._all if not one.running]:
             self._end(process)
 
