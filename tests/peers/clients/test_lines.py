@@ -61,8 +61,8 @@ class Told:
 
 
 @contextmanager
-def _program(folder: Path) -> Iterator[Told]:
-    (folder / "own_sessions.py").write_text(OWN)
+def own_program(folder: Path) -> Iterator[Told]:
+    """A program whose library is in a folder."""
     line = [one for one in program(Path(sys.executable), "own").line if one != "-E"]
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     environment = {**os.environ, "PYTHONPATH": str(folder)}
@@ -70,6 +70,13 @@ def _program(folder: Path) -> Iterator[Told]:
         yield Told(process)
         assert process.stdin is not None
         process.stdin.close()
+
+
+@contextmanager
+def _program(folder: Path) -> Iterator[Told]:
+    (folder / "own_sessions.py").write_text(OWN)
+    with own_program(folder) as told:
+        yield told
 
 
 def _asked(number: int, run: str) -> dict[str, Any]:

@@ -1,0 +1,151 @@
+"""Workloads in Python, with a library of the tests' own that keeps its log in memory."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.experiments.clients import workloads
+from barnabas.peers.clients import python
+from tests.peers.clients.test_lines import Told, own_program
+
+PROGRAMS = Path(python.__file__).parent / "programs"
+
+OWN = """
+import library
+from library import Record
+from work import NotOfferedError
+
+LOG = []
+
+class Failed(Exception):
+    pass
+
+class Producer(library.Producer):
+    failures = (Failed,)
+
+    def __init__(self, work, settings):
+        super().__init__(work)
+        self.settings, self.open, self.tries = settings, [], 0
+
+    def close(self): pass
+    def begin(self): self.open = []
+
+    def send(self, record, topic):
+        self.open.append((record, topic))
+
+    def settle(self):
+        if self.settings.get("transactional.id") and not self.open[0][0].endswith("-0"):
+            self.tries += 1
+            if self.tries == 1:
+                raise Failed("once")
+        for record, topic in self.open:
+            self.work.acknowledged(record, 0, len(LOG), topic)
+            LOG.append((record, topic))
+
+    def send_offsets(self, ends, consumer): pass
+    def commit(self): pass
+    def abort(self): pass
+    def abort_failed(self, problem): pass
+
+class Consumer(library.Consumer):
+    def __init__(self, work, reader, settings):
+        if "group.protocol" in settings:
+            raise NotOfferedError
+        self.work, self.at = work, 0
+        reader.got(work.topic, 0)
+
+    def close(self): pass
+
+    def poll(self):
+        ids = self.work.ids[self.at : self.at + 2]
+        self.at += len(ids)
+        return [Record(self.work.topic, 0, self.at - len(ids) + n, id.encode()) for n, id in enumerate(ids)]
+
+    def commit(self, ends): return ends
+
+    def rewind(self):
+        self.at = 0
+        return [(self.work.topic, 0)]
+
+LIBRARY = library.Library(Producer, Consumer, None)
+"""
+
+
+def events(tmp_path: Path, workload: str, records: int = 16) -> tuple[list[dict[str, Any]], Any]:
+    """What a workload tells, and what left it."""
+    (tmp_path / "own_client.py").write_text(OWN)
+    work = {"records": records, "partitions": 1, "patience": 60, "pause": 0, "stay": 0}
+    with own_program(tmp_path) as told:
+        told.tell(number=1, run=workload, bootstrap="b", topic="t", work=work)
+        return _until_the_end(told)
+
+
+def _until_the_end(told: Told) -> tuple[list[dict[str, Any]], Any]:
+    found = []
+    while "number" not in (said := told.said()):
+        found.append(said)
+    return found, said["raised"]
+
+
+def test_each_third_transaction_is_aborted_and_one_that_fails_is_tried_again(
+    tmp_path: Path,
+) -> None:
+    told, raised = events(tmp_path, "transact")
+    assert raised is None
+    ends = [(one["transaction"], one["outcome"]) for one in told if one["event"] == "transaction"]
+    assert ends == [
+        ("0.0", "committed"),
+        ("1.0", "aborted"),
+        ("1.1", "committed"),
+        ("2.0", "aborted"),
+        ("3.0", "committed"),
+    ]
+    sent = Counter(one["id"] for one in told if one["event"] == "sent")
+    assert [sent[f"t-{number}"] for number in range(16)] == [*[1] * 5, *[2] * 5, *[1] * 6]
+
+
+def test_what_a_group_is_given_is_told_and_committed(tmp_path: Path) -> None:
+    told, raised = events(tmp_path, "group", 3)
+    assert raised is None
+    assert [one["event"] for one in told if one["event"] != "consumer"] == [
+        *("assigned", "consumed", "consumed", "offset_committed"),
+        *("consumed", "offset_committed"),
+    ]
+    assert [one["offset"] for one in told if one["event"] == "offset_committed"] == [2, 3]
+
+
+def test_what_is_copied_in_a_transaction_that_fails_is_read_again(tmp_path: Path) -> None:
+    told, raised = events(tmp_path, "read-process-write", 4)
+    assert raised is None
+    copied = [one["id"] for one in told if one["event"] == "acknowledged"]
+    assert copied == ["t-0", "t-1", "t-0", "t-1", "t-2", "t-3"]
+    assert {one["topic"] for one in told if one["event"] == "sent"} == {"t-out"}
+    ends = [one["outcome"] for one in told if one["event"] == "transaction"]
+    assert ends == ["committed", "aborted", "committed", "committed"]
+
+
+@pytest.mark.parametrize("workload", ["consumer-protocol", "share-group", "stored-offsets", "x"])
+def test_what_a_library_can_not_do_is_not_offered(tmp_path: Path, workload: str) -> None:
+    _, raised = events(tmp_path, workload)
+    assert (raised["class"], raised["message"]) == (
+        "NotOfferedError",
+        "this library does not offer it",
+    )
+
+
+def test_every_workload_is_of_all_libraries_or_of_one() -> None:
+    tree = ast.parse((PROGRAMS / "workloads.py").read_text())
+    (table,) = (
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "WORKLOADS"
+    )
+    assert isinstance(table, ast.Dict)
+    found = {ast.literal_eval(key) for key in table.keys if key is not None}
+    known = {one.name for one in workloads.WORKLOADS if not one.runs}
+    assert found == known - {"stored-offsets"}
