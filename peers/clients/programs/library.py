@@ -8,6 +8,7 @@ It runs beside `lines.py`, in a venv that has the client and nothing of this pro
 from __future__ import annotations
 
 import abc
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -59,9 +60,23 @@ class Producer(Client):
     def __init__(self, work: Work) -> None:
         self.work = work
 
-    @abc.abstractmethod
+    def send_all(
+        self,
+        records: list[str],
+        topic: str,
+        transaction: str | None = None,
+        pause: float | None = None,
+    ) -> None:
+        """Hand records to the client and tell of each. pause: seconds after each."""
+        for record in records:
+            self.work.sent(record, transaction, topic)
+            self.send(record, topic)
+            if pause is not None:
+                time.sleep(pause)
+
     def send(self, record: str, topic: str) -> None:
         """Hand a record to the client."""
+        raise NotImplementedError
 
     @abc.abstractmethod
     def settle(self) -> None:

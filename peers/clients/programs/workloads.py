@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -53,10 +52,7 @@ def _compressed(library: Library, work: Work) -> int:
 
 def _send_all(work: Work, producer: Producer, ids: list[str]) -> int:
     with producer:
-        for record in ids:
-            work.sent(record)
-            producer.send(record, work.topic)
-            time.sleep(work.pause)
+        producer.send_all(ids, work.topic, pause=work.pause)
         producer.settle()
     return 0
 
@@ -84,9 +80,7 @@ def _transaction(
     work = producer.work
     producer.begin()
     try:
-        for record in records:
-            work.sent(record, name, topic)
-            producer.send(record, topic)
+        producer.send_all(records, topic, name)
         producer.settle()
         end()
     except producer.failures as problem:
