@@ -35,7 +35,6 @@ from barnabas.specs.keys import (
     UPDATE_RAFT_VOTER,
     VOTE,
 )
-from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api
 
@@ -134,17 +133,9 @@ def _locator(key: int, version: int, place: Place) -> tuple[Locate, struct.Struc
     """Return what finds the addresses in a body, and how a port is written there."""
     codec = api(key).response.codec(version)
     locate = codec.locate(place.owner, f"{place.path}host", f"{place.path}port")
-    return locate, _port(codec.layout, place.path.split(".")[:-1])
-
-
-def _port(layout: Layout, path: list[str]) -> struct.Struct:
-    """Return how the port in the structure at a path is written: the quorum's take two bytes."""
-    slots = {slot.name: slot.node for slot in layout.slots}
-    if not path:
-        return struct.Struct(f">{CHARS[slots['port'].kind]}")
-    inner = slots[path[0]].element or slots[path[0]]
-    assert inner.struct is not None  # noqa: S101
-    return _port(inner.struct, path[1:])
+    port = codec.layout.find(f"{place.path}port")
+    assert port is not None  # noqa: S101
+    return locate, struct.Struct(f">{CHARS[port.node.kind]}")  # the quorum's take two bytes
 
 
 def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None:

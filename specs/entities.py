@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 from barnabas.specs.frames import Direction
-from barnabas.specs.layout import Layout, Node
+from barnabas.specs.layout import LocatedSlot
 from barnabas.specs.registry import api
 
 Entity = Literal["topic", "group", "transactional_id"]
@@ -50,7 +50,8 @@ def entity_paths(
     >>> entity_paths("topic", 1, "request", 11)
     (('topics', 'topic'), ('forgotten_topics_data', 'topic'))
     """
-    return tuple(_walk(entity, key, api(key).message(direction).layout(version), ()))
+    layout = api(key).message(direction).layout(version)
+    return tuple(each.path for each in layout.walk() if _names(entity, key, each))
 
 
 def named(entity: Entity, key: int, direction: Direction, version: int, values: Any) -> set[str]:
@@ -65,25 +66,16 @@ def named(entity: Entity, key: int, direction: Direction, version: int, values: 
     return found
 
 
-def _walk(
-    entity: Entity, key: int, layout: Layout, path: tuple[str, ...]
-) -> Iterator[tuple[str, ...]]:
-    for slot in layout.slots:
-        node = slot.node.element or slot.node
-        here = (*path, slot.name)
-        if node.struct is not None:
-            yield from _walk(entity, key, node.struct, here)
-        elif node.kind == "string" and _names(entity, key, slot.name, slot.node, path):
-            yield here
-
-
-def _names(entity: Entity, key: int, name: str, node: Node, path: tuple[str, ...]) -> bool:
+def _names(entity: Entity, key: int, located: LocatedSlot) -> bool:
+    (*above, name), node = located.path, located.slot.node
+    if node.inner.kind != "string":
+        return False
     if name in NAMES[entity]:
         return True
     if entity == "group":
         return name == "groups" and node.kind == "array"
-    if entity == "topic" and name == "name" and path:
-        return path[-1] in OF_TOPICS or path == (RESPONSES_OF_TOPICS.get(key),)
+    if entity == "topic" and name == "name" and above:
+        return above[-1] in OF_TOPICS or above == [RESPONSES_OF_TOPICS.get(key)]
     return False
 
 

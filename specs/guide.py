@@ -91,7 +91,7 @@ def _lines(name: str, layout: Layout, depth: int) -> Iterator[str]:
         names.append("_tagged_fields")
     yield "  " * depth + " ".join((name, "=>", *names))
     for slot in _ordered(layout):
-        inner = slot.node.element or slot.node
+        inner = slot.node.inner
         if inner.struct is not None:
             yield from _lines(_tagged(slot.name, slot), inner.struct, depth + 1)
         else:
@@ -131,20 +131,6 @@ def _name(kind: str) -> str:
     return "BOOLEAN" if kind == "bool" else kind.upper()
 
 
-def paths(layout: Layout, prefix: str = "") -> Iterator[str]:
-    """The dotted paths of all fields of a layout.
-
-    >>> from barnabas.specs import api
-    >>> list(paths(api("Metadata").request.layout(0)))
-    ['topics', 'topics.name']
-    """
-    for slot in layout.slots:
-        yield prefix + slot.name
-        inner = (slot.node.element or slot.node).struct
-        if inner is not None:
-            yield from paths(inner, f"{prefix}{slot.name}.")
-
-
 def tree(layout: Layout) -> list[dict[str, Any]]:
     """A layout for programs: name, type, nullable, tag, default, and fields inside."""
     return [
@@ -156,9 +142,8 @@ def tree(layout: Layout) -> list[dict[str, Any]]:
             "tag": slot.tag,
             "default": to_json(slot.fresh_default()),
         }
-        | ({} if inner.struct is None else {"fields": tree(inner.struct)})
+        | ({"fields": tree(inner)} if (inner := slot.node.inner.struct) else {})
         for slot in layout.slots
-        for inner in (slot.node.element or slot.node,)
     ]
 
 

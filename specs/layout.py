@@ -1,14 +1,16 @@
 """A declaration resolved for one version: which fields there are and how each is encoded.
 
-Both back-ends and all that walks a message (JSON, projections, addresses, the check of a rule's
-field names) start from this tree and need not know about versions.
+The back-ends and everything that walks a message (JSON, projections, addresses, the check of a rule's
+field names) start from this tree and need not know about versions. `Layout.walk` lists all fields with
+their paths, `Layout.find` looks one up; only what makes something of each structure descends by itself.
 """
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from barnabas.specs.declaration import UNSET, Field, Type
 
@@ -44,6 +46,19 @@ class Node:
         """The integer in front of it in the classic encoding."""
         return "int16" if self.kind == "string" else self.count
 
+    @property
+    def inner(self) -> Node:
+        """The encoding of an array's elements; of a value that is no array, its own."""
+        return self if self.element is None else self.element.inner
+
+    def fitted(self, value: Any) -> Any:
+        """Return a value with the fields that its structures have in this version; see `Layout`."""
+        if self.element is not None and isinstance(value, list | tuple):
+            return [self.element.fitted(item) for item in value]
+        if self.struct is not None and isinstance(value, Mapping):
+            return self.struct.fitted(value)
+        return value
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -61,6 +76,19 @@ class Slot:
         if self.node.struct is not None and self.node.kind == "struct" and self.default is not None:
             return self.node.struct.defaults()
         return self.default
+
+
+class LocatedSlot(NamedTuple):
+    """A slot, the names of the fields that lead to it, and the structure in which it stands."""
+
+    path: tuple[str, ...]
+    slot: Slot
+    around: Layout
+
+    @property
+    def dotted(self) -> str:
+        """The path as a text, e.g. `topics.partitions.index`."""
+        return ".".join(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +116,37 @@ class Layout:
     def defaults(self) -> dict[str, Any]:
         """A new value of this structure with every field at its default."""
         return {slot.name: slot.fresh_default() for slot in self.slots}
+
+    def walk(self, above: tuple[str, ...] = ()) -> Iterator[LocatedSlot]:
+        """Yield every slot, and after each the slots of the structures in it.
+
+        Args:
+            above: The path of this structure, which the paths begin with.
+        """
+        for slot in self.slots:
+            path = (*above, slot.name)
+            yield LocatedSlot(path, slot, self)
+            inner = slot.node.inner.struct
+            if inner is not None:
+                yield from inner.walk(path)
+
+    def find(self, path: str) -> Slot | None:
+        """Return the slot at a dotted path; None if this version has no such field."""
+        name, _, rest = path.partition(".")
+        slot = next((slot for slot in self.slots if slot.name == name), None)
+        if slot is None or not rest:
+            return slot
+        inner = slot.node.inner.struct
+        return None if inner is None else inner.find(rest)
+
+    def fitted(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what this version can hold of the values, and defaults for the rest."""
+        found: dict[str, Any] = {}
+        for slot in self.slots:
+            value = values.get(slot.name)
+            missing = value is None and not (slot.node.nullable and slot.name in values)
+            found[slot.name] = slot.fresh_default() if missing else slot.node.fitted(value)
+        return found
 
 
 def resolve(

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.specs.entities import entity_paths, values_at
 from barnabas.specs.frames import Direction
-from barnabas.specs.layout import Layout
+from barnabas.specs.layout import Layout, Slot
 from barnabas.specs.registry import api
 
 ID: Final = "topic_id"
@@ -80,19 +80,16 @@ def _places(
     name = next((one for one in scalars if (*path, one) in named), None)
     topic = ID if ID in scalars else None
     if path and (name or topic):
-        for index in _indexes(layout, ()):
-            yield Indexes(path, name, topic, index)
+        for each in layout.walk():
+            if _is_index(each.slot):
+                yield Indexes(path, name, topic, each.path)
         return
     for slot in layout.slots:
-        inner = (slot.node.element or slot.node).struct
+        inner = slot.node.inner.struct
         if inner is not None:
             yield from _places(inner, (*path, slot.name), named)
 
 
-def _indexes(layout: Layout, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    for slot in layout.slots:
-        node, inner = slot.node, slot.node.element or slot.node
-        if inner.struct is not None:
-            yield from _indexes(inner.struct, (*path, slot.name))
-        elif inner.kind == "int32" and slot.name in (SEVERAL if node is not inner else SINGLE):
-            yield (*path, slot.name)
+def _is_index(slot: Slot) -> bool:
+    names = SINGLE if slot.node.element is None else SEVERAL
+    return slot.node.inner.kind == "int32" and slot.name in names

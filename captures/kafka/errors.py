@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from barnabas.specs.layout import Layout
+from barnabas.specs.codec.wanted import Wanted, wanted_tree
 from barnabas.specs.registry import api
 
 
@@ -49,30 +49,13 @@ def codes_in(response: dict[str, Any], key: int, version: int) -> list[int]:
     return found
 
 
-_Tree = tuple[tuple[str, Any], ...]
-"""Names of fields that are error codes (with None), or have some in them."""
-
-
 @functools.cache
-def _error_tree(key: int, version: int) -> _Tree:
-    return _inside(api(key).response.layout(version))
+def _error_tree(key: int, version: int) -> Wanted:
+    return wanted_tree(error_paths(key, version))
 
 
-def _inside(layout: Layout) -> _Tree:
-    found: list[tuple[str, Any]] = []
-    for slot in layout.slots:
-        inner = slot.node.element or slot.node
-        if inner.struct is not None:
-            deeper = _inside(inner.struct)
-            if deeper:
-                found.append((slot.name, deeper))
-        elif inner.kind == "int16" and slot.name.endswith("error_code"):
-            found.append((slot.name, None))
-    return tuple(found)
-
-
-def _collect(struct: dict[str, Any], tree: _Tree, add: Callable[[int], None]) -> None:
-    for name, inside in tree:
+def _collect(struct: dict[str, Any], tree: Wanted, add: Callable[[int], None]) -> None:
+    for name, inside in tree.items():
         value = struct.get(name)
         if not value:
             continue
@@ -96,15 +79,11 @@ def error_paths(key: int, version: int) -> tuple[str, ...]:
     >>> error_paths(1, 7)
     ('error_code', 'responses.partitions.error_code')
     """
-    return tuple(_paths(_error_tree(key, version), ""))
-
-
-def _paths(tree: _Tree, prefix: str) -> Iterator[str]:
-    for name, inside in tree:
-        if inside is None:
-            yield prefix + name
-        else:
-            yield from _paths(inside, f"{prefix}{name}.")
+    return tuple(
+        located.dotted
+        for located in api(key).response.layout(version).walk()
+        if located.slot.node.inner.kind == "int16" and located.slot.name.endswith("error_code")
+    )
 
 
 def _codes(value: Any) -> Iterator[int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -20,7 +20,6 @@ from barnabas.captures.kafka.exchange import GSSAPI_START, HEADLESS, STRAY, Exch
 from barnabas.specs import records
 from barnabas.specs.codec.spans import Span, spans
 from barnabas.specs.frames import Direction, Short, request_head, response_body
-from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records.payload import payload
 from barnabas.specs.registry import api, name_of
@@ -220,13 +219,5 @@ def record_sets(key: int, direction: Direction, version: int) -> tuple[str, ...]
     >>> record_sets(0, "request", 9)
     ('topic_data.partition_data.records',)
     """
-    return tuple(_record_paths(api(key).message(direction).layout(version), ""))
-
-
-def _record_paths(layout: Layout, prefix: str) -> Iterator[str]:
-    for slot in layout.slots:
-        inner = slot.node.element or slot.node
-        if inner.struct is not None:
-            yield from _record_paths(inner.struct, f"{prefix}{slot.name}.")
-        elif inner.kind == "records":
-            yield prefix + slot.name
+    layout = api(key).message(direction).layout(version)
+    return tuple(each.dotted for each in layout.walk() if each.slot.node.kind == "records")

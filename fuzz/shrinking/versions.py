@@ -14,7 +14,6 @@ from barnabas.specs.headers import (
     request_header_version,
     response_header_version,
 )
-from barnabas.specs.layout import Layout
 from barnabas.specs.registry import api
 
 
@@ -26,7 +25,7 @@ def _smaller(recipe: Recipe) -> Iterator[Recipe]:
     message = api(seed.key).message(seed.direction)
     for version in range(api(seed.key).versions[0], seed.version):
         try:
-            body = _fitted(frame.body, message.codec(version).layout)
+            body = message.layout(version).fitted(frame.body)
         except LookupError:  # a version that messages in this direction never had
             continue
         lower = closed(
@@ -40,28 +39,10 @@ def _header(frame: Frame, version: int) -> dict[str, Any]:
     header: dict[str, Any] = dict(frame.header)
     if frame.direction == "request":
         header["request_api_version"] = version
-        layout = REQUEST_HEADER.codec(request_header_version(frame.key, version)).layout
+        layout = REQUEST_HEADER.layout(request_header_version(frame.key, version))
     else:
-        layout = RESPONSE_HEADER.codec(response_header_version(frame.key, version)).layout
-    return _fitted(header, layout)
-
-
-def _fitted(values: dict[str, Any], layout: Layout) -> dict[str, Any]:
-    """What a layout has of these values."""
-    found: dict[str, Any] = {}
-    for slot in layout.slots:
-        value, struct = values.get(slot.name), slot.node.struct
-        element = slot.node.element
-        if slot.name not in values:
-            continue
-        if isinstance(value, dict) and struct is not None:
-            value = _fitted(value, struct)
-        elif isinstance(value, list) and element is not None and element.struct is not None:
-            value = [_fitted(item, element.struct) for item in value if isinstance(item, dict)]
-        elif value is None and not slot.node.nullable:
-            continue
-        found[slot.name] = value
-    return found
+        layout = RESPONSE_HEADER.layout(response_header_version(frame.key, version))
+    return layout.fitted(header)
 
 
 VERSIONS: Final = Step("versions", "a lower version of the message", _smaller)

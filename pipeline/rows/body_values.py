@@ -18,7 +18,6 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.topics import topics_of
 from barnabas.pipeline.rows.body_columns.registry import HOT
 from barnabas.pipeline.rows.body_columns.topics import name_of
-from barnabas.specs.codec import has_path
 from barnabas.specs.entities import entity_paths, named
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.keys import API_VERSIONS, FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
@@ -105,7 +104,7 @@ def _says_group(key: int, version: int) -> bool:
         layout = api(key).request.layout(version)
     except LookupError:
         return True
-    return any(has_path(layout, path) for path in PATHS.get(key, GROUP_ID))
+    return any(layout.find(path) for path in PATHS.get(key, GROUP_ID))
 
 
 _CONTINUED: Final = frozenset((FETCH, SHARE_FETCH, SHARE_ACKNOWLEDGE, CONSUMER, SHARE, STREAMS))

@@ -108,7 +108,7 @@ class Codec:
         return project
 
     def _projection(self, paths: tuple[str, ...]) -> Callable[[bytes], dict[str, Any]]:
-        wanted = wanted_tree(tuple(path for path in paths if has_path(self.layout, path)))
+        wanted = wanted_tree(tuple(path for path in paths if self.layout.find(path)))
         free = decoder(self.layout, self.name, wanted)
         charged = functools.cache(lambda: decoder(self.layout, self.name, wanted, charged=True))
 
@@ -141,7 +141,7 @@ class Codec:
     def _prefix_projection(
         self, paths: tuple[str, ...]
     ) -> Callable[[bytes], tuple[dict[str, Any], int] | None]:
-        wanted = wanted_tree(tuple(path for path in paths if has_path(self.layout, path)))
+        wanted = wanted_tree(tuple(path for path in paths if self.layout.find(path)))
         fast = prefix_decoder(self.layout, self.name, wanted)
 
         def project(body: bytes) -> tuple[dict[str, Any], int] | None:
@@ -160,15 +160,3 @@ class Codec:
             lambda: address_locator(self.layout, self.name, wanted, charged=True)
         )
         return lambda body: (free if len(body) <= FREE else charged())(body)
-
-
-def has_path(layout: Layout, path: str) -> bool:
-    """Whether this version has a field at a dotted path."""
-    at: Layout | None = layout
-    for name in path.split("."):
-        slot = next((slot for slot in at.slots if slot.name == name), None) if at else None
-        if slot is None:
-            return False
-        node = slot.node.element or slot.node
-        at = node.struct
-    return True

@@ -66,17 +66,11 @@ def names(layout: Layout, named: Sequence[tuple[Path, str, str]] = ()) -> frozen
 
 def _names(layout: Layout) -> Iterator[str]:
     if layout.flexible:
-        yield TAGS
-        yield from ELISION
-    for slot in layout.slots:
-        yield slot.name
-        node: Node | None = slot.node
-        while node is not None:
-            if node.kind in ("bytes", "records"):
-                yield from ELISION
-            if node.struct is not None:
-                yield from _names(node.struct)
-            node = node.element
+        yield from (TAGS, *ELISION)
+    for located in layout.walk():
+        yield located.slot.name
+        if located.slot.node.inner.kind in ("bytes", "records"):
+            yield from ELISION
 
 
 def metadata(dictionary: Sequence[str]) -> bytes:

@@ -35,7 +35,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.nearest import did_you_mean
-from barnabas.specs.codec import has_path
 from barnabas.specs.message import Api, Message
 
 Role = Literal["consumer", "broker", "coordinator"]
@@ -189,18 +188,18 @@ class Dialect:
             paths = (f"{prefix}host", f"{prefix}port", node) if api.addresses else ()
             layout = api.api.response.layout(api.version)
             for path in paths:
-                if not has_path(layout, path):
+                if layout.find(path) is None:
                     raise ValueError(f"addresses of {api.name}: its response has no {path}")
         named = {self.registration, *self.phrases, *self.lane_colors} - {"", *names}
         if named:
             raise ValueError(f"no API is called {', '.join(sorted(named))}")
         for name in filter(None, (self.key_field, self.version_field)):
-            if not has_path(self.request_header.layout(0), name):
+            if self.request_header.layout(0).find(name) is None:
                 raise ValueError(f"the request header has no field {name}")
         if self.pairing == BY_CORRELATION_ID:
             own = (header for _, header in self.own_response_headers)
             for header in (self.request_header, self.response_header, *own):
-                if not has_path(header.layout(0), "correlation_id"):
+                if header.layout(0).find("correlation_id") is None:
                     raise ValueError(f"{header.name} has no field correlation_id: name a pairing")
 
     def api(self, which: int | str) -> DialectApi:

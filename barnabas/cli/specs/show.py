@@ -25,7 +25,6 @@ from barnabas.specs.guide import (
     history,
     lines,
     module_of,
-    paths,
     purpose,
     span,
     tree,
@@ -133,7 +132,7 @@ def _layout(out: Terminal, found: Api, way: Direction, version: int, release: st
 
 def _rows_of(found: Api, way: Direction, version: int, release: str | None) -> list[Row]:
     message = found.message(way)
-    present = set(paths(message.layout(version, release)))
+    present = {each.dotted for each in message.layout(version, release).walk()}
     return [
         row
         for row in history(message)

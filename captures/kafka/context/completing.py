@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from barnabas.captures.kafka.context.id_names import TOPIC, Place, places, structs
+from barnabas.captures.kafka.context.id_names import TOPIC, Place, name_beside, places, structs
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout
 from barnabas.specs.registry import api
@@ -37,13 +37,11 @@ def gaps(key: int, version: int, direction: Direction) -> tuple[Place, ...]:
 
 
 def _name(layout: Layout, path: tuple[str, ...]) -> str | None:
-    for step in path:
-        inner = next((slot.node for slot in layout.slots if slot.name == step), None)
-        inner = inner and (inner.element or inner)
-        if inner is None or inner.struct is None:
-            return None
-        layout = inner.struct
-    return next((slot.name for slot in layout.slots if slot.name in TOPIC.names), None)
+    if not path:
+        return name_beside(layout, TOPIC)
+    holder = layout.find(".".join(path))
+    structure = None if holder is None else holder.node.inner.struct
+    return None if structure is None else name_beside(structure, TOPIC)
 
 
 def complete(

@@ -151,7 +151,11 @@ def places(key: int, version: int, direction: Direction, kind: Kind) -> tuple[Pl
     """
     if key not in NAMES or not api(key).versions[0] <= version <= api(key).versions[1]:
         return ()
-    return tuple(_places(api(key).message(direction).layout(version), kind, ()))
+    return tuple(
+        Place(path[:-1], slot.name, name_beside(around, kind))
+        for path, slot, around in api(key).message(direction).layout(version).walk()
+        if slot.name in kind.ids
+    )
 
 
 @functools.lru_cache(4096)
@@ -166,12 +170,6 @@ def places_without_names(
     return _wanted(key, version, direction, kind, False)[0]
 
 
-def _places(layout: Layout, kind: Kind, path: tuple[str, ...]) -> Iterator[Place]:
-    names = [slot.name for slot in layout.slots]
-    beside = next((name for name in names if name in kind.names), None)
-    for slot in layout.slots:
-        if slot.name in kind.ids:
-            yield Place(path, slot.name, beside)
-        inner = slot.node.element or slot.node
-        if inner.struct is not None:
-            yield from _places(inner.struct, kind, (*path, slot.name))
+def name_beside(structure: Layout, kind: Kind) -> str | None:
+    """Return the field of a structure that has the name; None if there is none."""
+    return next((slot.name for slot in structure.slots if slot.name in kind.names), None)
