@@ -12,12 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.specs.codec.irregular import Irregular, uvarint_from
-from barnabas.specs.headers import (
-    REQUEST_HEADER,
-    RESPONSE_HEADER,
-    request_header_version,
-    response_header_version,
-)
+from barnabas.specs.headers import header_codec, response_header_version
 from barnabas.specs.keys import CONTROLLED_SHUTDOWN, PRODUCE
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
@@ -221,15 +216,13 @@ def decode_frame(
         except Short:
             raise Malformed("header", len(data), "the header is cut off") from None
         key, version, offset = head.key, head.version, head.body
-        message = REQUEST_HEADER.codec(request_header_version(key, version))
     else:
         if key is None or version is None:
             raise TypeError("a response does not say what it answers: key and version are needed")
         if len(data) < 4:
             raise Malformed("header", len(data), "the header is cut off")
         offset = response_body(data, key, version)
-        message = RESPONSE_HEADER.codec(response_header_version(key, version))
-    header = message.decode(data[:offset])
+    header = header_codec(direction, key, version).decode(data[:offset])
     body = api(key).message(direction).codec(version, release).decode(data[offset:])
     return Frame(direction, key, version, header, body)
 
@@ -244,13 +237,10 @@ def frame_body(data: bytes, frame: Frame) -> bytes:
 def encode_frame(frame: Frame, *, release: str | None = None) -> bytes:
     """The bytes of a frame with its size in front; a request's header has the frame's key and version
     unless it says others. Raises barnabas.specs.codec.Unfit."""
+    header = frame.header
     if frame.direction == "request":
-        codec = REQUEST_HEADER.codec(request_header_version(frame.key, frame.version))
-        asked = {"request_api_key": frame.key, "request_api_version": frame.version}
-        header = codec.encode(asked | frame.header)
-    else:
-        codec = RESPONSE_HEADER.codec(response_header_version(frame.key, frame.version))
-        header = codec.encode(frame.header)
+        header = {"request_api_key": frame.key, "request_api_version": frame.version} | header
     message = api(frame.key).message(frame.direction)
-    data = header + message.codec(frame.version, release).encode(frame.body)
+    data = header_codec(frame.direction, frame.key, frame.version).encode(header)
+    data += message.codec(frame.version, release).encode(frame.body)
     return struct.pack(">i", len(data)) + data

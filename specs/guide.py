@@ -16,7 +16,7 @@ from typing import Any
 
 from barnabas.specs.declaration import FOREVER, UNSET, Field, Type
 from barnabas.specs.frames import Direction
-from barnabas.specs.headers import request_header_version, response_header_version
+from barnabas.specs.headers import header_version
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout, Node, Slot
 from barnabas.specs.message import Api, Message
@@ -58,16 +58,10 @@ def headers(api: Api) -> dict[Direction, dict[int, Versions]]:
     found: dict[Direction, dict[int, Versions]] = {"request": {}, "response": {}}
     for version in range(api.versions[0], api.versions[1] + 1):
         for way in found:
-            header = header_version(api, way, version)
+            header = header_version(way, api.key, version)
             first, _ = found[way].get(header, (version, version))
             found[way][header] = (first, version)
     return found
-
-
-def header_version(api: Api, direction: Direction, version: int) -> int:
-    """The version of the header in front of a message."""
-    of = request_header_version if direction == "request" else response_header_version
-    return of(api.key, version)
 
 
 # one version, as in the protocol guide

@@ -6,8 +6,9 @@ Layout: RequestHeader.json and ResponseHeader.json of Apache Kafka; the exceptio
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from barnabas.specs.codec import Codec
 from barnabas.specs.declaration import Int16, Int32, NullableString
 from barnabas.specs.keys import API_VERSIONS, CONTROLLED_SHUTDOWN
 from barnabas.specs.message import Message
@@ -47,3 +48,40 @@ def response_header_version(key: int, version: int) -> int:
     if key == API_VERSIONS:
         return 0
     return 1 if key in NAMES and version >= api(key).flexible else 0
+
+
+def header_version(direction: str, key: int, version: int) -> int:
+    """Return the version of the header in front of a message. direction: "request" or "response".
+
+    >>> header_version("request", 1, 12), header_version("response", 1, 11)
+    (2, 0)
+    """
+    if direction == "request":
+        return request_header_version(key, version)
+    return response_header_version(key, version)
+
+
+def header_codec(direction: str, key: int, version: int) -> Codec:
+    """Return what reads and writes the header in front of a message."""
+    header = REQUEST_HEADER if direction == "request" else RESPONSE_HEADER
+    return header.codec(header_version(direction, key, version))
+
+
+def encode_header(
+    direction: str, key: int, version: int, correlation_id: int, client_id: str | None = None
+) -> bytes:
+    """Return the header of a message, without tags. Raises `barnabas.specs.codec.Unfit`.
+
+    client_id: of a request; left out where the header has no field for it.
+
+    >>> encode_header("request", 3, 1, 7, "a").hex(" ", -4)
+    '00030001 00000007 000161'
+    """
+    codec = header_codec(direction, key, version)
+    fields: dict[str, Any] = {
+        "request_api_key": key,
+        "request_api_version": version,
+        "correlation_id": correlation_id,
+        "client_id": client_id,
+    }
+    return codec.encode({slot.name: fields[slot.name] for slot in codec.layout.slots})

@@ -23,12 +23,7 @@ from barnabas.captures.writing.flow_writer import FlowWriter
 from barnabas.captures.writing.masking import Masking
 from barnabas.plural import plural
 from barnabas.specs.frames import DIRECTIONS, Direction
-from barnabas.specs.headers import (
-    REQUEST_HEADER,
-    RESPONSE_HEADER,
-    request_header_version,
-    response_header_version,
-)
+from barnabas.specs.headers import encode_header
 
 SAID: Final = (
     "frames are written anew from headers' fields and bodies: these are no captured packets"
@@ -97,17 +92,7 @@ def unwritable(exchange: Exchange) -> str:
 def frame_of(exchange: Exchange, direction: Direction) -> bytes:
     """A frame with its size in front, its header made of what is known of it."""
     key, version = exchange.key, exchange.version
-    if direction == "request":
-        known = {
-            "request_api_key": key,
-            "request_api_version": version,
-            "correlation_id": exchange.correlation_id,
-            "client_id": exchange.client_id,
-        }
-        header = REQUEST_HEADER.codec(request_header_version(key, version)).encode(known)
-    else:
-        known = {"correlation_id": exchange.correlation_id}
-        header = RESPONSE_HEADER.codec(response_header_version(key, version)).encode(known)
+    header = encode_header(direction, key, version, exchange.correlation_id, exchange.client_id)
     data = header + (exchange.body(direction) or b"")
     return struct.pack(">i", len(data)) + data
 

@@ -23,7 +23,7 @@ from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.cases.case import Delivery
 from barnabas.peers.recorded.offered import offered
 from barnabas.specs.frames import RequestHead, Short, request_head
-from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
+from barnabas.specs.headers import encode_header
 from barnabas.specs.keys import API_VERSIONS, FETCH, SASL_HANDSHAKE, SHARE_FETCH
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api
@@ -143,8 +143,7 @@ def _offered(version: int, offer: tuple[tuple[int, tuple[int, int]], ...]) -> by
 
 def framed(head: RequestHead, body: bytes, wait_ms: int = 0) -> Reply:
     """The reply with this body to a request."""
-    version = response_header_version(head.key, head.version)
-    header = RESPONSE_HEADER.codec(version).encode({"correlation_id": head.correlation_id})
+    header = encode_header("response", head.key, head.version, head.correlation_id)
     return Reply((_SIZE.pack(len(header) + len(body)) + header + body,), wait_ms=wait_ms)
 
 

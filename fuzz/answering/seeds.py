@@ -31,7 +31,7 @@ from barnabas.fuzz.generators.containers import names
 from barnabas.specs import keys
 from barnabas.specs.embedded import message
 from barnabas.specs.frames import response_body
-from barnabas.specs.headers import REQUEST_HEADER, request_header_version
+from barnabas.specs.headers import encode_header
 from barnabas.specs.records import Record, build
 from barnabas.specs.records.control import control_key, marker_value
 from barnabas.specs.registry import NAMES, api
@@ -251,14 +251,7 @@ def _shaped(key: int, version: int, frame: bytes, shape: Shape) -> bytes:
 
 def _ask(broker: Broker, key: int, version: int) -> bytes:
     """The response's frame."""
-    header = REQUEST_HEADER.codec(request_header_version(key, version)).encode(
-        {
-            "request_api_key": key,
-            "request_api_version": version,
-            "correlation_id": _CORRELATION,
-            **({"client_id": "barnabas"} if request_header_version(key, version) else {}),
-        }
-    )
+    header = encode_header("request", key, version, _CORRELATION, "barnabas")
     reply = broker.answer(header + encoded(key, version, "request", _PLAIN.get(key, {})))
     assert reply is not None  # noqa: S101 (none of the requests is a Produce without acks)
     return b"".join(reply.chunks)[4:]

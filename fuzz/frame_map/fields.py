@@ -19,12 +19,7 @@ from barnabas.fuzz.frame_map import records
 from barnabas.fuzz.frame_map.parts import Part, Parts
 from barnabas.specs.codec.careful_decoder import FIXED, CarefulDecoder
 from barnabas.specs.dialects.keys import of_key
-from barnabas.specs.headers import (
-    REQUEST_HEADER,
-    RESPONSE_HEADER,
-    request_header_version,
-    response_header_version,
-)
+from barnabas.specs.headers import header_codec
 from barnabas.specs.layout import Layout, Node
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
@@ -118,11 +113,7 @@ def _layouts(key: int, version: int, direction: str) -> tuple[Layout, Layout]:
         if direction == "request":
             return spoken.request_header.layout(0), body
         return spoken.response_header_of(asked).layout(0), body
-    if direction == "request":
-        header = REQUEST_HEADER.layout(request_header_version(key, version))
-    else:
-        header = RESPONSE_HEADER.layout(response_header_version(key, version))
-    return header, body
+    return header_codec(direction, key, version).layout, body
 
 
 class _Section(NamedTuple):

@@ -11,12 +11,7 @@ from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.generators.pools import CLIENT_ID
 from barnabas.fuzz.generators.values import ANY, Shape, drawer
 from barnabas.specs.frames import Direction
-from barnabas.specs.headers import (
-    REQUEST_HEADER,
-    RESPONSE_HEADER,
-    request_header_version,
-    response_header_version,
-)
+from barnabas.specs.headers import encode_header
 from barnabas.specs.registry import api
 
 
@@ -48,7 +43,8 @@ def _kept(key: int, version: int, direction: Direction, number: int) -> bytes:
 
 def with_header(key: int, version: int, direction: Direction, body: bytes, origin: str) -> Seed:
     """A body behind a header of this project's client."""
-    return Seed(key, version, direction, _header(key, version, direction) + body, origin)
+    header = encode_header(direction, key, version, 1, CLIENT_ID)
+    return Seed(key, version, direction, header + body, origin)
 
 
 @functools.cache
@@ -56,21 +52,5 @@ def _parts(
     key: int, version: int, direction: Direction, shape: Shape
 ) -> tuple[Callable[[SeededRandom], Any], Callable[[Any], bytes], bytes]:
     codec = api(key).message(direction).codec(version)
-    return drawer(key, version, direction, shape), codec.encode, _header(key, version, direction)
-
-
-@functools.cache
-def _header(key: int, version: int, direction: Direction) -> bytes:
-    if direction == "response":
-        layout = RESPONSE_HEADER.codec(response_header_version(key, version))
-        return layout.encode({"correlation_id": 1})
-    values = {
-        "request_api_key": key,
-        "request_api_version": version,
-        "correlation_id": 1,
-        "client_id": CLIENT_ID,
-    }
-    number = request_header_version(key, version)
-    if number == 0:
-        del values["client_id"]
-    return REQUEST_HEADER.codec(number).encode(values)
+    header = encode_header(direction, key, version, 1, CLIENT_ID)
+    return drawer(key, version, direction, shape), codec.encode, header

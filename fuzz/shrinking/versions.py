@@ -8,12 +8,7 @@ from typing import Any, Final
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.shrinking.step import Step, closed, opened
 from barnabas.specs.frames import Frame
-from barnabas.specs.headers import (
-    REQUEST_HEADER,
-    RESPONSE_HEADER,
-    request_header_version,
-    response_header_version,
-)
+from barnabas.specs.headers import header_codec
 from barnabas.specs.registry import api
 
 
@@ -39,10 +34,7 @@ def _header(frame: Frame, version: int) -> dict[str, Any]:
     header: dict[str, Any] = dict(frame.header)
     if frame.direction == "request":
         header["request_api_version"] = version
-        layout = REQUEST_HEADER.layout(request_header_version(frame.key, version))
-    else:
-        layout = RESPONSE_HEADER.layout(response_header_version(frame.key, version))
-    return layout.fitted(header)
+    return header_codec(frame.direction, frame.key, version).layout.fitted(header)
 
 
 VERSIONS: Final = Step("versions", "a lower version of the message", _smaller)

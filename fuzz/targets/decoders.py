@@ -26,7 +26,7 @@ from barnabas.specs import Malformed, Unfit, decode_frame, encode_frame, records
 from barnabas.specs.codec.careful_decoder import INVALID_UTF8
 from barnabas.specs.embedded import reveal
 from barnabas.specs.frames import Frame, frame_body
-from barnabas.specs.headers import REQUEST_HEADER, request_header_version
+from barnabas.specs.headers import encode_header, header_codec
 from barnabas.specs.registry import api
 
 CLIENT: Final[Endpoint] = ("127.0.0.1", 40000)
@@ -76,7 +76,7 @@ def _frame(case: Case) -> tuple[Frame, dict[str, Any]]:
         # a negative number of a tag can be read and can't be written, as in Kafka (RawTaggedFieldWriter)
         if not problem.path.endswith("_tags"):
             if seed.direction == "request":
-                header = REQUEST_HEADER.codec(request_header_version(frame.key, frame.version))
+                header = header_codec("request", frame.key, frame.version)
                 odd += header.inspect(whole[: -len(body) or None])[1]
             # nor can a text that was nearly too long: what stands for wrong bytes is longer, there, too
             if (problem.path, INVALID_UTF8) not in {(one.path, one.what) for one in odd}:
@@ -137,11 +137,8 @@ def _question(case: Case) -> bytes:
     """A request that the case's response may be an answer to."""
     seed = case.recipe.seed
     whole = b"".join(case.chunks)
-    correlation_id = whole[4:8].ljust(4, b"\0")
-    header = struct.pack(">hh", seed.key, seed.version) + correlation_id
-    version = request_header_version(seed.key, seed.version)
-    header += b"\xff\xff" if version else b""
-    header += b"\0" if version == 2 else b""
+    correlation_id = int.from_bytes(whole[4:8].ljust(4, b"\0"), signed=True)
+    header = encode_header("request", seed.key, seed.version, correlation_id)
     body = api(seed.key).request.codec(seed.version).encode({})
     return struct.pack(">i", len(header) + len(body)) + header + body
 

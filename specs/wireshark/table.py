@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from barnabas.specs.embedded.control_records import VALUES
 from barnabas.specs.embedded.members import PROTOCOLS
@@ -26,15 +25,12 @@ from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.headers import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
-    request_header_version,
-    response_header_version,
+    header_version,
 )
 from barnabas.specs.layout import Layout, Node
 from barnabas.specs.message import Message
 from barnabas.specs.records.control import CONTROL_TYPES
 from barnabas.specs.registry import REGISTRY, api
-
-HEADER_VERSION: Final = {"request": request_header_version, "response": response_header_version}
 
 
 class Structures:
@@ -139,7 +135,7 @@ def _apis(structures: Structures) -> Iterator[str]:
         directions = (
             structures.versions(
                 declared.message(direction),
-                [HEADER_VERSION[direction](key, version) for version in range(first, last + 1)],
+                [header_version(direction, key, version) for version in range(first, last + 1)],
             )
             for direction in DIRECTIONS
         )

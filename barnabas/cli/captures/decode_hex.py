@@ -26,8 +26,7 @@ from barnabas.specs.dialects import dialect
 from barnabas.specs.embedded import reveal
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.frames import Direction, Short, frame_body, request_head
-from barnabas.specs.guide import header_version
-from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
+from barnabas.specs.headers import header_codec
 from barnabas.specs.jsonform import to_json, uuid_text
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
@@ -115,11 +114,10 @@ def _of_kafka(asked: Asked, data: bytes) -> Decoded:
     found = api(frame.key)
     body = frame_body(data, frame)
     codec = found.message(asked.direction).codec(frame.version, asked.release)
-    version = header_version(found, asked.direction, frame.version)
-    header = REQUEST_HEADER if asked.direction == "request" else RESPONSE_HEADER
+    header = header_codec(asked.direction, frame.key, frame.version)
     oddities = [
         oddity._replace(path=f"header.{oddity.path}")
-        for oddity in header.codec(version).inspect(data[: len(data) - len(body)])[1]
+        for oddity in header.inspect(data[: len(data) - len(body)])[1]
     ]
     oddities += codec.inspect(body)[1]
     return found.name, frame.version, frame.header, frame.body, oddities

@@ -20,7 +20,6 @@ from barnabas.specs.guide import (
     Versions,
     changes,
     flexible_text,
-    header_version,
     headers,
     history,
     lines,
@@ -29,6 +28,7 @@ from barnabas.specs.guide import (
     span,
     tree,
 )
+from barnabas.specs.headers import header_version
 from barnabas.specs.message import Api
 from barnabas.specs.releases import BEFORE, RELEASES
 from barnabas.trouble import FINE, Trouble
@@ -117,7 +117,7 @@ def _known_release(release: str | None) -> None:
 
 
 def _layout(out: Terminal, found: Api, way: Direction, version: int, release: str | None) -> None:
-    out.print(Text(f"{way} header v{header_version(found, way, version)}, then", "dim"))
+    out.print(Text(f"{way} header v{header_version(way, found.key, version)}, then", "dim"))
     unstable = ", unstable" * (version > found.stable)
     title = f"{found.name} {way.capitalize()} (Version: {version}{unstable})"
     layout = found.message(way).layout(version, release)
@@ -224,7 +224,7 @@ def _one_version(
 ) -> dict[str, Any]:
     return {"version": version, "release": release} | {
         way: {
-            "header": header_version(found, way, version),
+            "header": header_version(way, found.key, version),
             "fields": tree(found.message(way).layout(version, release)),
             "history": [_row(row) for row in _rows_of(found, way, version, release)],
         }
