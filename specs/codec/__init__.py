@@ -17,10 +17,9 @@ from barnabas.specs.codec.decoder import (
     IRREGULAR,
     address_locator,
     decoder,
-    prefix_decoder,
 )
 from barnabas.specs.codec.encoder import UNFIT, encoder
-from barnabas.specs.codec.wanted import prune, wanted_tree
+from barnabas.specs.codec.wanted import Wanted, prune, wanted_tree
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 
@@ -39,6 +38,7 @@ class Codec:
         self.name = name
         self._projections: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
         self._prefixes: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
+        self._partial = functools.cache(self._partial_decoder)
 
     @functools.cached_property
     def _decode(self) -> Callable[[bytes], Any]:
@@ -107,18 +107,22 @@ class Codec:
             project = self._projections[paths] = self._projection(paths)
         return project
 
+    def _wanted(self, paths: tuple[str, ...]) -> Wanted:
+        return wanted_tree(tuple(path for path in paths if self.layout.find(path)))
+
+    def _partial_decoder(self, paths: tuple[str, ...], charged: bool) -> Callable[[bytes], Any]:
+        return decoder(self.layout, self.name, self._wanted(paths), charged=charged)
+
     def _projection(self, paths: tuple[str, ...]) -> Callable[[bytes], dict[str, Any]]:
-        wanted = wanted_tree(tuple(path for path in paths if self.layout.find(path)))
-        free = decoder(self.layout, self.name, wanted)
-        charged = functools.cache(lambda: decoder(self.layout, self.name, wanted, charged=True))
+        free = self._partial(paths, False)
 
         def project(body: bytes) -> dict[str, Any]:
             try:
-                read = free if len(body) <= FREE else charged()
-                return read(body)  # type: ignore[no-any-return]
+                read = free if len(body) <= FREE else self._partial(paths, True)
+                return read(body)[0]  # type: ignore[no-any-return]
             except IRREGULAR:
-                pruned: dict[str, Any] = prune(decode_carefully(self.layout, body)[0], wanted)
-                return pruned
+                values = decode_carefully(self.layout, body)[0]
+                return prune(values, self._wanted(paths))  # type: ignore[no-any-return]
 
         return project
 
@@ -141,8 +145,7 @@ class Codec:
     def _prefix_projection(
         self, paths: tuple[str, ...]
     ) -> Callable[[bytes], tuple[dict[str, Any], int] | None]:
-        wanted = wanted_tree(tuple(path for path in paths if self.layout.find(path)))
-        fast = prefix_decoder(self.layout, self.name, wanted)
+        fast = self._partial(paths, False)
 
         def project(body: bytes) -> tuple[dict[str, Any], int] | None:
             try:

@@ -24,20 +24,13 @@ IRREGULAR = (Irregular, struct.error, IndexError, UnicodeDecodeError)
 def decoder(
     layout: Layout, origin: str, wanted: Wanted | None = None, *, charged: bool = False
 ) -> Callable[[bytes], Any]:
-    """A function of the body's bytes to a dict of the (wanted) fields.
+    """A function of the body's bytes to a dict of the fields; of wanted ones, with how many bytes it read.
 
     One that is `charged` raises TooLarge if these would take more than `barnabas.specs.codec.budget.BUDGET`.
     """
     emitter = DecoderEmitter(wanted is not None, charged=charged)
     emitter.root(layout, wanted)
     return emitter.source.compile("decode(b):", _title("decode", origin, wanted, charged))
-
-
-def prefix_decoder(layout: Layout, origin: str, wanted: Wanted) -> Callable[[bytes], Any]:
-    """A function of a body's first bytes to a dict of the wanted fields, and how many bytes it read."""
-    emitter = DecoderEmitter(True, measuring=True)
-    emitter.root(layout, wanted)
-    return emitter.source.compile("lead(b):", _title("lead", origin, wanted))
 
 
 def address_locator(

@@ -19,22 +19,21 @@ class DecoderEmitter:
     """A decoder under construction: what is emitted reads from `b` at `p`, which ends at `n`.
 
     Fixed-size fields gather in a run and are read together when something else needs the position.
-    One that is `charged` has `q` bytes of memory left, see `barnabas.specs.codec.budget`.
+    One that is `charged` has `q` bytes of memory left, see `barnabas.specs.codec.budget`. One that is
+    `partial` reads some fields only, and may stop behind the last of them.
     """
 
-    def __init__(
-        self,
-        partial: bool,
-        locating: bool = False,
-        measuring: bool = False,
-        charged: bool = False,
-    ) -> None:
+    remaining = "n - p"
+    """The expression of how many bytes are left of the body."""
+    position = "p"
+    """The expression of the position in the body."""
+
+    def __init__(self, partial: bool, locating: bool = False, charged: bool = False) -> None:
         self.source = Source(
             "b", "n", "p", "q", "places", "boxes", uvarint=uvarint_from, Irregular=Irregular
         )
         self.partial = partial
         self.locating = locating
-        self.measuring = measuring
         self.charged = charged
         self.owner = ""
         """The variable of the id of the node whose addresses come next."""
@@ -43,7 +42,7 @@ class DecoderEmitter:
         self.run = FixedRun(self.source)
 
     def root(self, layout: Layout, wanted: Wanted | None) -> None:
-        """Emit the whole function."""
+        """Emit the whole function; one that is partial returns how many bytes it read, too."""
         emit = self.source.emit
         emit("n = len(b)")
         emit("p = 0")
@@ -55,8 +54,10 @@ class DecoderEmitter:
         value = self.struct(layout, wanted, "")
         self.run.flush()
         emit(f"if p {'>' if self.partial else '!='} n: raise Irregular")
-        result = "places, boxes" if self.locating else value
-        emit(f"return {result}, p" if self.measuring else f"return {result}")
+        if self.locating:
+            emit("return places, boxes")
+        else:
+            emit(f"return {value}, p" if self.partial else f"return {value}")
 
     def charge(self, what: str) -> None:
         """Take bytes of memory from what is left."""
@@ -104,37 +105,50 @@ class DecoderEmitter:
         """Read a tagged section into the structure in front of it; the structure's expression."""
         emit, block = self.source.emit, self.source.block
         known = [slot for slot in layout.tagged if left is None or slot.name in left]
-        count = self.run.read("B", f"{variable(path)}_tags")
-        self.run.flush()
+        count = self.begin_varint(f"{variable(path)}_tags")
         for slot in known:
             default = prune(slot.fresh_default(), wanted and wanted[slot.name])
             parts[slot.name] = self.source.literal(default)
-        value = self.source.name(variable(path))
-        ordered = {s.name: parts[s.name] for s in layout.slots if s.name in parts}
-        emit(f"{value} = {dict_of(ordered)}")
+        value = ""
+        if wanted != {}:
+            value = self.source.name(variable(path))
+            ordered = {s.name: parts[s.name] for s in layout.slots if s.name in parts}
+            emit(f"{value} = {dict_of(ordered)}")
         with block(f"if {count}:"):
-            emit(f"if {count} > 127: {count}, p = uvarint(b, p - 1)")
-            emit(f"if {count} > n - p: raise Irregular")
+            self.end_varint(count)
+            emit(f"if {count} > {self.remaining}: raise Irregular")
             self.charge(f"{count} * {tag_cost(known)}")
             with block(f"for _ in range({count}):"):
                 self.tag(known, layout, value, wanted, f"{path}." if path else "")
         return value
+
+    def begin_varint(self, wanted: str) -> str:
+        """Read the first byte of an unsigned varint, with the run in front of it; its variable."""
+        name = self.run.read("B", wanted)
+        self.run.flush()
+        return name
+
+    def end_varint(self, name: str) -> None:
+        """Read the rest of a varint of which the first byte is read."""
+        self.source.emit(f"if {name} > 127: {name}, p = uvarint(b, p - 1)")
+
+    def varint(self, wanted: str) -> str:
+        """Read an unsigned varint; its variable."""
+        name = self.begin_varint(wanted)
+        self.end_varint(name)
+        return name
 
     def tag(
         self, known: list[Slot], layout: Layout, value: str, wanted: Wanted | None, dot: str
     ) -> None:
         """Read one tagged field into the structure."""
         emit, block = self.source.emit, self.source.block
-        number, size, start, end = map(self.source.name, ("tag", "size", "start", "end"))
-        emit(f"{number} = b[p]")
-        emit("p += 1")
-        emit(f"if {number} > 127: {number}, p = uvarint(b, p - 1)")
+        number = self.varint("tag")
+        start, end = self.source.name("start"), self.source.name("end")
         if self.locating:
             emit(f"{start} = p")
-        emit(f"{size} = b[p]")
-        emit("p += 1")
-        emit(f"if {size} > 127: {size}, p = uvarint(b, p - 1)")
-        emit(f"{end} = p + {size}")
+        size = self.varint("size")
+        emit(f"{end} = {self.position} + {size}")
         branch = "if"
         for slot in known:
             with block(f"{branch} {number} == {slot.tag}:"):
@@ -143,14 +157,14 @@ class DecoderEmitter:
                 item = self.value(slot.node, wanted and wanted[slot.name], dot + slot.name)
                 self.run.flush()
                 emit(f"{value}[{slot.name!r}] = {item}")
-                emit(f"if p != {end}: raise Irregular")
+                emit(f"if {self.position} != {end}: raise Irregular")
             branch = "elif"
         for slot in layout.tagged if self.partial else ():
             if slot not in known:  # read it all the same: Kafka goes by what it holds, not its size
                 with block(f"{branch} {number} == {slot.tag}:"):
                     self.skip(slot.node, dot + slot.name)
                     self.run.flush()
-                    emit(f"if p != {end}: raise Irregular")
+                    emit(f"if {self.position} != {end}: raise Irregular")
                 branch = "elif"
         with block("else:" if branch == "elif" else "if True:"):
             for foreign in sorted(layout.foreign_tags):
@@ -158,7 +172,7 @@ class DecoderEmitter:
             if wanted is None:
                 self.charge(size)
                 emit(f"{value}.setdefault('_tags', {{}})[{number}] = b[p:{end}]")
-            emit(f"p = {end}")
+            emit(f"p += {size}")
 
     def announced(self, node: Node, path: str) -> tuple[str, bool]:
         """Put a length or count into the run; its variable, and whether it is alone there."""
@@ -292,7 +306,7 @@ class DecoderEmitter:
             if node.element.kind in CHARS:
                 emit(f"if not {null}: p += ({length}) * {size_of(CHARS[node.element.kind])}")
                 return
-            emit(f"if {length} > n - p: raise Irregular")
+            emit(f"if {length} > {self.remaining}: raise Irregular")
             self.charge(f"max({length}, 0) * {element_cost(node.element, {})}")
             with block(f"for _ in range({length}):"):
                 self.skip(node.element, f"{path}[]")

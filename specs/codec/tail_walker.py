@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 
-from barnabas.specs.codec.codegen import CHARS, Source, size_of, variable
+from barnabas.specs.codec.codegen import Source, variable
+from barnabas.specs.codec.decoder_source import DecoderEmitter
+from barnabas.specs.codec.fixed_runs import FixedRun
 from barnabas.specs.codec.irregular import Irregular
 from barnabas.specs.layout import Layout, Node, Slot
 
@@ -21,11 +23,7 @@ def tail_walker(front: Iterable[Slot], origin: str) -> Callable[[int, int], Walk
     """A walker over a tagged section without known fields (that of a header), and over these slots of a
     flexible layout. It begins behind so many bytes, of so many that come in all."""
     emitter = _WalkerEmitter()
-    emitter.tags((), frozenset(), "header")
-    for slot in front:
-        emitter.skip(slot.node, slot.name)
-    emitter.see()
-    emitter.source.emit("return p")
+    emitter.tail(front)
     return emitter.source.compile("walk(p, z):", f"walk {origin}")
 
 
@@ -46,31 +44,34 @@ def _uvarint(value: int, *chunk: *Chunk) -> Generator[int, Chunk, tuple[int, *Ch
     raise Irregular
 
 
-class _WalkerEmitter:
+class _WalkerEmitter(DecoderEmitter):
     """A walker under construction: it is at `p` of `b`, of which `n` bytes are here; `a` came before it,
-    and `z` come in all."""
+    and `z` come in all. It passes over fields as decoders do, and waits for each byte that it reads."""
+
+    remaining = "z - a - p"
+    position = "a + p"
 
     def __init__(self) -> None:
+        super().__init__(partial=True)
         self.source = Source("b", "p", "n", "a", "z", uvarint=_uvarint, Irregular=Irregular)
+        self.run = FixedRun(self.source)
+
+    def tail(self, front: Iterable[Slot]) -> None:
+        """Emit the whole function."""
         self.source.emit("n = 0")
-        self.fixed: list[tuple[int, str]] = []
-        """Fields side by side of which only the size matters: it, and the path."""
+        self.struct(Layout((), flexible=True), {}, "header")
+        for slot in front:
+            self.skip(slot.node, slot.name)
+        self.see()
+        self.source.emit("return p")
 
     def see(self) -> None:
         """Wait until the next byte is here."""
-        self.flush()
+        self.run.flush()
         self.source.emit("if p >= n: b, p, n, a = yield p - n")
 
-    def flush(self) -> None:
-        """Pass over the fields of which only the size matters."""
-        if self.fixed:
-            sizes, paths = zip(*self.fixed, strict=True)
-            self.source.comment(paths)
-            self.source.emit(f"p += {sum(sizes)}")
-            self.fixed = []
-
-    def number(self, wanted: str) -> str:
-        """Read a varint; its variable."""
+    def begin_varint(self, wanted: str) -> str:
+        """Read an unsigned varint to its end, which may be in another chunk; its variable."""
         name, emit = self.source.name(wanted), self.source.emit
         self.see()
         emit(f"{name} = b[p]")
@@ -80,59 +81,21 @@ class _WalkerEmitter:
             emit(f"else: {name}, b, p, n, a = yield from uvarint({name}, b, p, n, a)")
         return name
 
-    def skip(self, node: Node, path: str) -> None:
-        """Pass over a value."""
-        emit, block = self.source.emit, self.source.block
-        if node.kind in CHARS:
-            self.fixed.append((size_of(CHARS[node.kind]), path))
-            return
-        if node.kind == "struct":
-            assert node.struct is not None  # noqa: S101
-            assert not node.nullable  # noqa: S101 - none is
-            self.struct(node.struct, path)
-            return
+    def end_varint(self, name: str) -> None:
+        """Do nothing: the varint was read to its end."""
+
+    def length(self, node: Node, path: str) -> tuple[str, str]:
+        """Read a length or count; the expressions of whether it stands for null, and of itself."""
         assert node.compact  # noqa: S101 - as is all of a flexible layout
-        self.flush()
+        self.run.flush()
         self.source.comment([path])
-        if node.kind != "array":
-            size = self.number(f"{variable(path)}_size")
-            if node.kind == "string":
-                emit(f"if {size} > 32768: raise Irregular")
-            emit(f"if {size}: p += {size} - 1")
-            return
-        assert node.element is not None  # noqa: S101
-        count = self.number(f"{variable(path)}_count")
-        if node.element.kind in CHARS:
-            emit(f"if {count}: p += ({count} - 1) * {size_of(CHARS[node.element.kind])}")
-            return
-        emit(f"if {count} > z - a - p: raise Irregular")
-        with block(f"for _ in range({count} - 1):"):
-            self.skip(node.element, f"{path}[]")
+        length = self.begin_varint(
+            f"{variable(path)}_{'count' if node.kind == 'array' else 'size'}"
+        )
+        if node.kind == "string":
+            self.source.emit(f"if {length} > 32768: raise Irregular")
+        return f"not {length}", f"{length} - 1"
 
-    def struct(self, layout: Layout, path: str) -> None:
-        """Pass over a structure, which ends with a tagged section."""
-        for slot in layout.plain:
-            self.skip(slot.node, f"{path}.{slot.name}")
-        self.tags(layout.tagged, layout.foreign_tags, path)
-
-    def tags(self, known: tuple[Slot, ...], foreign: frozenset[int], path: str) -> None:
-        """Pass over a tagged section. What is known must have the size that is said: Kafka goes by what a
-        field holds, and others by its size."""
-        emit, block = self.source.emit, self.source.block
-        count = self.number(f"{variable(path)}_tags")
-        emit(f"if {count} > z - a - p: raise Irregular")
-        with block(f"for _ in range({count}):"):
-            tag = self.number("tag")
-            if foreign:
-                emit(f"if {tag} in {sorted(foreign)}: raise Irregular")
-            size = self.number("size")
-            branch = "if"
-            for slot in known:
-                with block(f"{branch} {tag} == {slot.tag}:"):
-                    end = self.source.name("end")
-                    emit(f"{end} = a + p + {size}")
-                    self.skip(slot.node, f"{path}.{slot.name}")
-                    self.flush()
-                    emit(f"if a + p != {end}: raise Irregular")
-                branch = "elif"
-            emit(f"{'else: ' if known else ''}p += {size}")
+    def present(self, node: Node, path: str) -> str:
+        """Raise AssertionError: no structure in front of a tail may be null."""
+        raise AssertionError(path)
