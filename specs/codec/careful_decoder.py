@@ -7,13 +7,14 @@ regular bytes and leaves everything else to this one, so its speed does not matt
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 import uuid
 from typing import Any, NamedTuple
 
 from barnabas.specs.codec.budget import BUDGET, FREE, WIDE, TooLarge, element_cost, tag_cost
-from barnabas.specs.layout import Layout, Node
+from barnabas.specs.layout import Layout, Node, Slot
 from barnabas.specs.malformed import Malformed
 
 MAX_STRING = 0x7FFF
@@ -171,25 +172,9 @@ class CarefulDecoder:
                 if node.nullable and not self.present(node, path):
                     return None
                 return self.struct(node.struct, path)
-            case "array":
-                assert node.element is not None  # noqa: S101
-                count = self.length(node, path)
-                if count is None:
-                    return None
-                self.elements(node.element, count)
-                return [self.value(node.element, f"{path}[{i}]") for i in range(count)]
-            case "string":
+            case "array" | "string" | "bytes" | "records":
                 length = self.length(node, path)
-                if length is None:
-                    return None
-                self.charge(WIDE * length)
-                return self.text(self.take(length, path, "text"), path)
-            case "bytes" | "records":
-                length = self.length(node, path)
-                if length is None:
-                    return None
-                self.charge(length)
-                return self.take(length, path, node.kind)
+                return None if length is None else self.content(node, length, path)
             case "uuid":
                 return uuid.UUID(bytes=self.take(16, path, "a uuid"))
             case "bool":
@@ -200,6 +185,17 @@ class CarefulDecoder:
             case kind:
                 fixed = FIXED[kind]
                 return fixed.unpack(self.take(fixed.size, path, kind))[0]
+
+    def content(self, node: Node, length: int, path: str) -> Any:
+        """What stands behind a length or count."""
+        if node.element is not None:
+            self.elements(node.element, length)
+            return [self.value(node.element, f"{path}[{i}]") for i in range(length)]
+        if node.kind == "string":
+            self.charge(WIDE * length)
+            return self.text(self.take(length, path, "text"), path)
+        self.charge(length)
+        return self.take(length, path, node.kind)
 
     def text(self, raw: bytes, path: str) -> str:
         """Text as Java would have it."""
@@ -222,9 +218,7 @@ class CarefulDecoder:
 
     def tags(self, layout: Layout, values: dict[str, Any], path: str, dot: str) -> None:
         """A tagged section, into the values."""
-        known = {slot.tag: slot for slot in layout.tagged}
-        unknown: dict[int, bytes] = {}
-        before: int | None = None
+        before = -math.inf
         start = self.offset
         count = self.varint(f"{dot}_tags")
         if count < 0:
@@ -236,23 +230,27 @@ class CarefulDecoder:
             size = self.varint(f"{dot}_tags")
             if tag < 0:
                 self.odd(path, f"tag number {tag}")
-            if before is not None and tag <= before:
+            if tag <= before:
                 self.odd(path, f"tag {tag} behind tag {before}")
-            before = tag if before is None else max(before, tag)
-            slot = known.get(tag)
-            if tag in layout.foreign_tags:
+            before = max(before, tag)
+            slot = next((slot for slot in layout.tagged if slot.tag == tag), None)
+            if slot is not None:
+                values[slot.name] = self.tagged(slot, size, dot + slot.name)
+            elif tag in layout.foreign_tags:
                 raise Malformed(f"{dot}_tags", self.offset, f"tag {tag} {FOREIGN_TAG}")
-            if slot is None:
-                if size < 0:
-                    raise Malformed(f"{dot}_tags", self.offset, f"size {size} of tag {tag}")
+            elif size < 0:
+                raise Malformed(f"{dot}_tags", self.offset, f"size {size} of tag {tag}")
+            else:
                 self.charge(size)
+                unknown = values.setdefault("_tags", {})
                 unknown[tag] = self.take(size, f"{dot}_tags", f"tag {tag}")
-                continue
-            start = self.offset
-            values[slot.name] = value = self.value(slot.node, dot + slot.name)
-            if self.offset - start != size:
-                self.odd(dot + slot.name, f"{self.offset - start} bytes in a tag of size {size}")
-            if value == slot.fresh_default():
-                self.odd(dot + slot.name, "a tagged field at its default")
-        if unknown:
-            values["_tags"] = unknown
+
+    def tagged(self, slot: Slot, size: int, path: str) -> Any:
+        """The value of a tagged field that this version has."""
+        start = self.offset
+        value = self.value(slot.node, path)
+        if self.offset - start != size:
+            self.odd(path, f"{self.offset - start} bytes in a tag of size {size}")
+        if value == slot.fresh_default():
+            self.odd(path, "a tagged field at its default")
+        return value
