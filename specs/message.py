@@ -7,7 +7,7 @@ and `barnabas.specs.codec` in generated Python.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from barnabas.specs.codec import Codec
@@ -23,20 +23,25 @@ class Message:
     """One direction of an API (or a header, or a data message): its fields over all versions."""
 
     fields: tuple[Field, ...]
-    flexible: int = FOREVER
-    versions: tuple[int, int] = (0, FOREVER)
-    name: str = ""
+    name: str
+    versions: tuple[int, int]
+    flexible: int
 
-    def __init__(self, *fields: Field) -> None:
+    def __init__(
+        self,
+        *fields: Field,
+        name: str = "",
+        versions: tuple[int, int] = (0, FOREVER),
+        flexible: int = FOREVER,
+    ) -> None:
         object.__setattr__(self, "fields", fields)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "versions", versions)
+        object.__setattr__(self, "flexible", flexible)
 
     def of(self, name: str, versions: tuple[int, int], flexible: int) -> Message:
         """The same fields, told which message they are."""
-        message = Message(*self.fields)
-        object.__setattr__(message, "name", name)
-        object.__setattr__(message, "versions", versions)
-        object.__setattr__(message, "flexible", flexible)
-        return message
+        return Message(*self.fields, name=name, versions=versions, flexible=flexible)
 
     def layout(self, version: int, release: str | None = None) -> Layout:
         """The fields of one version, in the newest release or in the one that is named.
@@ -82,52 +87,36 @@ def _codec(message: Message, version: int, release: str | None) -> Codec:
 class Api:
     """One API: its key, the versions that any release ever had, and both directions.
 
-    stable: the newest version that a release has made final. One behind it is still being worked on
-    (Kafka's latestVersionUnstable): brokers offer it with `unstable.api.versions.enable` only.
+    Attributes:
+        flexible: The first version with compact and tagged encoding (KIP-482).
+        unstable: The first version that is still being worked on (Kafka's latestVersionUnstable): brokers
+            offer it with `unstable.api.versions.enable` only. None if there is none.
     """
 
-    key: int
-    name: str
+    key: int = -1
+    name: str = ""
+    _: KW_ONLY
     versions: tuple[int, int]
-    stable: int
-    flexible: int
     request: Message
     response: Message
+    flexible: int = FOREVER
+    unstable: int | None = None
 
-    def __init__(
-        self,
-        key: int = -1,
-        name: str = "",
-        *,
-        versions: tuple[int, int],
-        request: Message,
-        response: Message,
-        flexible: int | None = None,
-        unstable: int | None = None,
-    ) -> None:
-        since = FOREVER if flexible is None else flexible
-        for attribute, value in (
-            ("key", key),
-            ("name", name),
-            ("versions", versions),
-            ("stable", versions[1] if unstable is None else unstable - 1),
-            ("flexible", since),
-            ("request", request.of(f"{name}Request", versions, since)),
-            ("response", response.of(f"{name}Response", versions, since)),
-        ):
-            object.__setattr__(self, attribute, value)
+    def __post_init__(self) -> None:
+        """Tell the messages which they are."""
+        for direction in ("request", "response"):
+            name = f"{self.name}{direction.capitalize()}"
+            message = self.message(direction).of(name, self.versions, self.flexible)
+            object.__setattr__(self, direction, message)
+
+    @property
+    def stable(self) -> int:
+        """The newest version that a release has made final."""
+        return self.versions[1] if self.unstable is None else self.unstable - 1
 
     def of(self, key: int, name: str) -> Api:
         """The same declaration, told which API it is."""
-        return Api(
-            key,
-            name,
-            versions=self.versions,
-            flexible=self.flexible,
-            request=self.request,
-            response=self.response,
-            unstable=self.stable + 1,
-        )
+        return replace(self, key=key, name=name)
 
     def message(self, direction: str) -> Message:
         """The message of a direction, "request" or "response"."""
