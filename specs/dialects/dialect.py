@@ -30,7 +30,7 @@ count itself.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -172,35 +172,9 @@ class Dialect:
 
     def __post_init__(self) -> None:
         """Raise ValueError if the parts contradict each other."""
-        if not (isinstance(self.number, int) and 1 <= self.number <= LAST_NUMBER):
-            raise ValueError(f"the number is {self.number!r}; use 1 to {LAST_NUMBER}")
-        keys, names = [api.key for api in self.apis], [api.name for api in self.apis]
-        for key in keys:
-            if not 0 <= key <= LAST_KEY:
-                raise ValueError(f"an API has key {key}; use 0 to {LAST_KEY}")
-        if len({*keys}) < len(keys) or len({*names}) < len(names):
-            raise ValueError("two APIs have one key or name")
-        several = [api.name for api in self.apis if api.api.versions[0] != api.api.versions[1]]
-        if several:
-            raise ValueError(f"{several[0]} has several versions; an API of a dialect has one")
-        for api in self.apis:
-            prefix, node = api.addresses or ("", "")
-            paths = (f"{prefix}host", f"{prefix}port", node) if api.addresses else ()
-            layout = api.api.response.layout(api.version)
-            for path in paths:
-                if layout.find(path) is None:
-                    raise ValueError(f"addresses of {api.name}: its response has no {path}")
-        named = {self.registration, *self.phrases, *self.lane_colors} - {"", *names}
-        if named:
-            raise ValueError(f"no API is called {', '.join(sorted(named))}")
-        for name in filter(None, (self.key_field, self.version_field)):
-            if self.request_header.layout(0).find(name) is None:
-                raise ValueError(f"the request header has no field {name}")
-        if self.pairing == BY_CORRELATION_ID:
-            own = (header for _, header in self.own_response_headers)
-            for header in (self.request_header, self.response_header, *own):
-                if header.layout(0).find("correlation_id") is None:
-                    raise ValueError(f"{header.name} has no field correlation_id: name a pairing")
+        for problems in (_of_numbers, _of_addresses, _of_names, _of_headers):
+            for problem in problems(self):
+                raise ValueError(problem)
 
     def api(self, which: int | str) -> DialectApi:
         """Return an API by its key in headers, or by its name in any case.
@@ -238,3 +212,49 @@ class Dialect:
     def asked_by(self, role: Role) -> tuple[DialectApi, ...]:
         """Return the APIs whose requests a role sends; it answers all others."""
         return tuple(api for api in self.apis if api.asker == role)
+
+
+def _of_numbers(dialect: Dialect) -> Iterator[str]:
+    """Yield what is wrong with the numbers of a dialect and of its APIs, and with their versions."""
+    if not (isinstance(dialect.number, int) and 1 <= dialect.number <= LAST_NUMBER):
+        yield f"the number is {dialect.number!r}; use 1 to {LAST_NUMBER}"
+    for api in dialect.apis:
+        if not 0 <= api.key <= LAST_KEY:
+            yield f"an API has key {api.key}; use 0 to {LAST_KEY}"
+    keys, names = {api.key for api in dialect.apis}, {api.name for api in dialect.apis}
+    if min(len(keys), len(names)) < len(dialect.apis):
+        yield "two APIs have one key or name"
+    for api in dialect.apis:
+        if api.api.versions[0] != api.api.versions[1]:
+            yield f"{api.name} has several versions; an API of a dialect has one"
+
+
+def _of_addresses(dialect: Dialect) -> Iterator[str]:
+    """Yield the paths of addresses that responses do not have."""
+    for api in dialect.apis:
+        if api.addresses is not None:
+            above, node = api.addresses
+            layout = api.api.response.layout(api.version)
+            for path in (f"{above}host", f"{above}port", node):
+                if layout.find(path) is None:
+                    yield f"addresses of {api.name}: its response has no {path}"
+
+
+def _of_names(dialect: Dialect) -> Iterator[str]:
+    """Yield the names that something is said about, and that no API has."""
+    about = {dialect.registration, *dialect.phrases, *dialect.lane_colors}
+    unknown = about - {"", *(api.name for api in dialect.apis)}
+    if unknown:
+        yield f"no API is called {', '.join(sorted(unknown))}"
+
+
+def _of_headers(dialect: Dialect) -> Iterator[str]:
+    """Yield the fields that headers should have."""
+    for name in filter(None, (dialect.key_field, dialect.version_field)):
+        if dialect.request_header.layout(0).find(name) is None:
+            yield f"the request header has no field {name}"
+    if dialect.pairing == BY_CORRELATION_ID:
+        own = (header for _, header in dialect.own_response_headers)
+        for header in (dialect.request_header, dialect.response_header, *own):
+            if header.layout(0).find("correlation_id") is None:
+                yield f"{header.name} has no field correlation_id: name a pairing"
