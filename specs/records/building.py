@@ -15,8 +15,9 @@ import functools
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 import crc32c
 
@@ -46,24 +47,71 @@ _LARGEST: Final = 2**31 - 1 - OVERHEAD  # bytes of records; a whole batch must f
 _timestamp: Final = itemgetter(Record._fields.index("timestamp"))
 
 
+class HeaderFields(TypedDict, total=False):
+    """What a caller may say of a batch's header. What is not given follows from the records."""
+
+    base_offset: int | None
+    last_offset: int | None
+    base_timestamp: int | None
+    max_timestamp: int | None
+    timestamp_type: TimestampType
+    partition_leader_epoch: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    is_transactional: bool
+    is_control: bool
+    delete_horizon: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The header of a batch that is built; None follows from the records."""
+
+    base_offset: int | None = None
+    last_offset: int | None = None
+    base_timestamp: int | None = None
+    max_timestamp: int | None = None
+    timestamp_type: TimestampType = "CreateTime"
+    partition_leader_epoch: int = -1
+    producer_id: int = -1
+    producer_epoch: int = -1
+    base_sequence: int = -1
+    is_transactional: bool = False
+    is_control: bool = False
+    delete_horizon: int | None = None
+
+    def attributes(self, compression: str) -> int:
+        """Return the attributes of a batch of any magic."""
+        return (
+            CODECS.index(compression)
+            | message_set.LOG_APPEND_TIME * (self.timestamp_type == "LogAppendTime")
+            | TRANSACTIONAL * bool(self.is_transactional)
+            | CONTROL * bool(self.is_control)
+            | DELETE_HORIZON * (self.delete_horizon is not None)
+        )
+
+
+_OF_MAGIC_2: Final = (
+    "base_timestamp",
+    "partition_leader_epoch",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "is_transactional",
+    "is_control",
+    "delete_horizon",
+)
+"""Fields for which messages of magic 0 and 1 have no place."""
+
+
 def build(
     records: Iterable[Record],
     *,
     magic: int = 2,
     compression: str = "none",
     compressor: Compressor | None = None,
-    base_offset: int | None = None,
-    last_offset: int | None = None,
-    base_timestamp: int | None = None,
-    max_timestamp: int | None = None,
-    timestamp_type: TimestampType = "CreateTime",
-    partition_leader_epoch: int = -1,
-    producer_id: int = -1,
-    producer_epoch: int = -1,
-    base_sequence: int = -1,
-    is_transactional: bool = False,
-    is_control: bool = False,
-    delete_horizon: int | None = None,
+    **header: Unpack[HeaderFields],
 ) -> bytes:
     """A batch. Of magic 0 and 1: a message for each record or, compressed, one wrapper around them.
 
@@ -87,43 +135,22 @@ def build(
         raise Unfit("magic", f"0, 1 or 2, not {magic!r}")
     if compression not in CODECS:
         raise Unfit("compression", f"{compression!r} is none of {', '.join(CODECS)}")
-    if timestamp_type == ("LogAppendTime" if magic == 0 else "NoTimestampType"):
-        raise Unfit("timestamp_type", f"there is no {timestamp_type} in magic {magic}")
-    attributes = CODECS.index(compression)
-    attributes |= message_set.LOG_APPEND_TIME if timestamp_type == "LogAppendTime" else 0
-    if magic == 2:
-        if delete_horizon is not None:
-            if base_timestamp not in (None, delete_horizon):
-                raise Unfit("base_timestamp", f"the delete horizon is there, {delete_horizon}")
-            base_timestamp = delete_horizon
-            attributes |= DELETE_HORIZON
-        attributes |= (TRANSACTIONAL if is_transactional else 0) | (CONTROL if is_control else 0)
-        return _batch(
-            found,
-            compressor,
-            base_offset=base_offset,
-            partition_leader_epoch=partition_leader_epoch,
-            attributes=attributes,
-            last_offset=last_offset,
-            base_timestamp=base_timestamp,
-            max_timestamp=max_timestamp,
-            producer_id=producer_id,
-            producer_epoch=producer_epoch,
-            base_sequence=base_sequence,
-        )
-    for name, value, absent in (
-        ("base_timestamp", base_timestamp, None),
-        ("partition_leader_epoch", partition_leader_epoch, -1),
-        ("producer_id", producer_id, -1),
-        ("producer_epoch", producer_epoch, -1),
-        ("base_sequence", base_sequence, -1),
-        ("is_transactional", is_transactional, False),
-        ("is_control", is_control, False),
-        ("delete_horizon", delete_horizon, None),
-    ):
-        if value != absent:
-            raise Unfit(name, f"magic {magic} has none")
-    return _messages(found, compressor, magic, attributes, base_offset, last_offset, max_timestamp)
+    given = _Header(**header)
+    if given.timestamp_type == ("LogAppendTime" if magic == 0 else "NoTimestampType"):
+        raise Unfit("timestamp_type", f"there is no {given.timestamp_type} in magic {magic}")
+    if magic < 2:
+        for name in _OF_MAGIC_2:
+            if getattr(given, name) != getattr(_NOTHING_GIVEN, name):
+                raise Unfit(name, f"magic {magic} has none")
+        return _messages(found, magic, given, given.attributes(compression), compressor)
+    if given.delete_horizon is not None:
+        if given.base_timestamp not in (None, given.delete_horizon):
+            raise Unfit("base_timestamp", f"the delete horizon is there, {given.delete_horizon}")
+        given = replace(given, base_timestamp=given.delete_horizon)
+    return _batch(found, given, given.attributes(compression), compressor)
+
+
+_NOTHING_GIVEN: Final = _Header()
 
 
 def rebuild(batch: Batch, records: Sequence[Record] | None = None) -> bytes:
@@ -144,19 +171,17 @@ def rebuild(batch: Batch, records: Sequence[Record] | None = None) -> bytes:
     """
     found = batch.records() if records is None else records
     if batch.magic == 2:
-        return _batch(
-            found,
-            None,
+        header = _Header(
             base_offset=batch.base_offset,
-            partition_leader_epoch=batch.partition_leader_epoch,
-            attributes=batch.attributes,
             last_offset=batch.last_offset,
             base_timestamp=batch.base_timestamp,
             max_timestamp=batch.max_timestamp,
+            partition_leader_epoch=batch.partition_leader_epoch,
             producer_id=batch.producer_id,
             producer_epoch=batch.producer_epoch,
             base_sequence=batch.base_sequence,
         )
+        return _batch(found, header, batch.attributes)
     attributes = fit_int("attributes", batch.attributes, 8)
     if codec_name(attributes) == "none":
         return write_messages(found, magic=batch.magic, attributes=attributes)
@@ -188,26 +213,18 @@ def with_crc(batch: bytes) -> bytes:
 
 def _batch(
     records: Sequence[Record],
-    compressor: Compressor | None,
-    *,
-    base_offset: int | None,
-    partition_leader_epoch: int,
+    header: _Header,
     attributes: int,
-    last_offset: int | None,
-    base_timestamp: int | None,
-    max_timestamp: int | None,
-    producer_id: int,
-    producer_epoch: int,
-    base_sequence: int,
+    compressor: Compressor | None = None,
 ) -> bytes:
-    """A batch of magic 2 (Kafka's DefaultRecordBatch.writeHeader); None follows from the records."""
+    """A batch of magic 2 (Kafka's DefaultRecordBatch.writeHeader)."""
     first = fit_record(records[0], "records[0]") if records else Record(0, -1, None, None)
-    base_offset = fit_int("base_offset", _or(base_offset, first.offset), 64)
-    base_timestamp = fit_int("base_timestamp", _or(base_timestamp, first.timestamp), 64)
+    base_offset = fit_int("base_offset", _or(header.base_offset, first.offset), 64)
+    base_timestamp = fit_int("base_timestamp", _or(header.base_timestamp, first.timestamp), 64)
     payload = write_records(records, base_offset, base_timestamp)
-    last_offset = _or(last_offset, records[-1].offset if records else base_offset)
+    last_offset = _or(header.last_offset, records[-1].offset if records else base_offset)
     last_offset_delta = int64(fit_int("last_offset", last_offset, 64) - base_offset)
-    max_timestamp = _or(max_timestamp, max(map(_timestamp, records), default=-1))
+    max_timestamp = _or(header.max_timestamp, max(map(_timestamp, records), default=-1))
     pack = compressor or _compressor(attributes, 2)
     if records:  # Kafka leaves nothing behind the header of an empty batch
         payload = pack(payload)
@@ -218,12 +235,12 @@ def _batch(
         fit_int("last_offset", last_offset_delta, 32),
         base_timestamp,
         fit_int("max_timestamp", max_timestamp, 64),
-        fit_int("producer_id", producer_id, 64),
-        fit_int("producer_epoch", producer_epoch, 16),
-        fit_int("base_sequence", base_sequence, 32),
+        fit_int("producer_id", header.producer_id, 64),
+        fit_int("producer_epoch", header.producer_epoch, 16),
+        fit_int("base_sequence", header.base_sequence, 32),
         len(records),
     )
-    epoch = fit_int("partition_leader_epoch", partition_leader_epoch, 32)
+    epoch = fit_int("partition_leader_epoch", header.partition_leader_epoch, 32)
     size = OVERHEAD - 12 + len(payload)
     crc = crc32c.crc32c(payload, crc32c.crc32c(checked))
     return b"".join((_FRONT.pack(base_offset, size, epoch, 2, crc), checked, payload))
@@ -231,14 +248,13 @@ def _batch(
 
 def _messages(
     records: Sequence[Record],
-    compressor: Compressor | None,
     magic: int,
+    header: _Header,
     attributes: int,
-    base_offset: int | None,
-    last_offset: int | None,
-    max_timestamp: int | None,
+    compressor: Compressor | None,
 ) -> bytes:
-    """Messages or a wrapper; an argument for which they have no field must be what is read anyway."""
+    """Messages or a wrapper; a field for which they have no place must be what is read anyway."""
+    last_offset, max_timestamp = header.last_offset, header.max_timestamp
     if codec_name(attributes) == "none":
         append_time = max_timestamp if attributes & message_set.LOG_APPEND_TIME else None
         data = write_messages(records, magic=magic, attributes=attributes, append_time=append_time)
@@ -256,7 +272,7 @@ def _messages(
         )
         if magic == 0:
             _same("max_timestamp", max_timestamp, -1)
-    _same("base_offset", base_offset, records[0].offset if records else None)
+    _same("base_offset", header.base_offset, records[0].offset if records else None)
     return data
 
 
