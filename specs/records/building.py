@@ -64,7 +64,7 @@ class HeaderFields(TypedDict, total=False):
     delete_horizon: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Header:
     """The header of a batch that is built; None follows from the records."""
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records.batch import OVERHEAD, Batch
+from barnabas.specs.records.record import varint
 
 _KEY_BEGINS: Final = (18, 26)
 """Where the length of the key stands in a message of magic 0 and 1."""
@@ -79,12 +80,4 @@ def _ends(data: bytes, at: int) -> None:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A zigzag varint, and where it ends. Raises IndexError, Malformed."""
-    value = 0
-    for shift in range(0, 70, 7):
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), at
-    raise Malformed("", at, "a varint goes on after 10 bytes")
+    return varint(data, at, "", bits=64)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from barnabas.specs import records
 from barnabas.specs.codec import Malformed
 from barnabas.specs.records import Record, build
-from barnabas.specs.records.record import read_records
+from barnabas.specs.records.record_reader import Bases, read_records
 from barnabas.specs.records.record_writer import write_records
 from tests.specs.records.by_kafka_python import read_by_kafka_python
 
@@ -99,9 +99,7 @@ def outcome(data: bytes, count: int, base: int, sequence: int) -> list[Any]:
     """The records as far as they go, their offsets and timestamps from a base, and the error."""
     found: list[Any] = []
     try:
-        for record in read_records(
-            data, count, base_offset=base, base_timestamp=base, base_sequence=sequence
-        ):
+        for record in read_records(data, count, Bases(base, base, sequence)):
             offset, timestamp, *rest = record
             found.append(((offset - base) % 2**64, (timestamp - base) % 2**64, *rest))
     except Malformed as e:
