@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.context import Context, Group
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.embedded import PLACES, RECORDS, reveal
+from barnabas.specs.embedded import PLACES, RECORDS, Around, reveal
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import Blob, base64_text, to_json
 from barnabas.specs.registry import NAMES
@@ -49,16 +49,8 @@ def revealed(exchange: Exchange, context: Context, records: int = RECORDS) -> di
             continue
         name = (exchange.request or {}).get("group_id")
         group = (name and context.groups.get(name)) or Group()
-        hidden = reveal(
-            exchange.key,
-            direction,
-            body,
-            protocol_type=group.protocol_type,
-            protocol_name=group.protocol_name,
-            topic_names=context.topics,
-            request=exchange.request,
-            records=records,
-        )
+        around = Around(group.protocol_type, group.protocol_name, context.topics, exchange.request)
+        hidden = reveal(exchange.key, direction, body, around, records=records)
         if hidden:
             found[direction] = hidden
     return found

@@ -12,7 +12,7 @@ from barnabas.specs.embedded.members import Part, read_member, read_user_data
 from barnabas.specs.embedded.places import PLACES, Place
 from barnabas.specs.embedded.read import EmbeddedMessage, read_body, read_forward, read_versioned
 from barnabas.specs.embedded.registry import REGISTRY, message
-from barnabas.specs.embedded.reveal import METADATA_TOPIC_ID, RECORDS, reveal
+from barnabas.specs.embedded.reveal import METADATA_TOPIC_ID, RECORDS, Around, reveal
 from barnabas.specs.embedded.topics import TopicRecord, read_metadata_record, read_topic_record
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "PLACES",
     "RECORDS",
     "REGISTRY",
+    "Around",
     "ControlRecord",
     "EmbeddedMessage",
     "Part",

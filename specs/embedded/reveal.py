@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import ipaddress
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -91,48 +91,51 @@ class Budget:
 
 
 class Around(NamedTuple):
-    """What is known of the surroundings of some bytes."""
+    """What is known of the surroundings of some bytes, which may not say all themselves."""
 
-    budget: Budget
-    protocol_type: str | None
-    protocol_name: str | None
-    topic_names: Mapping[uuid.UUID, str]
-    request: Mapping[str, Any]
-    release: str | None
+    protocol_type: str | None = None
+    """Of the group, and the name of its protocol."""
+    protocol_name: str | None = None
+    topic_names: Mapping[uuid.UUID, str] = {}
+    """By topic id."""
+    request: Mapping[str, Any] | None = None
+    """The body that a response answers: only that says what a response inside an Envelope is."""
+    release: str | None = None
+    """The release of Kafka, for the few messages whose layout changed."""
     depth: int = 0
+    budget: Budget = Budget(0)
+
+
+NOTHING_KNOWN: Final = Around()
 
 
 def reveal(
     key: int,
     direction: Direction,
     body: Mapping[str, Any],
+    around: Around = NOTHING_KNOWN,
     *,
-    protocol_type: str | None = None,
-    protocol_name: str | None = None,
-    topic_names: Mapping[uuid.UUID, str] | None = None,
-    request: Mapping[str, Any] | None = None,
-    release: str | None = None,
     records: int = RECORDS,
 ) -> dict[str, Found]:
-    """What hides in the body of an API's message, by path. Never raises; secrets are withheld.
+    """Return what hides in the body of an API's message, by path. Never raises; secrets are withheld.
 
-    A body may not say all: `protocol_type` and `protocol_name` of its group and the names of topics
-    by id can be given, and the body of the `request` that a response answers, which is also the only
-    one to say what a response inside an Envelope is. At most `records` records are looked at.
+    Args:
+        key: The API's key.
+        direction: "request" or "response".
+        body: The decoded body.
+        around: What the caller knows, and the body may not say.
+        records: How many records are looked at, at most.
 
     >>> body = {"protocol_type": "consumer", "protocols": [{"name": "range", "metadata":
     ...     bytes.fromhex("0000 00000001 000174 ffffffff")}]}
     >>> reveal(11, "request", body)["protocols[0].metadata"]["values"]
     {'topics': ['t'], 'user_data': None}
     """
-    asked = request or {}
-    around = Around(
-        Budget(records),
-        protocol_type or asked.get("protocol_type"),
-        protocol_name or asked.get("protocol_name"),
-        topic_names or {},
-        asked,
-        release,
+    asked = around.request or {}
+    around = around._replace(
+        protocol_type=around.protocol_type or asked.get("protocol_type"),
+        protocol_name=around.protocol_name or asked.get("protocol_name"),
+        budget=Budget(records),
     )
     return _embedded(_message(key, direction), body, around)
 
@@ -201,7 +204,7 @@ def _look(place: Place, data: bytes, scope: Scope, around: Around) -> Found:
     around.budget.spend(data)
     around = _within(place, scope, around)
     if len(data) > SHORT or place.kind in ("request", "response"):
-        return _read(place.kind, data, around)
+        return _READERS[place.kind](data, around)
     known = around.protocol_type, around.protocol_name, around.release, around.depth
     return _remembered(place.kind, data, *known)
 
@@ -212,33 +215,36 @@ def _remembered(
 ) -> Found:
     """The same of what members say: it comes again with each request and each rebalance, and takes no more
     than these to read. What hides in it is of the bytes that were paid for."""
-    return _read(kind, data, Around(Budget(0), of_type, name, {}, {}, release, depth))
+    around = Around(of_type, name, release=release, depth=depth, budget=Budget(0))
+    return _READERS[kind](data, around)
 
 
-def _read(kind: Kind, data: bytes, around: Around) -> Found:
-    match kind:
-        case "subscription" | "assignment":
-            if not around.protocol_type:
-                return _unread("nothing says the protocol type of the group", data)
-            return _shown(read_member(around.protocol_type, kind, data), around)
-        case "consumer subscription":
-            return _shown(read_member("consumer", "subscription", data), around)
-        case "subscription's user data" | "assignment's user data":
-            if not around.protocol_name:
-                return _unread("nothing says which assignor wrote it", data)
-            part: Part = "subscription" if kind.startswith("subscription") else "assignment"
-            return _shown(read_user_data(around.protocol_name, part, data), around)
-        case "connect assignment":
-            return _shown(read_forward("ConnectProtocolAssignment", data), around)
-        case "request":
-            return _frame(decode_frame(data, "request", release=around.release), around)
-        case "response":
-            return _response(data, around)
-        case "principal":
-            return _shown(read_versioned("DefaultPrincipalData", data), around)
-        case "address":
-            return {"text": str(ipaddress.ip_address(data))}
-    return {"text": data.decode("utf-8", "replace")}
+def _member(part: Part, data: bytes, around: Around) -> Found:
+    if not around.protocol_type:
+        return _unread("nothing says the protocol type of the group", data)
+    return _shown(read_member(around.protocol_type, part, data), around)
+
+
+def _user_data(part: Part, data: bytes, around: Around) -> Found:
+    if not around.protocol_name:
+        return _unread("nothing says which assignor wrote it", data)
+    return _shown(read_user_data(around.protocol_name, part, data), around)
+
+
+def _consumer(data: bytes, around: Around) -> Found:
+    return _shown(read_member("consumer", "subscription", data), around)
+
+
+def _connect(data: bytes, around: Around) -> Found:
+    return _shown(read_forward("ConnectProtocolAssignment", data), around)
+
+
+def _principal(data: bytes, around: Around) -> Found:
+    return _shown(read_versioned("DefaultPrincipalData", data), around)
+
+
+def _request(data: bytes, around: Around) -> Found:
+    return _frame(decode_frame(data, "request", release=around.release), around)
 
 
 def _within(place: Place, scope: Scope, around: Around) -> Around:
@@ -293,7 +299,7 @@ def _part(part: EmbeddedMessage | Malformed | None, around: Around) -> Found | N
 
 
 def _response(data: bytes, around: Around) -> Found:
-    envelope = around.request.get("request_data")
+    envelope = (around.request or {}).get("request_data")
     if not isinstance(envelope, bytes):
         return _unread("it takes the request that this answers to read it", data)
     asked = decode_frame(envelope, "request", release=around.release)
@@ -308,6 +314,22 @@ def _response(data: bytes, around: Around) -> Found:
             request=asked.body,
         ),
     )
+
+
+_READERS: Final[Mapping[Kind, Callable[[bytes, Around], Found]]] = {
+    "subscription": functools.partial(_member, "subscription"),
+    "assignment": functools.partial(_member, "assignment"),
+    "consumer subscription": _consumer,
+    "subscription's user data": functools.partial(_user_data, "subscription"),
+    "assignment's user data": functools.partial(_user_data, "assignment"),
+    "connect assignment": _connect,
+    "request": _request,
+    "response": _response,
+    "principal": _principal,
+    "address": lambda data, _: {"text": str(ipaddress.ip_address(data))},
+    "text": lambda data, _: {"text": data.decode("utf-8", "replace")},
+}
+"""By kind of place: what reads the bytes there; record sets are read by `_records`."""
 
 
 def _frame(frame: Frame, around: Around) -> Found:

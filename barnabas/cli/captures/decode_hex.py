@@ -23,7 +23,7 @@ from barnabas.plural import plural
 from barnabas.specs import Malformed, Oddity, api, decode_frame, records
 from barnabas.specs.dialect_frames import decode_frame as decode_dialect
 from barnabas.specs.dialects import dialect
-from barnabas.specs.embedded import reveal
+from barnabas.specs.embedded import Around, reveal
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.frames import Direction, Short, frame_body, request_head
 from barnabas.specs.headers import header_codec
@@ -69,7 +69,7 @@ def decode_hex(asked: Asked) -> int:
         raise Trouble(str(problem)) from None
     hidden = {}
     if asked.dialect is None:
-        hidden = reveal(api(name).key, asked.direction, body, release=asked.release)
+        hidden = reveal(api(name).key, asked.direction, body, Around(release=asked.release))
     if asked.as_json:
         found = {
             "api": name,

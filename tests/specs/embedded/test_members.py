@@ -157,38 +157,33 @@ def test_java_wrote_every_version_of_them() -> None:
         assert {version for which, version in seen if which == message} == {0, 1, 2}
 
 
+Message = embedded.EmbeddedMessage
 PREVIOUS = {"previous_assignment": [{"topic": "orders", "partitions": [0, 2]}]}
 NINE = {"generation": 9}
 V0 = "00000001 0006 6f7264657273 00000002 00000000 00000002"
 V1 = f"{V0} 00000009"
+STICKY, COOPERATIVE = "StickyAssignorUserData", "CooperativeStickyAssignorUserData"
 IN_FRONT = Oddity("", 0, "a version in front")
 
 
 @pytest.mark.parametrize("part", ["subscription", "assignment"])
 @pytest.mark.parametrize(
-    ("assignor", "hexed", "name", "version", "values", "oddities"),
+    ("assignor", "hexed", "expected"),
     [
-        ("sticky", V0, "StickyAssignorUserData", 0, PREVIOUS, ()),
-        ("sticky", V1, "StickyAssignorUserData", 1, PREVIOUS | NINE, ()),
-        ("cooperative-sticky", V1, "StickyAssignorUserData", 1, PREVIOUS | NINE, ()),
-        ("cooperative-sticky", "00000009", "CooperativeStickyAssignorUserData", 0, NINE, ()),
-        ("sticky", f"0001 {V1}", "StickyAssignorUserData", 1, PREVIOUS | NINE, (IN_FRONT,)),
+        ("sticky", V0, Message(STICKY, 0, PREVIOUS)),
+        ("sticky", V1, Message(STICKY, 1, PREVIOUS | NINE)),
+        ("cooperative-sticky", V1, Message(STICKY, 1, PREVIOUS | NINE)),
+        ("cooperative-sticky", "00000009", Message(COOPERATIVE, 0, NINE)),
+        ("sticky", f"0001 {V1}", Message(STICKY, 1, PREVIOUS | NINE, (IN_FRONT,))),
     ],
 )
 def test_what_sticky_assignors_keep(
-    part: embedded.Part,
-    assignor: str,
-    hexed: str,
-    name: str,
-    version: int,
-    values: dict[str, Any],
-    oddities: tuple[Oddity, ...],
+    part: embedded.Part, assignor: str, hexed: str, expected: embedded.EmbeddedMessage
 ) -> None:
-    found = embedded.read_user_data(assignor, part, bytes.fromhex(hexed))
-    assert found == embedded.EmbeddedMessage(name, version, values, oddities)
+    assert embedded.read_user_data(assignor, part, bytes.fromhex(hexed)) == expected
     java = {line["message"]: bytes.fromhex(line["hex"]) for line in MESSAGES}
-    if (name, version) in (("StickyAssignorUserData", 1), ("CooperativeStickyAssignorUserData", 0)):
-        assert java[name] == bytes.fromhex(hexed.removeprefix("0001 "))
+    if (expected.name, expected.version) in ((STICKY, 1), (COOPERATIVE, 0)):
+        assert java[expected.name] == bytes.fromhex(hexed.removeprefix("0001 "))
 
 
 def test_a_version_to_come_is_read_as_the_newest_known() -> None:

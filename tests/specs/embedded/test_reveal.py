@@ -28,8 +28,7 @@ def revealed(line: Line) -> dict[str, Any]:
         line["key"],
         line["direction"],
         body_of(line),
-        protocol_type="consumer",
-        protocol_name=assignor,
+        embedded.Around(protocol_type="consumer", protocol_name=assignor),
     )
 
 
@@ -67,20 +66,20 @@ def test_before_v5_a_body_does_not_say_the_protocol_type() -> None:
         "assignment": {"unread": "nothing says the protocol type of the group", "size": 30}
     }
     for known in ({"protocol_type": "consumer"}, {"request": {"protocol_type": "consumer"}}):
-        found = embedded.reveal(14, "response", body, **known)["assignment"]
+        found = embedded.reveal(14, "response", body, embedded.Around(**known))["assignment"]
         assert topics(found, "assigned_partitions") == [("orders", [0, 1])]
 
 
 def test_without_a_name_the_assignors_data_is_not_guessed() -> None:
     body = {"assignment": bytes.fromhex("0000 00000000 00000001 ff".replace(" ", ""))}
-    found = embedded.reveal(14, "response", body, protocol_type="consumer")["assignment"]
+    found = embedded.reveal(14, "response", body, embedded.Around("consumer"))["assignment"]
     why = "nothing says which assignor wrote it"
     assert found["inside"] == {"user_data": {"unread": why, "size": 1}}
 
 
 def test_what_the_body_says_counts_more_than_what_the_caller_says() -> None:
     body = {"protocol_type": "connect", "protocols": [{"name": "x", "metadata": SUBSCRIPTION}]}
-    (found,) = embedded.reveal(11, "request", body, protocol_type="consumer").values()
+    (found,) = embedded.reveal(11, "request", body, embedded.Around("consumer")).values()
     assert found["message"] == "ConnectProtocolSubscription"
 
 
@@ -163,7 +162,7 @@ def test_what_is_remembered_of_a_member_goes_by_all_that_decides_what_it_says() 
     answers = {"protocol_type": "consumer", "members": [{"member_id": "m", "metadata": data}]}
     for _ in range(2):
         for assignor, said in (("cooperative-sticky", "values"), ("range", "unread")):
-            found = embedded.reveal(11, "response", answers, protocol_name=assignor)
+            found = embedded.reveal(11, "response", answers, embedded.Around(None, assignor))
             assert said in found["members[0].metadata"]["inside"]["user_data"]
         connect = embedded.reveal(11, "response", answers | {"protocol_type": "other"})
         assert "unread" in connect["members[0].metadata"]

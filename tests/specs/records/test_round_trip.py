@@ -64,16 +64,11 @@ def test_what_is_built_is_read(magic: int, codec: str, data: st.DataObject) -> N
     assert records.rebuild(batches[0]) == body[: batches[0].size]
 
 
-@given(any_records(2, 0), INT64, INT64, INT64, INT64, st.integers(-(2**31), 2**31 - 1), st.data())
+@given(any_records(2, 0), st.tuples(*[INT64] * 4), st.integers(-(2**31), 2**31 - 1), st.data())
 def test_headers_of_magic_2_are_read_as_they_were_built(
-    found: list[Record],
-    producer_id: int,
-    base_timestamp: int,
-    max_timestamp: int,
-    base_offset: int,
-    delta: int,
-    data: st.DataObject,
+    found: list[Record], numbers: tuple[int, int, int, int], delta: int, data: st.DataObject
 ) -> None:
+    producer_id, base_timestamp, max_timestamp, base_offset = numbers
     header: dict[str, Any] = {
         "partition_leader_epoch": data.draw(st.integers(-(2**31), 2**31 - 1)),
         "producer_id": producer_id,
