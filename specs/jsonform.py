@@ -51,7 +51,10 @@ def text_uuid(text: str) -> uuid.UUID:
     >>> text_uuid("AAAAAAAAAAAAAAAAAAAAAQ").int
     1
     """
-    return uuid.UUID(bytes=base64.urlsafe_b64decode(f"{text}=="))
+    raw = base64.urlsafe_b64decode(f"{text}==")
+    if len(text) != 22 or len(raw) != 16:
+        raise ValueError(f"{text!r} is no uuid of 22 characters")
+    return uuid.UUID(bytes=raw)
 
 
 def base64_text(value: bytes) -> str:
@@ -142,7 +145,7 @@ def _bytes(value: Any) -> Any:
 
 
 def _uuid(value: Any) -> Any:
-    return uuid_of(value) if isinstance(value, str) else value
+    return text_uuid(value) if isinstance(value, str) else value
 
 
 def _array(way: Way, value: Any) -> Any:
@@ -157,15 +160,3 @@ def _struct(ways: dict[str, Way], value: Any) -> Any:
         if name in found:
             found[name] = way(found[name])
     return found
-
-
-def uuid_of(text: str) -> uuid.UUID:
-    """The uuid that Kafka writes so. Raises ValueError.
-
-    >>> uuid_of("AAAAAAAAAAAAAAAAAAAAAQ") == uuid.UUID(int=1)
-    True
-    """
-    raw = base64.urlsafe_b64decode(text + "==")
-    if len(text) != 22 or len(raw) != 16:
-        raise ValueError(f"{text!r} is no uuid of 22 characters")
-    return uuid.UUID(bytes=raw)

@@ -8,6 +8,7 @@ may offer less: KRaft has no inter-broker APIs of ZooKeeper's time, and some fea
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Final
 
 from barnabas.specs.registry import key_of
@@ -159,14 +160,7 @@ def features(release: str) -> dict[str, int]:
     >>> features("2.8"), features("3.9")
     ({}, {'metadata.version': 21, 'kraft.version': 1})
     """
-    until = RELEASES.index(_known(release))
-    found: dict[str, int] = {}
-    for name, steps in FEATURES:
-        for step in steps.split():
-            since, _, newest = step.partition(":")
-            if RELEASES.index(since) <= until:
-                found[name] = int(newest)
-    return found
+    return {name: int(newest) for name, newest in _in_force(FEATURES, _known(release))}
 
 
 IN_NAME_ONLY: Final = {key_of("Produce"): range(3)}
@@ -197,15 +191,19 @@ def _known(release: str) -> str:
 
 @functools.cache
 def _offered(release: str) -> dict[int, Range]:
-    until = RELEASES.index(release)
     found = {}
-    for name, steps in OFFERED:
-        versions = ""
-        for step in steps.split():
-            since, _, then = step.partition(":")
-            if RELEASES.index(since) <= until:
-                versions = then
-        if versions and versions != "none":
+    for name, versions in _in_force(OFFERED, release):
+        if versions != "none":
             oldest, _, newest = versions.partition("-")
             found[key_of(name)] = int(oldest), int(newest)
     return found
+
+
+def _in_force(table: tuple[tuple[str, str], ...], release: str) -> Iterator[tuple[str, str]]:
+    """Yield the names of a table with what holds for them in a release: its last step up to it."""
+    until = RELEASES.index(release)
+    for name, steps in table:
+        reached = (step.split(":") for step in steps.split())
+        held = [value for since, value in reached if RELEASES.index(since) <= until]
+        if held:
+            yield name, held[-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +16,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.log_line import details
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.values.record_sets import record_sets
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.errors import Misuse
@@ -55,7 +56,7 @@ def read_specs(case: Case) -> Mapping[str, Any]:
     """The same; what hides inside it; its record batches. Raises Malformed, LookupError."""
     frame, found = _frame(case)
     reveal(frame.key, frame.direction, frame.body)
-    for data in _record_sets(frame.body):
+    for _, data in record_sets(frame.body):
         records.summary(data)
         for batch in records.read(data):
             batch.records()
@@ -96,18 +97,6 @@ def _frame(case: Case) -> tuple[Frame, dict[str, Any]]:
 def _differ(one: Any, other: Any) -> bool:
     # a float that is no number is not equal to itself
     return bool(one != other) and repr(one) != repr(other)
-
-
-def _record_sets(value: Any) -> Iterator[bytes]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name == "records" and isinstance(inner, bytes):
-                yield inner
-            else:
-                yield from _record_sets(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _record_sets(inner)
 
 
 def read_captures(case: Case) -> Mapping[str, Any]:

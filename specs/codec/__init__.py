@@ -36,9 +36,9 @@ class Codec:
     def __init__(self, layout: Layout, name: str) -> None:
         self.layout = layout
         self.name = name
-        self._projections: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
-        self._prefixes: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
         self._partial = functools.cache(self._partial_decoder)
+        self._projected = functools.cache(self._projection)
+        self._prefix_projected = functools.cache(self._prefix_projection)
 
     @functools.cached_property
     def _decode(self) -> Callable[[bytes], Any]:
@@ -102,10 +102,7 @@ class Codec:
         >>> request.project("topics.name")(request.encode({"topics": [{"name": "a"}]}))
         {'topics': [{'name': 'a'}]}
         """
-        project = self._projections.get(paths)
-        if project is None:
-            project = self._projections[paths] = self._projection(paths)
-        return project
+        return self._projected(paths)
 
     def _wanted(self, paths: tuple[str, ...]) -> Wanted:
         return wanted_tree(tuple(path for path in paths if self.layout.find(path)))
@@ -137,10 +134,7 @@ class Codec:
         >>> prefix(bytes.fromhex("ffff 0001 00007530 000000")), prefix(b"\\xff")
         (({'acks': 1}, 4), None)
         """
-        project = self._prefixes.get(paths)
-        if project is None:
-            project = self._prefixes[paths] = self._prefix_projection(paths)
-        return project
+        return self._prefix_projected(paths)
 
     def _prefix_projection(
         self, paths: tuple[str, ...]

@@ -7,7 +7,6 @@ from barnabas.specs.records.compressors import compress, raw_snappy
 from barnabas.specs.records.control import (
     control_key,
     control_type,
-    coordinator_epoch,
     marker_value,
 )
 from barnabas.specs.records.record import Record
@@ -23,7 +22,6 @@ __all__ = [
     "compress",
     "control_key",
     "control_type",
-    "coordinator_epoch",
     "decompress",
     "is_lone_batch",
     "marker_value",

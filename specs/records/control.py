@@ -20,6 +20,9 @@ CONTROL_TYPES: Final = (
 )
 """Kafka's names by type; other numbers are UNKNOWN."""
 
+_KEY: Final = struct.Struct(">hh")
+"""A version and the number of a type; `barnabas.specs.embedded` reads what stands in values."""
+
 
 def control_type(record: Record) -> str:
     """The type of a record of a control batch: a name of `CONTROL_TYPES`, or UNKNOWN.
@@ -29,51 +32,32 @@ def control_type(record: Record) -> str:
     >>> control_type(Record(0, -1, b"\\0\\0\\0\\1", None))
     'COMMIT'
     """
-    _, number = _fields("key", ">hh", record.key)
+    if record.key is None or len(record.key) < _KEY.size:
+        held = "null" if record.key is None else f"{len(record.key)} bytes"
+        raise Malformed("key", 0, f"{_KEY.size} bytes of a control record, not {held}")
+    version, number = _KEY.unpack_from(record.key)
+    if version < 0:
+        raise Malformed("key", 0, f"a version of 0 or more, not {version}")
     return CONTROL_TYPES[number] if 0 <= number < len(CONTROL_TYPES) else "UNKNOWN"
 
 
-def coordinator_epoch(record: Record) -> int:
-    """The epoch of the transaction coordinator that wrote a COMMIT or ABORT.
-
-    Raises Malformed if the value is not a version of 0 or more, int16, and an epoch, int32.
-
-    >>> coordinator_epoch(Record(0, -1, b"\\0\\0\\0\\1", b"\\0\\0\\0\\0\\0\\5"))
-    5
-    """
-    _, epoch = _fields("value", ">hi", record.value)
-    return epoch
-
-
-def control_key(control: str, version: int = 0) -> bytes:
+def control_key(control: str) -> bytes:
     """The key of a control record. Raises LookupError for a name that is none of `CONTROL_TYPES`.
-
-    Raises Unfit for a version that is no int16.
 
     >>> control_key("COMMIT").hex()
     '00000001'
     """
     if control not in CONTROL_TYPES:
         raise LookupError(f"no control type {control!r}; there are {', '.join(CONTROL_TYPES)}")
-    return struct.pack(">hh", fit_int("version", version, 16), CONTROL_TYPES.index(control))
+    return _KEY.pack(0, CONTROL_TYPES.index(control))
 
 
-def marker_value(epoch: int, version: int = 0) -> bytes:
+def marker_value(epoch: int) -> bytes:
     """The value of a COMMIT or ABORT: the epoch of the transaction coordinator that writes it.
 
-    Raises Unfit if the epoch is no int32 or the version no int16.
+    Raises Unfit if the epoch is no int32.
 
     >>> marker_value(5).hex()
     '000000000005'
     """
-    return struct.pack(">hi", fit_int("version", version, 16), fit_int("epoch", epoch, 32))
-
-
-def _fields(path: str, layout: str, data: bytes | None) -> tuple[int, int]:
-    if data is None or len(data) < struct.calcsize(layout):
-        held = "null" if data is None else f"{len(data)} bytes"
-        raise Malformed(path, 0, f"{struct.calcsize(layout)} bytes of a control record, not {held}")
-    version, number = struct.unpack_from(layout, data)
-    if version < 0:
-        raise Malformed(path, 0, f"a version of 0 or more, not {version}")
-    return version, number
+    return struct.pack(">hi", 0, fit_int("epoch", epoch, 32))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from barnabas.specs.codec import Unfit
+from barnabas.specs.embedded import read_control_record
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import (
     Record,
     control_key,
     control_type,
-    coordinator_epoch,
     marker_value,
 )
 from barnabas.specs.records.control import CONTROL_TYPES
@@ -30,31 +30,21 @@ def test_keys_that_are_no_control_keys(key: bytes | None) -> None:
         control_type(Record(0, -1, key, None))
 
 
-@pytest.mark.parametrize("value", [None, b"\0\0\0\0\0", b"\xff\xff\0\0\0\1"])
-def test_values_without_an_epoch(value: bytes | None) -> None:
-    with pytest.raises(Malformed, match="value"):
-        coordinator_epoch(Record(0, -1, b"\0\0\0\1", value))
-
-
 @pytest.mark.parametrize("name", CONTROL_TYPES)
-@pytest.mark.parametrize("version", [0, 2**15 - 1])
-def test_keys_that_are_built_are_read(name: str, version: int) -> None:
-    key = control_key(name, version)
-    assert key[:2] == version.to_bytes(2)
+def test_keys_that_are_built_are_read(name: str) -> None:
+    key = control_key(name)
+    assert key[:2] == b"\0\0"
     assert control_type(Record(0, -1, key, None)) == name
 
 
 @pytest.mark.parametrize("epoch", [-1, 0, 2**31 - 1])
 def test_markers_that_are_built_are_read(epoch: int) -> None:
-    assert coordinator_epoch(Record(0, -1, control_key("ABORT"), marker_value(epoch))) == epoch
+    kind, value = read_control_record(control_key("ABORT"), marker_value(epoch))
+    assert (kind, value.values) == ("ABORT", {"coordinator_epoch": epoch})
 
 
 def test_control_records_that_do_not_fit() -> None:
     with pytest.raises(LookupError, match="no control type 'PAUSE'"):
         control_key("PAUSE")
-    with pytest.raises(Unfit, match="version: 32768 is no int16"):
-        control_key("COMMIT", 2**15)
     with pytest.raises(Unfit, match="epoch: 2147483648 is no int32"):
         marker_value(2**31)
-    with pytest.raises(Unfit, match="version: 32768 is no int16"):
-        marker_value(0, 2**15)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.specs import records
+from barnabas.specs.embedded import read_control_record
 from barnabas.specs.records import Batch, Record, rebuild
 from barnabas.specs.records.message_set import read_message
 from tests.golden.frames import golden_lines, record_sets
@@ -54,7 +55,8 @@ def _record_json(batch: Batch, record: Record) -> dict[str, Any]:
     if batch.is_control:
         fields["controlType"] = records.control_type(record)
         if fields["controlType"] in ("COMMIT", "ABORT"):
-            fields["coordinatorEpoch"] = records.coordinator_epoch(record)
+            value = read_control_record(record.key, record.value).value.values
+            fields["coordinatorEpoch"] = value["coordinator_epoch"]
     return fields
 
 
