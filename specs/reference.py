@@ -6,14 +6,16 @@ oddities and speed are the codec's business (`barnabas.specs.codec`).
 
 from __future__ import annotations
 
+import functools
 import uuid
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import construct
 
 from barnabas.specs.layout import Layout, Node
 
-PRIMITIVES: dict[str, Any] = {
+FIXED: Final[dict[str, Any]] = {
     "int8": construct.Int8sb,
     "int16": construct.Int16sb,
     "uint16": construct.Int16ub,
@@ -29,6 +31,11 @@ PRIMITIVES: dict[str, Any] = {
     ),
 }
 
+_COMPACT: Final = construct.ExprAdapter(
+    construct.VarInt, lambda number, _: number - 1, lambda length, _: length + 1
+)
+"""A length or count in the compact encoding."""
+
 
 def reference(layout: Layout) -> construct.Struct[Any]:
     """The construct.Struct of a layout. Tagged fields are flattened beside the others."""
@@ -36,104 +43,60 @@ def reference(layout: Layout) -> construct.Struct[Any]:
 
 
 def _value(node: Node) -> Any:
-    match node.kind:
-        case "string":
-            text = construct.ExprAdapter(
-                construct.GreedyBytes,
-                lambda raw, _: raw.decode("utf-8", "replace"),
-                lambda value, _: value.encode(),
-            )
-            return _Lengthy(text, construct.Int16sb, node)
-        case "bytes" | "records":
-            return _Lengthy(construct.GreedyBytes, construct.Int32sb, node)
-        case "array":
-            assert node.element is not None  # noqa: S101
-            return _Counted(_value(node.element), node)
-        case "struct":
-            assert node.struct is not None  # noqa: S101
-            body = reference(node.struct)
-            return _Marked(body, node.tagged) if node.nullable else body
-        case kind:
-            return PRIMITIVES[kind]
+    if node.struct is not None:
+        body = reference(node.struct)
+        if not node.nullable:
+            return body
+        return _Behind(construct.Int8sb, lambda _: body, lambda _: 1, 0 if node.tagged else -1)
+    if node.kind not in ("string", "bytes", "records", "array"):
+        return FIXED[node.kind]
+    length = _COMPACT if node.compact else FIXED[node.length_kind]
+    if node.element is not None:
+        element = _value(node.element)
+        return _Behind(length, lambda count: construct.Array(count, element))
+    content = _Behind(length, construct.Bytes)
+    return construct.ExprAdapter(content, _text, _raw) if node.kind == "string" else content
 
 
-class _Length(construct.Construct):  # type: ignore[misc]
-    """A length or count: an integer, or an unsigned varint of length + 1; -1 stands for null."""
+def _text(raw: bytes | None, context: Any) -> str | None:
+    return None if raw is None else raw.decode("utf-8", "replace")
 
-    def __init__(self, classic: Any, compact: bool) -> None:
+
+def _raw(text: str | None, context: Any) -> bytes | None:
+    return None if text is None else text.encode()
+
+
+class _Behind(construct.Construct):  # type: ignore[misc]
+    """A value behind its length, its count, or a marker: a number, of which the lowest stands for null.
+
+    content: what the value is, by the number. number_of: the number of a value. null: the highest number
+    that stands for null.
+    """
+
+    def __init__(
+        self,
+        number: Any,
+        content: Callable[[int], Any],
+        number_of: Callable[[Any], int] = len,
+        null: int = -1,
+    ) -> None:
         super().__init__()
-        self.subcon = construct.VarInt if compact else classic
-        self.shift = int(compact)
-
-    def _parse(self, stream: Any, context: Any, path: str) -> int:
-        return int(self.subcon._parse(stream, context, path)) - self.shift
-
-    def _build(self, value: int, stream: Any, context: Any, path: str) -> Any:
-        return self.subcon._build(value + self.shift, stream, context, path)
-
-
-class _Lengthy(construct.Subconstruct):  # type: ignore[misc]
-    """A string or bytes behind its length."""
-
-    def __init__(self, subcon: Any, classic: Any, node: Node) -> None:
-        super().__init__(subcon)
-        self.length = _Length(classic, node.compact)
+        self.number = number
+        self.content = functools.lru_cache(maxsize=64)(content)  # lengths come again and again
+        self.number_of = number_of
+        self.null = null
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
-        length = self.length._parse(stream, context, path)
-        if length < 0:
+        number = self.number._parse(stream, context, path)
+        if number <= self.null:
             return None
-        return self.subcon.parse(construct.stream_read(stream, length, path))
+        return self.content(number)._parsereport(stream, context, path)
 
     def _build(self, value: Any, stream: Any, context: Any, path: str) -> Any:
-        if value is None:
-            self.length._build(-1, stream, context, path)
-            return None
-        raw = self.subcon.build(value)
-        self.length._build(len(raw), stream, context, path)
-        construct.stream_write(stream, raw, len(raw), path)
-        return value
-
-
-class _Counted(construct.Subconstruct):  # type: ignore[misc]
-    """An array behind its count."""
-
-    def __init__(self, subcon: Any, node: Node) -> None:
-        super().__init__(subcon)
-        self.length = _Length(PRIMITIVES[node.length_kind], node.compact)
-
-    def _parse(self, stream: Any, context: Any, path: str) -> Any:
-        count = self.length._parse(stream, context, path)
-        if count < 0:
-            return None
-        items = construct.ListContainer()
-        for _ in range(count):
-            items.append(self.subcon._parsereport(stream, context, path))
-        return items
-
-    def _build(self, value: Any, stream: Any, context: Any, path: str) -> Any:
-        self.length._build(-1 if value is None else len(value), stream, context, path)
-        for item in value or ():
-            self.subcon._build(item, stream, context, path)
-        return value
-
-
-class _Marked(construct.Subconstruct):  # type: ignore[misc]
-    """A structure that may be null: an int8 in front, negative for null; in tagged fields 0."""
-
-    def __init__(self, subcon: Any, tagged: bool) -> None:
-        super().__init__(subcon)
-        self.null = 0 if tagged else -1
-
-    def _parse(self, stream: Any, context: Any, path: str) -> Any:
-        if construct.Int8sb._parse(stream, context, path) <= self.null:
-            return None
-        return self.subcon._parsereport(stream, context, path)
-
-    def _build(self, value: Any, stream: Any, context: Any, path: str) -> Any:
-        construct.Int8sb._build(self.null if value is None else 1, stream, context, path)
+        number = self.null if value is None else self.number_of(value)
+        self.number._build(number, stream, context, path)
         if value is not None:
-            self.subcon._build(value, stream, context, path)
+            self.content(number)._build(value, stream, context, path)
         return value
 
 
