@@ -19,14 +19,10 @@ from barnabas.specs.malformed import Malformed
 from tests.golden.frames import golden_frames
 
 
-def places_in(layout: Layout, path: str = "") -> Iterator[str]:
-    names = {slot.name for slot in layout.slots}
-    if {"host", "port"} <= names:
-        yield path
-    for slot in layout.slots:
-        inner = (slot.node.element or slot.node).struct
-        if inner is not None:
-            yield from places_in(inner, f"{path}{slot.name}.")
+def places_in(layout: Layout) -> Iterator[str]:
+    for each in layout.walk():
+        if each.slot.name == "host" and each.around.find("port"):
+            yield each.dotted.removesuffix("host")
 
 
 @pytest.mark.parametrize("key", [key for key, _, _ in specs.REGISTRY])

@@ -11,7 +11,6 @@ import pytest
 from barnabas.specs import NAMES, api
 from barnabas.specs.entities import Entity, entity_paths
 from barnabas.specs.frames import Direction
-from barnabas.specs.layout import Layout
 from barnabas.specs.partitions import partition_places, partitions_in
 from tests.golden.definitions import newest
 
@@ -84,15 +83,6 @@ OTHERS = frozenset(("num_partitions", "partition_epoch", "partition_max_bytes", 
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")
 
 
-def numbers(layout: Layout, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    for slot in layout.slots:
-        inner = slot.node.element or slot.node
-        if inner.struct is not None:
-            yield from numbers(inner.struct, (*path, slot.name))
-        elif inner.kind == "int32":
-            yield (*path, slot.name)
-
-
 def test_all_numbers_that_are_called_so_are_found_and_are_below_a_topic() -> None:
     for key, name in NAMES.items():
         low, high = api(key).versions
@@ -102,7 +92,9 @@ def test_all_numbers_that_are_called_so_are_found_and_are_below_a_topic() -> Non
                 assert all(place.name or place.id for place in places)
                 ours = {(*place.topic, *place.below) for place in places}
                 layout = api(key).message(direction).layout(version)
-                for path in numbers(layout):
+                for path, slot, _ in layout.walk():
+                    if slot.node.inner.kind != "int32":
+                        continue
                     called = "partition" in path[-1] or path[-1].endswith("index")
                     expected = called and not (
                         path[-1] in OTHERS

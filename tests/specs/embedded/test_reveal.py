@@ -122,18 +122,12 @@ def test_every_place_is_a_field_of_bytes_and_what_names_it_stands_around_it(
     place: embedded.Place,
 ) -> None:
     seen = named = False
+    path = tuple(place.path.split("."))
     for layout in layouts(place.message):
-        at: Layout | None = layout
-        for field in place.path.split("."):
-            if at is None:
-                break
-            named = named or place.named_by in {slot.name for slot in at.slots}
-            slot = next((slot for slot in at.slots if slot.name == field), None)
-            if slot is None:
-                break
-            node = slot.node.element or slot.node
-            at = node.struct
-            seen = seen or node.kind in ("bytes", "records")
+        for (*above, field), slot, _ in layout.walk():
+            if (*above, field) == path:
+                seen = seen or slot.node.kind in ("bytes", "records")
+            named = named or (field == place.named_by and path[: len(above)] == tuple(above))
     assert seen
     assert named or not place.named_by
 
