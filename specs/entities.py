@@ -7,7 +7,7 @@ rules; a test compares them with the definitions of all messages.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 from barnabas.specs.frames import Direction
@@ -79,17 +79,24 @@ def _names(entity: Entity, key: int, located: LocatedSlot) -> bool:
     return False
 
 
-def values_at(value: Any, path: tuple[str, ...]) -> Iterator[Any]:
+def values_at(value: Any, path: Iterable[str]) -> list[Any]:
     """What stands at a path in decoded values, in every element of the arrays on it; nulls are left out.
 
-    >>> list(values_at({"topics": [{"name": "a"}, {"name": None}]}, ("topics", "name")))
+    >>> values_at({"topics": [{"name": "a"}, {"name": None}]}, ("topics", "name"))
     ['a']
     """
-    if isinstance(value, list):
-        for item in value:
-            yield from values_at(item, path)
-    elif not path:
-        if value is not None:
-            yield value
-    elif isinstance(value, dict):
-        yield from values_at(value.get(path[0]), path[1:])
+    found = _elements([value])
+    for name in path:
+        found = _elements([each.get(name) for each in found if isinstance(each, dict)])
+    return found
+
+
+def _elements(values: list[Any]) -> list[Any]:
+    """The values that are no arrays, and the elements of those that are; nulls are left out."""
+    found: list[Any] = []
+    for value in values:
+        if isinstance(value, list):
+            found += _elements(value)
+        elif value is not None:
+            found.append(value)
+    return found

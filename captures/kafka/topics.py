@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from barnabas.captures.kafka.context.completing import complete, gaps
-from barnabas.captures.kafka.context.id_names import structs
 from barnabas.captures.kafka.context.reading import bodies, fields_of
 from barnabas.captures.kafka.exchange import Exchange, body_version
-from barnabas.specs.entities import entity_paths, named
+from barnabas.specs.entities import entity_paths, named, values_at
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.registry import NAMES
@@ -49,7 +48,7 @@ def _in(
     found = named("topic", key, direction, version, values)
     complete(values, key, version, direction, names)
     for place in ids:
-        for struct in structs(values, place.path):
+        for struct in values_at(values, place.path):
             assert place.name is not None  # noqa: S101
             if struct.get(place.id, _NONE) != _NONE:
                 found.add(struct.get(place.name) or uuid_text(struct[place.id]))

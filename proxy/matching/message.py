@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from barnabas.captures.kafka.context.completing import complete
-from barnabas.captures.kafka.context.id_names import TOPIC, places_without_names, structs
+from barnabas.captures.kafka.context.id_names import TOPIC, places_without_names
 from barnabas.captures.kafka.errors import error_codes
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.expression import Unclear
@@ -20,7 +20,7 @@ from barnabas.proxy.matching.kinds import names_any
 from barnabas.specs import api
 from barnabas.specs.codec import Codec, TooLarge, Unfit
 from barnabas.specs.dialects.keys import error_in_header
-from barnabas.specs.entities import Entity, entity_paths, named
+from barnabas.specs.entities import Entity, entity_paths, named, values_at
 from barnabas.specs.frames import Direction, Short, request_head
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.malformed import Malformed
@@ -234,7 +234,7 @@ class Message:
         values = codec.project(*map(".".join, paths))(body)
         found = named(entity, key, direction, version, values)
         for place in ids:
-            for about in structs(values, place.path):
+            for about in values_at(values, place.path):
                 name = self.topics.get(about[place.id])
                 if name is not None:
                     found.add(name)

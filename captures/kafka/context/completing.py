@@ -12,7 +12,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from barnabas.captures.kafka.context.id_names import TOPIC, Place, name_beside, places, structs
+from barnabas.captures.kafka.context.id_names import TOPIC, Place, name_beside, places
+from barnabas.specs.entities import values_at
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout
 from barnabas.specs.registry import api
@@ -59,7 +60,7 @@ def complete(
     unknown: dict[str, set[uuid.UUID]] = {}
     for path, found, name in gaps(key, version, direction):
         assert name is not None  # noqa: S101
-        for struct in structs(values, path):
+        for struct in values_at(values, path):
             if found in struct:
                 topic = _uuid(struct[found])
                 struct[name] = topics.get(topic)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context.reading import fields, fields_of
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs.entities import values_at
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import text_uuid, uuid_text
 from barnabas.specs.layout import Layout
@@ -125,21 +126,10 @@ def _pairs(
 ) -> Iterator[tuple[Any, str | None]]:
     """The ids at these places of a body, each with the name beside it."""
     for place in wanted:
-        for struct in structs(values, place.path):
+        for struct in values_at(values, place.path):
             found = struct.get(place.id)
             if found is not None and int(found) >= kind.least:
                 yield found, struct.get(place.name) if place.name else None
-
-
-def structs(value: dict[str, Any] | None, path: Iterable[str]) -> list[dict[str, Any]]:
-    """The structures at a path, through arrays."""
-    found = [value] if value else []
-    for name in path:
-        outer, found = found, []
-        for struct in outer:
-            inner = struct.get(name)
-            found += filter(None, inner) if isinstance(inner, list) else [inner] if inner else ()
-    return found
 
 
 @functools.lru_cache(4096)
