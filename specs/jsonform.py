@@ -12,14 +12,11 @@ import hashlib
 import uuid
 from binascii import b2a_base64
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Final
 
 from barnabas.specs.json_text import number
 from barnabas.specs.layout import Layout, Node
-
-Way = Callable[[Any], Any]
-"""From the JSON form of a value to the value. Raises ValueError."""
 
 Blob = Callable[[bytes], Any]
 """How bytes are written: `base64_text` or `elided`."""
@@ -108,55 +105,22 @@ def from_json(value: Any, node: Node) -> Any:
 
     What is not written otherwise in JSON comes back as it is: the codec says if it does not fit.
     """
-    way = way_of(node)
-    return value if way is None else way(value)
+    match node.kind, value:
+        case (("bytes" | "records"), str()):
+            return base64.b64decode(value, validate=True)
+        case "uuid", str():
+            return text_uuid(value)
+        case "array", list() | tuple() if node.element is not None:
+            return [from_json(item, node.element) for item in value]
+        case "struct", dict() if node.struct is not None:
+            return body_from_json(value, node.struct)
+    return value
 
 
 def body_from_json(value: dict[str, Any], layout: Layout) -> dict[str, Any]:
-    """The same of a body, as its codec takes it. Raises ValueError."""
-    found: dict[str, Any] = _struct(ways_of(layout), value)
-    return found
-
-
-def way_of(node: Node) -> Way | None:
-    """`from_json` of a node, to be kept by who has many values of it; None: all come back as they are."""
-    match node.kind:
-        case "bytes" | "records":
-            return _bytes
-        case "uuid":
-            return _uuid
-        case "array" if node.element is not None:
-            element = way_of(node.element)
-            return None if element is None else partial(_array, element)
-        case "struct" if node.struct is not None:
-            ways = ways_of(node.struct)
-            return partial(_struct, ways) if ways else None
-    return None
-
-
-def ways_of(layout: Layout) -> dict[str, Way]:
-    """Those of the fields of a structure that need one, by name."""
-    found = {slot.name: way_of(slot.node) for slot in layout.slots}
-    return {name: way for name, way in found.items() if way is not None}
-
-
-def _bytes(value: Any) -> Any:
-    return base64.b64decode(value, validate=True) if isinstance(value, str) else value
-
-
-def _uuid(value: Any) -> Any:
-    return text_uuid(value) if isinstance(value, str) else value
-
-
-def _array(way: Way, value: Any) -> Any:
-    return [way(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _struct(ways: dict[str, Way], value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
+    """The body that a JSON form stands for, as its codec takes it. Raises ValueError."""
     found = dict(value)
-    for name, way in ways.items():
-        if name in found:
-            found[name] = way(found[name])
+    for slot in layout.slots:
+        if slot.name in found:
+            found[slot.name] = from_json(found[slot.name], slot.node)
     return found
