@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.specs.codec.careful_decoder import FIXED
+from barnabas.specs.codec.careful_decoder import CarefulDecoder
 from barnabas.specs.dialects.dialect import Dialect, DialectApi
 from barnabas.specs.frames import Direction
 from barnabas.specs.message import Message
@@ -37,8 +37,7 @@ def decode_frame(
     header or in the body), or LookupError for an API, version or response that does not exist.
     """
     if direction == "request":
-        header_message = spoken.request_header
-        header = header_message.codec(0).decode(data)
+        header, rest = read_header(spoken.request_header, data)
         asked = spoken.api(header[spoken.key_field])
         version = asked.version if spoken.version_field is None else header[spoken.version_field]
         message = asked.request
@@ -46,12 +45,10 @@ def decode_frame(
         if api is None:
             raise TypeError("a response does not say what it answers: the API is needed")
         asked = spoken.api(api)
-        header_message = spoken.response_header_of(asked)
-        header = header_message.codec(0).decode(data)
+        header, rest = read_header(spoken.response_header_of(asked), data)
         version = asked.version
         message = _response(asked, response)
-    codec = message.codec(version)
-    body = codec.decode(data[header_size(header_message, data) :])
+    body = message.codec(version).decode(rest)
     several = direction == "response" and asked.other_responses
     return DialectFrame(direction, asked.name, header, body, message.name if several else None)
 
@@ -87,12 +84,8 @@ def _response(api: DialectApi, name: str | None) -> Message:
     return found[name]
 
 
-def header_size(header: Message, data: bytes) -> int:
-    """Return the bytes that a header takes, which was decoded before and has fixed fields and strings."""
-    at = 0
-    for slot in header.layout(0).slots:
-        if slot.node.kind == "string":
-            at += 2 + max(0, FIXED["int16"].unpack_from(data, at)[0])
-        else:
-            at += FIXED[slot.node.kind].size
-    return at
+def read_header(header: Message, data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the fields of a frame's header, and the body behind it. Raises Malformed."""
+    reader = CarefulDecoder(data)
+    fields = reader.struct(header.layout(0), "")
+    return fields, data[reader.offset :]

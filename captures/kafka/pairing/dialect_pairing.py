@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from barnabas.plugins import make
-from barnabas.specs.dialect_frames import header_size
+from barnabas.specs.dialect_frames import read_header
 from barnabas.specs.dialects import Dialect
 from barnabas.specs.dialects.keys import error_in, own_key
 from barnabas.specs.frames import Direction, Short, request_head
@@ -119,7 +119,7 @@ class CorrelationPairing:
 
     def _request(self, data: bytes) -> Asked:
         dialect = self.dialect
-        header = dialect.request_header.codec(0).decode(data)
+        header, body = read_header(dialect.request_header, data)
         one = dialect.api(header[dialect.key_field])
         return Asked(
             "request",
@@ -128,33 +128,38 @@ class CorrelationPairing:
             one.version if dialect.version_field is None else header[dialect.version_field],
             header["correlation_id"],
             header.get("client_id", self.client),
-            data[header_size(dialect.request_header, data) :],
+            body,
         )
 
     def _answer(self, data: bytes) -> Answer:
-        headers: dict[str, dict[str, Any]] = {}
+        headers: dict[str, tuple[dict[str, Any], bytes]] = {}
         matching: list[tuple[Asked, Message]] = []
         for asked in self.waiting["request"]:
             message = RESPONSE_HEADER
             if asked.key not in NAMES:
                 message = self.dialect.response_header_of(self.dialect.api(asked.api))
             if message.name not in headers:
-                headers[message.name] = message.codec(0).decode(data)
-            if headers[message.name]["correlation_id"] == asked.correlation_id:
+                headers[message.name] = read_header(message, data)
+            if headers[message.name][0]["correlation_id"] == asked.correlation_id:
                 matching.append((asked, message))
         if len(matching) > 1:  # APIs whose responses have different headers
-            matching = [match for match in matching if self._decodes(*match, data)] or matching
+            matching = [
+                (asked, message)
+                for asked, message in matching
+                if self._decodes(asked, headers[message.name][1])
+            ] or matching
         if not matching:
             raise LookupError("response without a request")
         asked, message = matching[0]
         self.waiting["request"].remove(asked)
-        code = headers[message.name].get("error_code", 0)
+        header, body = headers[message.name]
+        code = header.get("error_code", 0)
         error = error_in(asked.key, code) if code else ""
-        return Answer(asked, data[header_size(message, data) :], error)
+        return Answer(asked, body, error)
 
-    def _decodes(self, asked: Asked, header: Message, data: bytes) -> bool:
+    def _decodes(self, asked: Asked, body: bytes) -> bool:
         try:
-            self.response(asked, data[header_size(header, data) :])
+            self.response(asked, body)
         except Malformed:
             return False
         return True
