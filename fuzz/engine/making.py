@@ -10,21 +10,14 @@ of a field in proportion to that, then any message that has it, then any mutator
 from __future__ import annotations
 
 import functools
+import itertools
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from operator import itemgetter
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
-from barnabas.fuzz.cases.seeded_random import (
-    ABREAST,
-    Abreast,
-    SeededRandom,
-    all_spread,
-    resumed,
-    spread,
-)
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.cases.tuples import tuple_of
 from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.placing import live_places
@@ -41,16 +34,11 @@ HOT: Final = 4
 FIELDS: Final = 2
 """And one in so many of these for a field, if any has energy: an eighth of all cases, or all that is drawn
 if no message has any."""
-_DRAWS: Final = 1 << 48
-_VISITS: Final = (1 << 24) - 1
+_DRAWS: Final = 1 << 24
 _MORE_ONE_IN: Final = 100
 """How rarely a case has a second change."""
 _MAPPED: Final = 2 << 10
 """Bytes of a message that is mapped once more, for a second change."""
-
-_Opened = tuple[int, Place, int, int, int | None]
-"""A case's number, its place, what its mutator's draws are made from, and the state of the dice for those; of
-a case that has a second change the state that its own dice are left in."""
 
 
 class Maker:
@@ -83,60 +71,42 @@ class Maker:
         return len(self._strata)
 
     def case(self, number: int) -> Case:
-        """The case of a number."""
+        """Make the case of a number."""
         return self.cases(range(number, number + 1))[0]
 
     def cases(self, numbers: range) -> list[Case]:
-        """The cases of numbers that follow each other: many are made sooner than one after the other.
+        """Make the cases of some numbers, in order.
 
-        What is drawn before a mutator draws is drawn for `ABREAST` cases at once. And one mutator makes all
-        of its cases before the next one does: a processor is faster at what it has just done.
+        One mutator makes all of its cases before the next one does: a processor is faster at what it has
+        just done.
         """
-        opened = [
-            one
-            for first in range(numbers.start, numbers.stop, ABREAST)
-            for one in self._open(range(first, min(first + ABREAST, numbers.stop)))
-        ]
-        opened.sort(key=lambda one: one[1][1].name)
-        found = []
-        for number, (chart, mutator, part), draws, state, more in opened:
-            made = _applied(mutator, chart, part, resumed(state))
-            change = tuple_of(Change, (mutator.name, part.path, draws, made.detail))
-            if chart.packing is not None:
-                chart = message_of(chart)
-            if more is None:
-                found.append(_case(number, chart, (change,), made))
-            else:
-                found.append(self._twice(number, chart, change, made, resumed(more)))
-        found.sort(key=itemgetter(0))
-        return found
+        drawn = [self._drawn(number) for number in numbers]
+        drawn.sort(key=_by_mutator)
+        return sorted(itertools.starmap(self._made, drawn))
 
-    def _open(self, numbers: range) -> Iterator[_Opened]:
-        """Cases as far as they are before their mutators draw, of `ABREAST` numbers at most."""
-        dice = Abreast(self._root, numbers.start)
-        begun = dice.states()
-        first = dice.upper(), dice.bits(), dice.below(_MORE_ONE_IN), dice.states()
-        places: list[Place] = []
-        draws: list[int] = []
-        more: list[int | None] = []
-        for number, upper, bits, once, state in zip(numbers, *first, strict=False):
-            if not self._hot:
-                place, visit = self._strata.turn(number, upper)
-            elif number % HOT != HOT - 1:
-                place, visit = self._strata.turn(number - number // HOT, upper)
-            else:
-                own = resumed(begun[number - numbers.start])
-                place, visit = self._drawn(number // HOT, own)
-                bits, once, state = own.bits(), own.below(_MORE_ONE_IN), own.state
-            places.append(place)
-            draws.append((visit & _VISITS) << 24 | bits)
-            more.append(None if once else state)
-        states = all_spread([mutator.name for _, mutator, _ in places], draws)
-        return zip(numbers, places, draws, states, more, strict=False)
+    def _drawn(self, number: int) -> tuple[int, Place, int, SeededRandom]:
+        """A case's place, what its mutator's draws are made from, and the dice for what comes then."""
+        dice = SeededRandom(self._root, number)
+        place, visit = self._turn(number, dice)
+        return number, place, (visit % _DRAWS) << 24 | dice.below(_DRAWS), dice
 
-    def _drawn(self, turn: int, dice: SeededRandom) -> Turn:
-        """A place by energies."""
-        if self._fields and (turn % FIELDS == 0 or not self._seeds):
+    def _made(self, number: int, place: Place, draws: int, dice: SeededRandom) -> Case:
+        chart, mutator, part = place
+        made = _applied(mutator, chart, part, draws)
+        change = tuple_of(Change, (mutator.name, part.path, draws, made.detail))
+        if chart.packing is not None:
+            chart = message_of(chart)
+        if dice.below(_MORE_ONE_IN):
+            return _case(number, chart, (change,), made)
+        return self._twice(number, chart, change, made, dice)
+
+    def _turn(self, number: int, dice: SeededRandom) -> Turn:
+        """Choose the place of a case: every HOT-th by energies, if there are any, the others in turn."""
+        if not self._hot:
+            return self._strata.turn(number, dice)
+        if number % HOT != HOT - 1:
+            return self._strata.turn(number - number // HOT, dice)
+        if self._fields and (number // HOT % FIELDS == 0 or not self._seeds):
             return self._strata.at_field(self._fields[self._field.pick(dice)], dice)
         return self._strata.anywhere(self._seed.pick(dice), dice)
 
@@ -149,8 +119,8 @@ class Maker:
         if place is None:
             return _case(number, chart, (first,), made)
         after, mutator, part = place
-        draws = dice.below(_DRAWS)
-        again = _applied(mutator, after, part, spread(mutator.name, draws))
+        draws = dice.below(_DRAWS << 24)
+        again = _applied(mutator, after, part, draws)
         second = Change(mutator.name, part.path, draws, again.detail)
         return _case(number, chart, (first, second), again)
 
@@ -176,7 +146,7 @@ def cook(recipe: Recipe, number: int, mutators: Sequence[Mutator] = MUTATORS) ->
         found = _place(mutator, chart, change.path)
         if found is None:
             raise LookupError(f"{change.mutator} has no place at {change.path!r} in this message")
-        made = _applied(mutator, *found, spread(mutator.name, change.draws))
+        made = _applied(mutator, *found, change.draws)
         done.append(change._replace(detail=made.detail))
     return _case(number, start, tuple(done), made)
 
@@ -186,8 +156,9 @@ _strata = functools.lru_cache(maxsize=2)(Strata)
 """A campaign asks for the same in each of its rounds."""
 
 
-def _applied(mutator: Mutator, chart: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
+def _applied(mutator: Mutator, chart: FieldMap, part: Part, draws: int) -> Mutated:
     """What a mutator makes of a message at a part of it, or of what is packed in it."""
+    dice = SeededRandom.spread(mutator.name, draws)
     made = mutator.apply(chart, part, dice)
     return made if chart.packing is None else packed_again(chart, made, dice)
 
@@ -218,6 +189,10 @@ def _case(number: int, chart: FieldMap, changes: tuple[Change, ...], made: Mutat
     live = live_places(chart, changes, chunks, session)
     recipe = tuple_of(Recipe, (chart.seed, changes, session))
     return tuple_of(Case, (number, recipe, chunks, live, delivery))
+
+
+def _by_mutator(drawn: tuple[int, Place, int, SeededRandom]) -> str:
+    return drawn[1][1].name
 
 
 class _Heat:

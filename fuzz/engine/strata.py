@@ -128,15 +128,15 @@ class Strata:
     def __len__(self) -> int:
         return len(self._turns)
 
-    def turn(self, number: int, drawn: int) -> Turn:
-        """The place whose turn it is; `drawn` (40 bits) says which of several of its kind."""
+    def turn(self, number: int, dice: SeededRandom) -> Turn:
+        """The place whose turn it is; of several of its kind, one that is drawn."""
         again, turn = divmod(number, len(self._turns))
         order, first, visits, visit = self._turns[turn]
         visit += again * visits
         again, rank = divmod(visit, len(order))
         sessions = order[rank]
         places = sessions[(again + rank) % len(sessions)]
-        return places[drawn * len(places) >> 40], first + visit
+        return dice.pick(places), first + visit
 
     def anywhere(self, seed: int, dice: SeededRandom) -> Turn:
         """A place in one message: any mutator, then any place of it."""
@@ -147,8 +147,8 @@ class Strata:
                 by_mutator.setdefault(place[1].name, []).append(place)
             table = self._tables[seed] = list(by_mutator.values())
         if not table:
-            return self.turn(dice.below(len(self._turns)), dice.upper())
-        return dice.pick(dice.pick(table)), dice.bits()
+            return self.turn(dice.below(len(self._turns)), dice)
+        return dice.pick(dice.pick(table)), dice.below(1 << 24)
 
     def at_field(self, field: Field, dice: SeededRandom) -> Turn:
         """A place at a field of a version: any message that has it, then any mutator."""
@@ -167,8 +167,8 @@ class Strata:
             if field_of(place[2].path) == field.field:
                 by_mutator.setdefault(place[1].name, []).append(place)
         if not by_mutator:
-            return self.turn(dice.below(len(self._turns)), dice.upper())
-        return dice.pick(dice.pick(list(by_mutator.values()))), dice.bits()
+            return self.turn(dice.below(len(self._turns)), dice)
+        return dice.pick(dice.pick(list(by_mutator.values()))), dice.below(1 << 24)
 
     def any_place(self, chart: FieldMap, dice: SeededRandom) -> Place | None:
         """A place in a message of its own, if a mutator that is drawn has any."""

@@ -126,7 +126,7 @@ def test_the_newest_version_of_a_field_comes_first_then_the_oldest() -> None:
     strata = Strata("s", corpus(), [LENGTHS])
     found: dict[tuple[object, ...], list[int]] = {}
     for number in range(len(strata)):
-        (chart, _, part), _ = strata.turn(number, SeededRandom("t", number).upper())
+        (chart, _, part), _ = strata.turn(number, SeededRandom("t", number))
         form = (chart.seed.key, field_of(part.path), part.coding, part.nullable)
         if not part.path.startswith("header."):
             found.setdefault(form, []).append(chart.seed.version)
@@ -175,7 +175,7 @@ def test_no_kind_of_part_below_a_batch_has_less_than_its_share() -> None:
     visits: Counter[tuple[str, str]] = Counter()
     versions: dict[tuple[str, str], set[int]] = {}
     for number in range(cases):
-        (chart, _, part), _ = strata.turn(number, SeededRandom("t", number).upper())
+        (chart, _, part), _ = strata.turn(number, SeededRandom("t", number))
         kind = depth_of(part.path), part.kind
         visits[kind] += 1
         versions.setdefault(kind, set()).add(chart.seed.version)
