@@ -5,8 +5,8 @@ into batches and shards anywhere.
 
 - Making (`engine/making.py`): a case is a function of (seed, corpus, the round's energies, number). A frame
   is mapped once (`frame_map/`): where each field, length, count and checksum stands; what is compressed,
-  twice: as a container (`specs/containers/`) and unpacked. A mutator (`mutators/`, one a file) splices bytes;
-  what is around them is mended, or deliberately not (`mutating/`).
+  twice: as a container (`specs/containers/`) and unpacked. A mutator (`mutators/`, a function and a line of
+  the registry) splices bytes; what is around them is corrected, or deliberately not.
   `engine/strata.py` walks over all there is to try, so that rare fields get their turn. How a case came
   about is its recipe (`cases/`); shrinking makes smaller recipes, not smaller bytes.
 - Targets (`targets/`) run cases and give an observation of each: what came back, how the connection ended,

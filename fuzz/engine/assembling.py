@@ -12,8 +12,7 @@ from barnabas.fuzz.cases.case import Role, Seed
 from barnabas.fuzz.corpus.corpora import Basis, corpus
 from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.mutating.leaving_out import leaving_out
-from barnabas.fuzz.mutating.mutator import Mutator
+from barnabas.fuzz.mutators.mutator import Mutator
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.oracles.oracle import Oracle
 from barnabas.fuzz.oracles.registry import ORACLES
@@ -54,7 +53,7 @@ def from_corpus(campaign: Campaign, basis: Basis, seeds: tuple[Seed, ...]) -> As
     if not oracles:
         raise CannotRun(f"none of the campaign's oracles applies to a {basis.role}")
     mutators = tuple(
-        leaving_out(mutator, left) if (left := campaign.left_out(mutator.name)) else mutator
+        mutator.without(left) if (left := campaign.left_out(mutator.name)) else mutator
         for mutator in chosen(campaign.mutators, MUTATORS)
     )
     return Assembled(campaign, basis, seeds, mutators, oracles)

@@ -25,9 +25,9 @@ from barnabas.fuzz.engine.strata import Place, Strata, Turn
 from barnabas.fuzz.frame_map.compressed import charts_of, message_of
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
 from barnabas.fuzz.frame_map.parts import Part
-from barnabas.fuzz.mutating.mutator import Mutated, Mutator
-from barnabas.fuzz.mutating.repacking import packed_again
-from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.mutators.registry import BY_NAME, MUTATORS
+from barnabas.fuzz.mutators.repacking import packed_again
 
 HOT: Final = 4
 """One case in so many is drawn by energies: more, and a pass over everything would take too long."""
@@ -125,12 +125,11 @@ class Maker:
         return _case(number, chart, (first, second), again)
 
 
-def cook(recipe: Recipe, number: int, mutators: Sequence[Mutator] = MUTATORS) -> Case:
+def cook(recipe: Recipe, number: int) -> Case:
     """The case of a recipe. Raises LookupError for a mutator or a path that there is not.
 
     A recipe without changes is its seed, as it is. `detail` of its changes is not looked at.
     """
-    by_name = {mutator.name: mutator for mutator in mutators}
     start = chart = _map_of(recipe.seed)
     made = Mutated((chart.framed,), "")
     done: list[Change] = []
@@ -140,7 +139,7 @@ def cook(recipe: Recipe, number: int, mutators: Sequence[Mutator] = MUTATORS) ->
             if after is None:
                 raise LookupError(f"nothing can be changed after {done[-1].mutator}")
             chart = after
-        mutator = by_name.get(change.mutator)
+        mutator = BY_NAME.get(change.mutator)
         if mutator is None:
             raise LookupError(f"unknown mutator {change.mutator!r}")
         found = _place(mutator, chart, change.path)

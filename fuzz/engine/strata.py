@@ -25,7 +25,7 @@ from barnabas.fuzz.frame_map.compressed import charts_of
 from barnabas.fuzz.frame_map.depth import MESSAGE, depth_of
 from barnabas.fuzz.frame_map.fields import FieldMap, field_of, map_of
 from barnabas.fuzz.frame_map.parts import Part
-from barnabas.fuzz.mutating.mutator import Mutator
+from barnabas.fuzz.mutators.mutator import Mutator
 from barnabas.specs.registry import NAMES
 
 KEPT: Final = 16

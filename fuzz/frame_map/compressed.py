@@ -1,4 +1,4 @@
-"""What is compressed in a message, mapped as the message is: mutators work on that (`mutating.repacking`).
+"""What is compressed in a message, mapped as the message is: mutators work on that (`mutators.repacking`).
 
 Of compressed bytes there are two maps: of the container as it stands there, with its headers, lengths and
 checksums (`barnabas.fuzz.frame_map.containers`), and of what comes out. Records of magic 2 stand behind an

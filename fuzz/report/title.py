@@ -9,7 +9,7 @@ from barnabas.captures.kafka.wording import shorten
 from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.frame_map.fields import field_of
-from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.mutators.registry import BY_NAME
 from barnabas.fuzz.oracles.costly import FOR_SECONDS
 from barnabas.fuzz.report.cause import Cause, Group, cause
 from barnabas.specs.registry import NAMES
@@ -25,9 +25,6 @@ POWERS: Final = {
     2**63 - 1: "2^63-1",
 }
 """Numbers that nobody reads in digits."""
-
-ABOUT: Final = {one.name: one.about for one in MUTATORS}
-"""What each mutator makes of a message."""
 
 _LIE: Final = re.compile(r"(-?\d+) \([^)]*\) instead of -?\d+")
 
@@ -89,7 +86,8 @@ def _done(change: Change) -> str:
         number = int(said[1])
         return f"{_a(field.replace('.', ' '))} of {POWERS.get(number, number)}"
     place = f" at {field}" if field else ""
-    return f"{ABOUT.get(change.mutator, change.mutator)}{place}"
+    mutator = BY_NAME.get(change.mutator)
+    return f"{mutator.about if mutator else change.mutator}{place}"
 
 
 def _verb(found: Cause) -> str:

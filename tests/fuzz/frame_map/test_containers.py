@@ -22,8 +22,8 @@ from barnabas.fuzz.frame_map.fields import FieldMap, field_of, map_of
 from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.generators.containers import CONTAINERS, names, packing
-from barnabas.fuzz.mutating.mending import splice
 from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.mutators.splicing import splice
 from barnabas.fuzz.sessions.bodies import containers, produce
 from barnabas.specs import Frame, decode_frame, encode_frame, keys
 from barnabas.specs.containers.lz4 import LZ4, LZ4_MAGIC_0
@@ -92,7 +92,7 @@ def test_what_is_around_a_part_is_written_as_it_stands_there(name: str, version:
     found = container(message(name, version))
     for part in found.parts:
         same = found.seed.frame[part.start : part.end]
-        assert splice(found, part.start, part.end, same, part.around)[4:] == found.seed.frame
+        assert splice(found, part, same)[4:] == found.seed.frame
         if part.coding and part.coding != "crc":
             assert WRITE[part.coding](part.value) == same, part
         for index in part.around:

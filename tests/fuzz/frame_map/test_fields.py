@@ -14,7 +14,7 @@ from barnabas.fuzz.corpus.corpus import listed
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
 from barnabas.fuzz.frame_map.numbers import RANGE, VARINTS, WRITE, uvarint
 from barnabas.fuzz.generators.messages import message, with_header
-from barnabas.fuzz.mutating.mending import splice
+from barnabas.fuzz.mutators.splicing import splice
 from barnabas.specs import REGISTRY, api
 from barnabas.specs.codec import Malformed
 from barnabas.specs.codec.careful_decoder import CarefulDecoder
@@ -49,7 +49,7 @@ def well_made(chart: FieldMap) -> None:
             before = about.start
         same = chart.seed.frame[part.start : part.end]
         size = len(chart.seed.frame).to_bytes(4, "big")
-        assert splice(chart, part.start, part.end, same, part.around) == size + chart.seed.frame
+        assert splice(chart, part, same) == size + chart.seed.frame
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

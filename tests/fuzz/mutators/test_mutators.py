@@ -13,7 +13,7 @@ from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.engine.strata import Place, places_of
 from barnabas.fuzz.frame_map.fields import FieldMap, Part, map_of
-from barnabas.fuzz.mutating.mutator import LARGEST, Mutated, Mutator
+from barnabas.fuzz.mutators.mutator import LARGEST, Mutated, Mutator
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.specs import keys
 

@@ -12,9 +12,7 @@ from barnabas.fuzz.cases.case import Case, Recipe, shape_of
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.mutating.mutator import Mutator
-from barnabas.fuzz.mutators.checksums import CHECKSUMS
-from barnabas.fuzz.mutators.counts import COUNTS
+from barnabas.fuzz.mutators.registry import BY_NAME
 from barnabas.fuzz.oracles.clients_differ import CLIENTS_DIFFER
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
@@ -40,8 +38,8 @@ def valid(number: int = 0) -> Case:
     return Case(number, Recipe(SEED, ()), (len(SEED.frame).to_bytes(4, "big") + SEED.frame,))
 
 
-def broken(mutator: Mutator, count: int) -> list[Case]:
-    maker = Maker("1", (SEED,), (mutator,))
+def broken(mutator: str, count: int) -> list[Case]:
+    maker = Maker("1", (SEED,), (BY_NAME[mutator],))
     found = [case for case in maker.cases(range(count)) if len(case.recipe.changes) == 1]
     assert found
     return found
@@ -53,7 +51,7 @@ def told(observations: list[Observation]) -> set[tuple[str, ...]]:
 
 def test_who_takes_what_the_other_refuses_is_told() -> None:
     with beside(one("careless"), one("")) as pair:
-        found = list(pair.run([valid(), *broken(CHECKSUMS, 6)]))
+        found = list(pair.run([valid(), *broken("checksums", 6)]))
     assert told(found) == {("Fetch: the second refuses, it reports CORRUPT", "records.crc")}
     (words,) = {verdict.what for seen in found for verdict in CLIENTS_DIFFER.judge(seen)}
     assert words == "own careless accepts what own right refuses: it reports CORRUPT"
@@ -61,13 +59,13 @@ def test_who_takes_what_the_other_refuses_is_told() -> None:
 
 def test_who_reads_again_was_given_nothing_by_the_case() -> None:
     with beside(one("leaving"), one("careless")) as pair:
-        found = list(pair.run(broken(CHECKSUMS, 6)))
+        found = list(pair.run(broken("checksums", 6)))
     assert told(found) == {("Fetch: the first refuses, it delivers nothing", "records.crc")}
 
 
 def test_other_records_of_a_valid_answer_are_told_once_and_its_cases_are_set_aside() -> None:
     with beside(one("shifting"), one("")) as pair:
-        found = list(pair.run(broken(CHECKSUMS, 3)))
+        found = list(pair.run(broken("checksums", 3)))
         again = list(pair.run([valid(number=9)]))
     assert told(found) == told(again) == {("Fetch: records of another offset",)}
     (case,) = {seen.case.recipe for seen in found if [*CLIENTS_DIFFER.judge(seen)]}
@@ -79,7 +77,7 @@ def test_two_that_are_right_agree() -> None:
     with beside(one(""), one("")) as pair:
         assert pair.takes() == {FETCH: [4]}
         assert pair.common.endswith("both for 1, in 1 version")
-        assert not told(list(pair.run([valid(), *broken(COUNTS, 8)])))
+        assert not told(list(pair.run([valid(), *broken("counts", 8)])))
 
 
 def test_who_asks_for_nothing_that_the_other_does_can_not_be_compared() -> None:

@@ -1,6 +1,7 @@
-"""Checksums of what comes out of a container that was changed: gzip's, LZ4's and zstd's. Snappy has none.
+"""What was packed put back where it stood, with lengths and checksums around it corrected.
 
-No part of a container is what they are of: a reader says what comes out. Where that is nothing, they stay.
+gzip, LZ4 and zstd also have checksums of what comes out of a container. No part of the container is what
+these cover: a reader says what comes out. Where nothing does, they stay as they are.
 """
 
 from __future__ import annotations
@@ -15,15 +16,51 @@ from construct import ConstructError
 
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.compressed import MOST
+from barnabas.fuzz.frame_map.fields import FieldMap, Packing
+from barnabas.fuzz.mutators.mutator import Mutated
+from barnabas.fuzz.mutators.splicing import replace
+from barnabas.specs.containers import xerial
 from barnabas.specs.containers.gzip import GZIP
 from barnabas.specs.containers.lz4 import CONTENT_CHECKSUM, LZ4
 from barnabas.specs.containers.zstd import CHECKSUM
 from barnabas.specs.malformed import Malformed
-from barnabas.specs.records import decompress
+from barnabas.specs.records import compress, decompress, raw_snappy
 from barnabas.specs.records.xxhash import xxh32, xxh64
 
 _WRONG: Final = ("incorrect data check", "incorrect length check")
 """What zlib says of a member whose trailer does not fit."""
+
+
+def packed_again(message: FieldMap, made: Mutated, dice: SeededRandom) -> Mutated:
+    """Return the message around a container with that changed, or with what was unpacked packed again.
+
+    The checksums of a container's content are corrected or not; so, sometimes, is what is around it.
+    """
+    packing = message.packing
+    if packing is None:
+        return made
+    outer, part, codec, magic = packing
+    new, detail = made.chunks[0][4:], made.detail  # the frame's size stands in front
+    if codec == "none":
+        name = message.parts[0].path.rpartition(".")[2]
+        new, more = _summed(name, magic, message.seed.frame, new, dice)
+        detail += more
+    else:
+        count = b""
+        if magic == 2:
+            count, new = new[:4], new[4:]
+            counted = outer.parts[part.around[0]]
+            part = part._replace(start=counted.start, around=part.around[1:])
+        new, detail = count + _compressed(packing, new), f"{detail}, packed by {codec}"
+    return packed_again(outer, replace(outer, part, new, dice, detail), dice)
+
+
+def _compressed(packing: Packing, data: bytes) -> bytes:
+    """Pack data in the framing that it had, of the two that snappy has."""
+    outer, part, codec, magic = packing
+    if codec == "snappy" and not outer.seed.frame.startswith(xerial.MAGIC, part.start):
+        return raw_snappy(data)
+    return compress(codec, data, magic=magic)
 
 
 class _Read(NamedTuple):
@@ -33,11 +70,13 @@ class _Read(NamedTuple):
     fitting: bytes
 
 
-def summed(
+def _summed(
     codec: str, magic: int, before: bytes, data: bytes, dice: SeededRandom
 ) -> tuple[bytes, str]:
-    """A container that was changed, and in words what became of the checksums of its content where the change
-    made them wrong: half of the time they are mended. magic: of the batch that it is in."""
+    """Correct the checksums of a container's content half of the times that a change made them wrong.
+
+    Returns the container, and in words what became of the checksums. magic: of the batch around it.
+    """
     read = _read(codec, magic, data)
     if read is None or read.fitting == data or read.content == _content(codec, magic, before):
         return data, ""

@@ -7,7 +7,15 @@ import pytest
 from barnabas.fuzz.frame_map.fields import FieldMap, Part, map_of
 from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.fuzz.generators.messages import with_header
-from barnabas.fuzz.mutating.mending import ALL, CHECKSUM, CHECKSUMS, COUNTS, LENGTHS, SIZE, splice
+from barnabas.fuzz.mutators.splicing import (
+    ALL,
+    CHECKSUM,
+    CHECKSUMS,
+    COUNTS,
+    LENGTHS,
+    SIZE,
+    splice,
+)
 from barnabas.specs import api
 from barnabas.specs.frames import decode_frame
 from barnabas.specs.records import Record, build, read
@@ -62,9 +70,7 @@ def test_a_splice_is_what_mending_number_by_number_comes_to(magic: int) -> None:
         for new in (b"", bytes(size), b"!" * (size + 1), b"!" * (size + 200)):
             for mend in (ALL, ALL - LENGTHS, ALL - COUNTS, ALL - CHECKSUMS, ALL - SIZE):
                 for elements in (0, 1, 300):
-                    made = splice(
-                        chart, part.start, part.end, new, part.around, elements=elements, mend=mend
-                    )
+                    made = splice(chart, part, new, elements, mend)
                     assert made == plainly(chart, part, part.end, new, elements, mend), part.path
 
 
@@ -74,6 +80,6 @@ def test_a_value_of_another_size_moves_every_length_around_it(size: int, magic: 
     """Of the record, the batch, the compact field and the frame, though they grow themselves."""
     chart = produce(magic)
     part = next(part for part in chart.parts if part.path.endswith("records[0].value"))
-    batches = list(read(records_of(splice(chart, part.start, part.end, b"z" * size, part.around))))
+    batches = list(read(records_of(splice(chart, part, b"z" * size))))
     assert all(batch.crc_ok for batch in batches)
     assert [record.value for batch in batches for record in batch] == [b"z" * size, b"w"]
