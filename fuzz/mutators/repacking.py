@@ -7,7 +7,6 @@ these cover: a reader says what comes out. Where nothing does, they stay as they
 from __future__ import annotations
 
 import functools
-import io
 import zlib
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -21,7 +20,7 @@ from barnabas.fuzz.mutators.mutator import Mutated
 from barnabas.fuzz.mutators.splicing import replace
 from barnabas.specs.containers import xerial
 from barnabas.specs.containers.gzip import GZIP
-from barnabas.specs.containers.lz4 import CONTENT_CHECKSUM, LZ4
+from barnabas.specs.containers.lz4 import CONTENT_CHECKSUM
 from barnabas.specs.containers.zstd import CHECKSUM
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import compress, decompress, raw_snappy
@@ -138,11 +137,11 @@ def _fit_lz4(data: bytes, magic: int) -> _Read | None:
     if not data[4:5] or not data[4] & CONTENT_CHECKSUM:
         return None
     content = decompress("lz4", data, limit=MOST, magic=magic)
-    stream = io.BytesIO(data)
-    LZ4.parse_stream(stream)
-    if stream.tell() < len(data):
-        return None
-    return _Read(content, data[:-4] + xxh32(content).to_bytes(4, "little"))
+    try:  # a frame that is whole without the end mark and the checksum at its end has something after it
+        decompress("lz4", data[:-8], limit=MOST, magic=magic)
+    except Malformed:
+        return _Read(content, data[:-4] + xxh32(content).to_bytes(4, "little"))
+    return None
 
 
 def _fit_zstd(data: bytes, magic: int) -> _Read | None:
