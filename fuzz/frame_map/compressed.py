@@ -80,7 +80,7 @@ def _opened(outer: FieldMap, part: Part) -> FieldMap | None:
         counted = outer.parts[part.around[0]]
         data = outer.seed.frame[counted.start : counted.end] + data
     parts = Parts(len(data))
-    parts.note(path, "unpacked", 0, len(data))
+    parts.add(Part(path, "unpacked", 0, len(data)))
     if magic == 2:
         records.note_records(data, parts, f"{path}.records")
     else:

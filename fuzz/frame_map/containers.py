@@ -14,7 +14,7 @@ import construct
 from construct import Construct, ConstructError, Container, evaluate
 
 from barnabas.fuzz.frame_map.numbers import shifted
-from barnabas.fuzz.frame_map.parts import Parts
+from barnabas.fuzz.frame_map.parts import Part, Parts
 from barnabas.specs.containers import xerial
 from barnabas.specs.containers.gzip import GZIP
 from barnabas.specs.containers.lz4 import LZ4, LZ4_MAGIC_0
@@ -46,7 +46,7 @@ def declared(codec: str, magic: int, data: bytes) -> tuple[str, Construct] | Non
 
 def note(data: bytes, parts: Parts, path: str, declaration: Construct) -> None:
     """Note the parts of a container that the data is."""
-    parts.note(path, "container", 0, len(data))
+    parts.add(Part(path, "container", 0, len(data)))
     walk = _Walk(data, parts)
     with contextlib.suppress(ConstructError):
         walk.field(declaration, path, Container(), ())
@@ -100,7 +100,7 @@ class _Walk:
     def rest(self, path: str, end: int, around: tuple[int, ...]) -> None:
         """Note what nothing was said about, up to an end."""
         if self.noted < end:
-            self.parts.note(f"{path}.rest", "bytes", self.noted, end, around=around)
+            self.parts.add(Part(f"{path}.rest", "bytes", self.noted, end, around=around))
         self.noted = end
         self.stream.seek(end)
 
@@ -135,8 +135,8 @@ class _Walk:
     ) -> Any:
         if isinstance(one, construct.Prefixed):
             return self.field(one, f"{path}[{number}]", context, around)
-        whole = self.parts.note(
-            f"{path}[{number}]", "struct", self.stream.tell(), self.end, around=around
+        whole = self.parts.add(
+            Part(f"{path}[{number}]", "struct", self.stream.tell(), self.end, around=around)
         )
         value = self.field(one, f"{path}[{number}]", context, around)
         self.parts.ends(whole, self.noted)
@@ -150,7 +150,7 @@ class _Walk:
         if not 0 <= size <= outer - start:
             raise ConstructError(f"{size} bytes announced", path=path)
         around = (index, *around)
-        self.parts.note(path, "struct", start, start + size, around=around)
+        self.parts.add(Part(path, "struct", start, start + size, around=around))
         self.end = start + size
         value = self.field(one.subcon, path, context, around)
         self.rest(path, self.end, around)
@@ -173,7 +173,7 @@ class _Walk:
             raise ConstructError("beyond what it stands in", path=path)
         if end > start:
             kind, coding, number = _written(one, role, value)
-            self.parts.note(path, kind, start, end, around=around, coding=coding, value=number)
+            self.parts.add(Part(path, kind, start, end, around=around, coding=coding, value=number))
             self.noted = end
         return value
 

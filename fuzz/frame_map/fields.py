@@ -92,7 +92,7 @@ def map_of(seed: Seed) -> FieldMap:
     """
     layouts = _layouts(seed.key, seed.version, seed.direction)
     mapper = _Mapper(seed.frame)
-    mapper.parts.note("", "frame", 0, len(seed.frame))
+    mapper.parts.add(Part("", "frame", 0, len(seed.frame)))
     cut = ""
     try:
         for path, layout in zip(("header", ""), layouts, strict=True):
@@ -135,31 +135,16 @@ class _Mapper(CarefulDecoder):
         """Indices of the parts that the present section's varints became: its count, tags and sizes."""
 
     def length(self, node: Node, path: str) -> int | None:
-        start = self.offset
+        start, end = self.offset, len(self.data)
         length = super().length(node, path)
         kind = "count" if node.kind == "array" else "length"
-        index = self.parts.note(
-            f"{path}.{kind}",
-            kind,
-            start,
-            self.offset,
-            nullable=node.nullable,
-            compact=node.compact,
-            around=self.around,
-            coding="uvarint+1" if node.compact else node.length_kind,
-            value=-1 if length is None else length,
+        coding = "uvarint+1" if node.compact else node.length_kind
+        value, flags = -1 if length is None else length, (node.nullable, node.compact)
+        index = self.parts.add(
+            Part(f"{path}.{kind}", kind, start, self.offset, *flags, self.around, coding, value)
         )
         self.around = (index, *self.around)
-        self.parts.note(
-            path,
-            node.kind,
-            self.offset,
-            len(self.data),
-            nullable=node.nullable,
-            compact=node.compact,
-            around=self.around,
-            value=-1 if length is None else length,
-        )
+        self.parts.add(Part(path, node.kind, self.offset, end, *flags, self.around, "", value))
         return length
 
     def present(self, node: Node, path: str) -> bool:
@@ -167,10 +152,8 @@ class _Mapper(CarefulDecoder):
         there = super().present(node, path)
         coding = "uvarint" if node.tagged else "int8"
         value = 1 if there else 0 if node.tagged else -1
-        self.parts.note(
-            f"{path}.present", "marker", start, self.offset,
-            nullable=True, around=self.around, coding=coding, value=value,
-        )  # fmt: skip
+        name, end = f"{path}.present", self.offset
+        self.parts.add(Part(name, "marker", start, end, True, False, self.around, coding, value))
         return there
 
     def value(self, node: Node, path: str) -> Any:
@@ -185,9 +168,8 @@ class _Mapper(CarefulDecoder):
                 records.note(self.data, self.parts, self.parts.found[index + 1])
         elif node.kind != "struct":
             number = found if isinstance(found, int) else 0
-            self.parts.note(
-                path, node.kind, start, self.offset, around=around, coding=node.kind, value=number
-            )
+            end, kind = self.offset, node.kind
+            self.parts.add(Part(path, kind, start, end, False, False, around, kind, number))
         self.around = around
         return found
 
@@ -205,7 +187,9 @@ class _Mapper(CarefulDecoder):
         if path in ("header", ""):
             self._fields(layout, path)
             return {}
-        index = self.parts.note(path, "struct", self.offset, len(self.data), around=self.around)
+        index = self.parts.add(
+            Part(path, "struct", self.offset, len(self.data), around=self.around)
+        )
         self._fields(layout, path)
         self.parts.ends(index, self.offset)
         return {}
@@ -221,7 +205,9 @@ class _Mapper(CarefulDecoder):
     def tags(self, layout: Layout, values: dict[str, Any], path: str, dot: str) -> None:
         outer, around, numbers = self._section, self.around, self._numbers
         self._section, self._numbers = _Section(f"{dot}_tags", around), []
-        index = self.parts.note(f"{dot}_tags", "tags", self.offset, len(self.data), around=around)
+        index = self.parts.add(
+            Part(f"{dot}_tags", "tags", self.offset, len(self.data), around=around)
+        )
         super().tags(layout, values, path, dot)
         self._tag_ends(self.offset)
         self.parts.ends(index, self.offset)
@@ -242,7 +228,7 @@ class _Mapper(CarefulDecoder):
         elif turn % 2:
             self._tag_ends(start)
             self.around = (self._numbers[0], *section.around)
-            self.parts.note(name, "tag", start, len(self.data), around=self.around)
+            self.parts.add(Part(name, "tag", start, len(self.data), around=self.around))
             index = self._number(f"{name}.tag", "uvarint", start, number, self.around)
         else:
             index = self._number(f"{name}.size", "length", start, number, self.around)
@@ -254,16 +240,14 @@ class _Mapper(CarefulDecoder):
         taken = super().take(size, path, what)
         if what.startswith("tag "):
             name = f"{path}[{len(self._numbers) // 2 - 1}].data"
-            self.parts.note(
-                name, "bytes", self.offset - size, self.offset, around=self.around, value=size
+            self.parts.add(
+                Part(name, "bytes", self.offset - size, self.offset, around=self.around, value=size)
             )
         return taken
 
     def _number(self, path: str, kind: str, start: int, value: int, around: tuple[int, ...]) -> int:
-        return self.parts.note(
-            path, kind, start, self.offset,
-            compact=True, around=around, coding="uvarint", value=value,
-        )  # fmt: skip
+        part = Part(path, kind, start, self.offset, False, True, around, "uvarint", value)
+        return self.parts.add(part)
 
     def _tag_ends(self, end: int) -> None:
         """The entry before, if there is one, ends here; its part stands before its number's."""

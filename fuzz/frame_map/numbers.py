@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.specs.containers.snappy import literal_tag
 
@@ -19,7 +19,15 @@ _MASK64: Final = (1 << 64) - 1
 _SHORT: Final = tuple(bytes((value,)) for value in range(128))
 
 
-def _fixed(char: str, order: str = ">") -> Callable[[int], bytes]:
+class _Coding(NamedTuple):
+    """What writes a number, and the least and the most that it can be as Kafka reads it."""
+
+    write: Callable[[int], bytes]
+    least: int
+    most: int
+
+
+def _unsigned(char: str, order: str = ">") -> _Coding:
     packer = struct.Struct(order + char)
     mask = (1 << 8 * packer.size) - 1
     pack = packer.pack
@@ -27,7 +35,12 @@ def _fixed(char: str, order: str = ">") -> Callable[[int], bytes]:
     def write(value: int) -> bytes:
         return pack(value & mask)
 
-    return write
+    return _Coding(write, 0, mask)
+
+
+def _signed(char: str, order: str = ">") -> _Coding:
+    write, _, mask = _unsigned(char, order)
+    return _Coding(write, ~mask >> 1, mask >> 1)
 
 
 def uvarint(value: int) -> bytes:
@@ -70,65 +83,39 @@ def shifted(coding: str, bits: int, low: int) -> str:
     return f"{coding}>>{bits}+{low}"
 
 
-_BLOCKS: Final = {shifted("uint24le", 3, low): _above(3, low) for low in range(8)}
-"""The headers of zstd's blocks."""
-
-WRITE: Final[dict[str, Callable[[int], bytes]]] = {
-    "bool": _fixed("B"),
-    "int8": _fixed("B"),
-    "int16": _fixed("H"),
-    "uint16": _fixed("H"),
-    "int32": _fixed("I"),
-    "uint32": _fixed("I"),
-    "crc32": _fixed("I"),
-    "crc32c": _fixed("I"),
-    "int64": _fixed("Q"),
-    "float64": _fixed("Q"),
-    "uvarint": uvarint,
-    "uvarint+1": _compact,
-    "varint": _varint,
-    "varlong": _varlong,
-    "uint8": _fixed("B"),
-    "uint16le": _fixed("H", "<"),
-    "uint32le": _fixed("I", "<"),
-    "int64le": _fixed("Q", "<"),
-    "crc16le": _fixed("H", "<"),
-    "crc32le": _fixed("I", "<"),
-    "xxh32": _fixed("B"),
-    "xxh32le": _fixed("I", "<"),
-    "xxh64le": _fixed("I", "<"),
-    "literal": literal_tag,
-    **_BLOCKS,
+_CODINGS: Final[dict[str, _Coding]] = {
+    "bool": _unsigned("B")._replace(most=1),
+    "int8": _signed("B"),
+    "int16": _signed("H"),
+    "uint16": _unsigned("H"),
+    "int32": _signed("I"),
+    "uint32": _unsigned("I"),
+    "crc32": _unsigned("I"),
+    "crc32c": _unsigned("I"),
+    "int64": _signed("Q"),
+    "float64": _signed("Q"),
+    "uvarint": _Coding(uvarint, -(2**31), 2**31 - 1),
+    "uvarint+1": _Coding(_compact, -(2**31) - 1, 2**31 - 2),
+    "varint": _Coding(_varint, -(2**31), 2**31 - 1),
+    "varlong": _Coding(_varlong, -(2**63), 2**63 - 1),
+    "uint8": _unsigned("B"),
+    "uint16le": _unsigned("H", "<"),
+    "uint32le": _unsigned("I", "<"),
+    "int64le": _signed("Q", "<"),
+    "crc16le": _unsigned("H", "<"),
+    "crc32le": _unsigned("I", "<"),
+    "xxh32": _unsigned("B"),
+    "xxh32le": _unsigned("I", "<"),
+    "xxh64le": _unsigned("I", "<"),
+    "literal": _Coding(literal_tag, 1, 2**32),
+    # the headers of zstd's blocks
+    **{shifted("uint24le", 3, low): _Coding(_above(3, low), 0, 2**21 - 1) for low in range(8)},
 }
+
+WRITE: Final = {name: coding.write for name, coding in _CODINGS.items()}
 """What writes a number by the name of its coding; one that does not fit wraps around, as in Java."""
 
-RANGE: Final[dict[str, tuple[int, int]]] = {
-    "bool": (0, 1),
-    "int8": (-(2**7), 2**7 - 1),
-    "int16": (-(2**15), 2**15 - 1),
-    "uint16": (0, 2**16 - 1),
-    "int32": (-(2**31), 2**31 - 1),
-    "uint32": (0, 2**32 - 1),
-    "crc32": (0, 2**32 - 1),
-    "crc32c": (0, 2**32 - 1),
-    "int64": (-(2**63), 2**63 - 1),
-    "float64": (-(2**63), 2**63 - 1),
-    "uvarint": (-(2**31), 2**31 - 1),
-    "uvarint+1": (-(2**31) - 1, 2**31 - 2),
-    "varint": (-(2**31), 2**31 - 1),
-    "varlong": (-(2**63), 2**63 - 1),
-    "uint8": (0, 2**8 - 1),
-    "uint16le": (0, 2**16 - 1),
-    "uint32le": (0, 2**32 - 1),
-    "int64le": (-(2**63), 2**63 - 1),
-    "crc16le": (0, 2**16 - 1),
-    "crc32le": (0, 2**32 - 1),
-    "xxh32": (0, 2**8 - 1),
-    "xxh32le": (0, 2**32 - 1),
-    "xxh64le": (0, 2**32 - 1),
-    "literal": (1, 2**32),
-    **dict.fromkeys(_BLOCKS, (0, 2**21 - 1)),
-}
+RANGE: Final = {name: (coding.least, coding.most) for name, coding in _CODINGS.items()}
 """The least and the most that a coding holds (of float64: its bits), as Kafka reads it."""
 
 VARINTS: Final = {"uvarint": 5, "uvarint+1": 5, "varint": 5, "varlong": 10}

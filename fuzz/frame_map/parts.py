@@ -40,39 +40,24 @@ class Part(NamedTuple):
 
 
 class Parts:
-    """Parts in the order in which they were found; what ends later than it is noted is ended later."""
+    """The parts of a map while it is made, in wire order; a part may be added before its end is known."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.found: list[Part] = []
 
-    def note(
-        self,
-        path: str,
-        kind: str,
-        start: int,
-        end: int,
-        *,
-        nullable: bool = False,
-        compact: bool = False,
-        around: tuple[int, ...] = (),
-        coding: str = "",
-        value: int = 0,
-        until: int = 0,
-        since: int = 0,
-    ) -> int:
-        """Note a part; returns its index."""
-        values = (path, kind, start, end, nullable, compact, around, coding, value, until, since)
-        self.found.append(tuple_of(Part, values))
+    def add(self, part: Part) -> int:
+        """Add a part; returns its index."""
+        self.found.append(part)
         return len(self.found) - 1
 
     def ends(self, index: int, end: int) -> None:
-        """Say where a part ends that was noted when it began."""
+        """Set the end of a part that was added when it began."""
         path, kind, start, _, *others = self.found[index]
         self.found[index] = tuple_of(Part, (path, kind, start, end, *others))
 
     def sums_up(self, index: int, first: int) -> None:
-        """Say of a checksum that it is of all parts since the one of index `first`, which stand before it."""
+        """Have a checksum cover all parts before it, from the one of index `first` on."""
         found = self.found
         checksum = found[index]
         found[index] = checksum._replace(until=checksum.start, since=found[first].start)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from barnabas.fuzz.frame_map.parts import Part, Parts
 from barnabas.specs.malformed import Malformed
@@ -17,7 +17,7 @@ from barnabas.specs.records.record import varint
 _HEAD: Final = (
     ("partition_leader_epoch", "int32", 12),
     ("magic", "int8", 16),
-    ("crc", "crc", 17),
+    ("crc", "crc32c", 17),
     ("attributes", "int16", 21),
     ("last_offset_delta", "int32", 23),
     ("base_timestamp", "int64", 27),
@@ -26,204 +26,168 @@ _HEAD: Final = (
     ("producer_epoch", "int16", 51),
     ("base_sequence", "int32", 53),
 )
-"""The header of a batch of magic 2, behind its length: name, kind and place."""
+"""The header of a batch of magic 2, after its length: name, coding and place."""
 
-_SIZES: Final = {"int8": 1, "int16": 2, "int32": 4, "int64": 8, "crc": 4}
+_MESSAGE: Final = (("crc", "crc32", 12), ("magic", "int8", 16), ("attributes", "int8", 17))
+_TIMESTAMP: Final = ("timestamp", "int64", 18)
+"""The header of a message of magic 0 or 1, and what magic 1 has in addition."""
+
+_SIZES: Final = {"int8": 1, "int16": 2, "int32": 4, "int64": 8, "crc32": 4, "crc32c": 4}
 _OVERHEAD: Final = 61
 _LEAST: Final = (26, 34, _OVERHEAD)
 
+_Around = tuple[int, ...]
+
 
 def note(data: bytes, parts: Parts, field: Part) -> None:
-    """Note the parts of the record set that a field of `records` is; stops at what is none."""
+    """Add the parts of the record set in a field of `records`; stops where the bytes are no batch."""
+    reader = _Reader(data, parts)
     at, index = field.start, 0
     while field.end - at >= _LEAST[0]:
-        end = at + 12 + _signed(data, at + 8, 4)
+        end = at + 12 + reader.signed(at + 8, 4)
         magic = data[at + 16]
         if magic > 2 or not at + _LEAST[magic] <= end <= field.end:
             return
         path = f"{field.path}[{index}]"
-        parts.note(path, "batch", at, end, around=field.around, value=magic)
+        parts.add(Part(path, "batch", at, end, around=field.around, value=magic))
         # records that are not what they say end a batch's parts; the next batch may be as it should
         with contextlib.suppress(Malformed, IndexError):
-            (_note_batch if magic == 2 else _note_message)(data, parts, path, at, end, field.around)
+            (reader.batch if magic == 2 else reader.message)(path, at, end, field.around)
         at, index = end, index + 1
 
 
-def _note_batch(
-    data: bytes, parts: Parts, path: str, at: int, end: int, around: tuple[int, ...]
-) -> None:
-    around = _entry(data, parts, path, at, around)
-    around = _note_head(data, parts, path, at, end, around, _HEAD, "crc32c")
-    count = _signed(data, at + 57, 4)
-    index = parts.note(
-        f"{path}.records.count",
-        "count",
-        at + 57,
-        at + 61,
-        around=around,
-        coding="int32",
-        value=count,
-    )
-    around = (index, *around)
-    begin = at + _OVERHEAD
-    if data[at + 22] & 7:
-        parts.note(f"{path}.packed", "packed", begin, end, around=around, value=end - begin)
-        return
-    parts.note(f"{path}.records", "array", begin, end, around=around, value=count)
-    number = 0
-    while begin < end:
-        begin = _note_record(data, parts, f"{path}.records[{number}]", begin, end, around)
-        number += 1
-
-
 def note_records(data: bytes, parts: Parts, path: str) -> None:
-    """The same for unpacked records of magic 2, which stand behind an int32 of their number."""
-    count = _signed(data, 0, 4)
-    parts.note(f"{path}.count", "count", 0, 4, coding="int32", value=count)
-    around = (len(parts.found) - 1,)
-    parts.note(path, "array", 4, len(data), around=around, value=count)
-    at, number = 4, 0
+    """Add the parts of unpacked records of magic 2, which stand behind an int32 of their number."""
+    reader = _Reader(data, parts)
+    around = (reader.number(f"{path}.count", "int32", 0, (), kind="count"),)
+    parts.add(Part(path, "array", 4, len(data), around=around, value=reader.signed(0, 4)))
     with contextlib.suppress(Malformed, IndexError):
-        while at < len(data):
-            at = _note_record(data, parts, f"{path}[{number}]", at, len(data), around)
+        reader.records(path, 4, len(data), around)
+
+
+class _Reader:
+    """Reads batches and adds their parts. Raises Malformed, IndexError where they can't be read."""
+
+    def __init__(self, data: bytes, parts: Parts) -> None:
+        self.data = data
+        self.parts = parts
+
+    def signed(self, at: int, size: int) -> int:
+        """Return a big-endian number with a sign."""
+        return int.from_bytes(self.data[at : at + size], "big", signed=True)
+
+    def number(
+        self, path: str, coding: str, at: int, around: _Around, *, kind: str = "", **more: Any
+    ) -> int:
+        """Add a number of a fixed size; returns its index."""
+        end = at + _SIZES[coding]
+        value = self.signed(at, end - at)
+        return self.parts.add(
+            Part(path, kind or coding, at, end, around=around, coding=coding, value=value, **more)
+        )
+
+    def varint(
+        self, path: str, coding: str, at: int, around: _Around, *, kind: str = "", **more: Any
+    ) -> tuple[int, int, int]:
+        """Add a varint; returns its index, its value and where it ends."""
+        value, end = varint(self.data, at, path, bits=64 if coding == "varlong" else 32)
+        index = self.parts.add(
+            Part(path, kind or coding, at, end, around=around, coding=coding, value=value, **more)
+        )
+        return index, value, end
+
+    def batch(self, path: str, at: int, end: int, around: _Around) -> None:
+        """Add what is in a batch of magic 2."""
+        around = self._head(path, at, end, around, _HEAD)
+        count = self.number(f"{path}.records.count", "int32", at + 57, around, kind="count")
+        around = (count, *around)
+        begin = at + _OVERHEAD
+        if self.data[at + 22] & 7:
+            packed = Part(f"{path}.packed", "packed", begin, end, around=around, value=end - begin)
+            self.parts.add(packed)
+            return
+        value = self.signed(at + 57, 4)
+        self.parts.add(Part(f"{path}.records", "array", begin, end, around=around, value=value))
+        self.records(f"{path}.records", begin, end, around)
+
+    def message(self, path: str, at: int, end: int, around: _Around) -> None:
+        """Add what is in a message of magic 0 or 1, which may be the wrapper of others."""
+        magic = self.data[at + 16]
+        fields = (*_MESSAGE, _TIMESTAMP) if magic else _MESSAGE
+        around = self._head(path, at, end, around, fields)
+        wrapper = bool(self.data[at + 17] & 7)
+        begin = at + (26 if magic else 18)
+        for name in ("key", "value"):
+            size = self.signed(begin, 4)
+            after = begin + 4 + max(size, 0)
+            if after > end:
+                raise Malformed(f"{path}.{name}", begin, f"{size} bytes announced")
+            length = self.number(
+                f"{path}.{name}.length", "int32", begin, around, kind="length", nullable=True
+            )
+            kind = "packed" if wrapper and name == "value" else "bytes"
+            about = (length, *around)
+            content = Part(f"{path}.{name}", kind, begin + 4, after, True, around=about, value=size)
+            self.parts.add(content)
+            begin = after
+
+    def _head(
+        self, path: str, at: int, end: int, around: _Around, fields: Iterable[tuple[str, str, int]]
+    ) -> _Around:
+        """Add offset, length and fields of a fixed place; returns what is around the rest."""
+        self.number(f"{path}.base_offset", "int64", at, around)
+        length = self.number(f"{path}.length", "int32", at + 8, around, kind="length")
+        around = (length, *around)
+        for name, coding, offset in fields:
+            if name == "crc":
+                crc = self.number(f"{path}.crc", coding, at + offset, around, kind="crc", until=end)
+                around = (crc, *around)
+            else:
+                self.number(f"{path}.{name}", coding, at + offset, around)
+        return around
+
+    def records(self, path: str, at: int, end: int, around: _Around) -> None:
+        """Add records of magic 2."""
+        number = 0
+        while at < end:
+            at = self._record(f"{path}[{number}]", at, end, around)
             number += 1
 
+    def _record(self, path: str, at: int, limit: int, around: _Around) -> int:
+        """Add a record; returns where the next begins."""
+        size, begin = varint(self.data, at, path)
+        end = begin + size
+        if size < 0 or end > limit:
+            raise Malformed(path, at, f"{size} bytes announced")
+        index, _, _ = self.varint(f"{path}.length", "varint", at, around, kind="length")
+        self.parts.add(Part(path, "record", at, end, around=around))
+        around = (index, *around)
+        name, value = f"{path}.attributes", self.data[begin]
+        self.parts.add(Part(name, "int8", begin, begin + 1, False, False, around, "int8", value))
+        _, _, at = self.varint(f"{path}.timestamp_delta", "varlong", begin + 1, around)
+        _, _, at = self.varint(f"{path}.offset_delta", "varint", at, around)
+        for name in ("key", "value"):
+            at = self._sized(f"{path}.{name}", "bytes", at, around, nullable=True)
+        index, count, at = self.varint(f"{path}.headers.count", "varint", at, around, kind="count")
+        around = (index, *around)
+        self.parts.add(Part(f"{path}.headers", "array", at, end, around=around, value=count))
+        for number in range(min(max(count, 0), end - at)):
+            header = f"{path}.headers[{number}]"
+            whole = self.parts.add(Part(header, "header", at, end, around=around))
+            at = self._sized(f"{header}.key", "string", at, around, nullable=False)
+            at = self._sized(f"{header}.value", "bytes", at, around, nullable=True)
+            self.parts.ends(whole, at)
+        return end
 
-def _entry(
-    data: bytes, parts: Parts, path: str, at: int, around: tuple[int, ...]
-) -> tuple[int, ...]:
-    """What every magic begins with: an offset and a length."""
-    parts.note(
-        f"{path}.base_offset", "int64", at, at + 8, around=around, coding="int64",
-        value=_signed(data, at, 8),
-    )  # fmt: skip
-    length = parts.note(
-        f"{path}.length", "length", at + 8, at + 12, around=around, coding="int32",
-        value=_signed(data, at + 8, 4),
-    )  # fmt: skip
-    return (length, *around)
-
-
-def _note_record(
-    data: bytes, parts: Parts, path: str, at: int, limit: int, around: tuple[int, ...]
-) -> int:
-    """A record of magic 2; returns where the next begins. Raises Malformed, IndexError."""
-    size, begin = varint(data, at, path)
-    end = begin + size
-    if size < 0 or end > limit:
-        raise Malformed(path, at, f"{size} bytes announced")
-    index = parts.note(
-        f"{path}.length", "length", at, begin, around=around, coding="varint", value=size
-    )
-    outer, around = around, (index, *around)
-    parts.note(path, "record", at, end, around=outer)
-    attributes = data[begin]
-    parts.note(
-        f"{path}.attributes", "int8", begin, begin + 1, around=around, coding="int8",
-        value=attributes,
-    )  # fmt: skip
-    at = begin + 1
-    for name, coding, bits in (
-        ("timestamp_delta", "varlong", 64),
-        ("offset_delta", "varint", 32),
-    ):
-        value, after = varint(data, at, path, bits=bits)
-        parts.note(f"{path}.{name}", coding, at, after, around=around, coding=coding, value=value)
-        at = after
-    for name in ("key", "value"):
-        at = _note_sized(data, parts, f"{path}.{name}", "bytes", at, around, nullable=True)
-    count, after = varint(data, at, path)
-    index = parts.note(
-        f"{path}.headers.count", "count", at, after, around=around, coding="varint", value=count
-    )
-    around = (index, *around)
-    parts.note(f"{path}.headers", "array", after, end, around=around, value=count)
-    at = after
-    for number in range(min(max(count, 0), end - at)):
-        header = f"{path}.headers[{number}]"
-        whole = parts.note(header, "header", at, end, around=around)
-        at = _note_sized(data, parts, f"{header}.key", "string", at, around, nullable=False)
-        at = _note_sized(data, parts, f"{header}.value", "bytes", at, around, nullable=True)
-        parts.ends(whole, at)
-    return end
-
-
-def _note_sized(
-    data: bytes,
-    parts: Parts,
-    path: str,
-    kind: str,
-    at: int,
-    around: tuple[int, ...],
-    *,
-    nullable: bool,
-) -> int:
-    """Bytes or text behind a varint of their length."""
-    size, after = varint(data, at, path)
-    end = after + max(size, 0)
-    if end > parts.size:
-        raise Malformed(path, at, f"{size} bytes announced")
-    index = parts.note(
-        f"{path}.length", "length", at, after, nullable=nullable, around=around, coding="varint",
-        value=size,
-    )  # fmt: skip
-    parts.note(path, kind, after, end, nullable=nullable, around=(index, *around), value=size)
-    return end
-
-
-def _note_head(
-    data: bytes,
-    parts: Parts,
-    path: str,
-    at: int,
-    end: int,
-    around: tuple[int, ...],
-    fields: Iterable[tuple[str, str, int]],
-    checksum: str,
-) -> tuple[int, ...]:
-    """Fields of a fixed place; gives what is around the rest: the checksum is."""
-    for name, kind, offset in fields:
-        start = at + offset
-        size = _SIZES[kind]
-        index = parts.note(
-            f"{path}.{name}", kind, start, start + size, around=around,
-            coding=checksum if kind == "crc" else kind,
-            value=_signed(data, start, size),
-            until=end if kind == "crc" else 0,
-        )  # fmt: skip
-        if kind == "crc":
-            around = (index, *around)
-    return around
-
-
-def _note_message(
-    data: bytes, parts: Parts, path: str, at: int, end: int, around: tuple[int, ...]
-) -> None:
-    """A message of magic 0 or 1, which may be the wrapper of others."""
-    around = _entry(data, parts, path, at, around)
-    magic = data[at + 16]
-    names = [("crc", "crc", 12), ("magic", "int8", 16), ("attributes", "int8", 17)]
-    if magic:
-        names.append(("timestamp", "int64", 18))
-    around = _note_head(data, parts, path, at, end, around, names, "crc32")
-    wrapper = bool(data[at + 17] & 7)
-    begin = at + (26 if magic else 18)
-    for name in ("key", "value"):
-        size = _signed(data, begin, 4)
-        after = begin + 4 + max(size, 0)
-        if after > end:
-            raise Malformed(f"{path}.{name}", begin, f"{size} bytes announced")
-        index = parts.note(
-            f"{path}.{name}.length", "length", begin, begin + 4, nullable=True, around=around,
-            coding="int32", value=size,
-        )  # fmt: skip
-        kind = "packed" if wrapper and name == "value" else "bytes"
-        parts.note(
-            f"{path}.{name}", kind, begin + 4, after, nullable=True, around=(index, *around),
-            value=size,
-        )  # fmt: skip
-        begin = after
-
-
-def _signed(data: bytes, at: int, size: int) -> int:
-    return int.from_bytes(data[at : at + size], "big", signed=True)
+    def _sized(self, path: str, kind: str, at: int, around: _Around, *, nullable: bool) -> int:
+        """Add bytes or text behind a varint of their length; returns where they end."""
+        size, after = varint(self.data, at, path)
+        end = after + max(size, 0)
+        if end > self.parts.size:
+            raise Malformed(path, at, f"{size} bytes announced")
+        index, _, _ = self.varint(
+            f"{path}.length", "varint", at, around, kind="length", nullable=nullable
+        )
+        content = Part(path, kind, after, end, nullable, around=(index, *around), value=size)
+        self.parts.add(content)
+        return end
