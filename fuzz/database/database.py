@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from barnabas.captures.files import private
+from barnabas.fuzz.coverage.lines import Unit
+from barnabas.fuzz.database.finding import Reached
+from barnabas.fuzz.engine.stats import Cell
 
 FORMAT: Final = 3
 """Version of the tables."""
@@ -128,6 +131,31 @@ class Database:
     def has(self, table: str) -> bool:
         """Whether it is there: those of COUNTED may not be."""
         return bool(self.one("SELECT count(*) FROM sqlite_schema WHERE name = ?", table))
+
+    def cells(self, table: str, campaign: int) -> dict[Cell, int]:
+        """Return the cases of each place of a campaign, of the table `coverage` or `as_valid`."""
+        with self.reading() as db:
+            if not self.has(table):
+                return {}
+            rows = db.execute(
+                f"SELECT api, version, field, mutator, cases FROM {table} WHERE campaign = ?",  # noqa: S608 (of the two)
+                (campaign,),
+            )
+            return {Cell(*cell): cases for *cell, cases in rows}
+
+    def reached(self, campaign: int) -> dict[Unit, Reached]:
+        """Return the lines that a campaign reached; none if it did not count them."""
+        with self.reading() as db:
+            if not self.has("reached"):
+                return {}
+            rows = db.execute(
+                "SELECT package, name, parser, lines, before, after FROM reached WHERE campaign = ?",
+                (campaign,),
+            )
+            return {
+                Unit(package, name, bool(parser)): Reached(*(int(text, 16) for text in lines))
+                for package, name, parser, *lines in rows
+            }
 
     def close(self) -> None:
         """Close it."""

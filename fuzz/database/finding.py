@@ -66,6 +66,14 @@ class Finding:
         return self.observation.case.recipe == self.best
 
 
+class Reached(NamedTuple):
+    """Lines of a unit, as bits: all, those that valid messages reached, those that any case reached."""
+
+    all: int
+    before: int
+    after: int
+
+
 def finding_name(behaviour: Behaviour) -> str:
     """What a finding is called, in every database: eight digits of (oracle, behaviour).
 

@@ -20,9 +20,15 @@ from barnabas.fuzz.cases.json_form import (
 from barnabas.fuzz.coverage.lines import Unit
 from barnabas.fuzz.database.database import Database, FindingsError, NoDatabaseError
 from barnabas.fuzz.database.evidence import capture
-from barnabas.fuzz.database.finding import AsideRow, CampaignRow, Finding, RoundRow, finding_name
+from barnabas.fuzz.database.finding import (
+    AsideRow,
+    CampaignRow,
+    Finding,
+    Reached,
+    RoundRow,
+    finding_name,
+)
 from barnabas.fuzz.database.keeping import Kept
-from barnabas.fuzz.database.reaching import Reached, as_valid, coverage, reached
 from barnabas.fuzz.engine.stats import Cell, Found
 
 __all__ = [
@@ -89,7 +95,7 @@ class Findings:
 
     def coverage(self, campaign: int) -> dict[Cell, int]:
         """How many cases covered each place."""
-        return coverage(self._database, campaign)
+        return self._database.cells("coverage", campaign)
 
     def features(self, campaign: int) -> dict[str, int]:
         """The features that were reached, and the first case of each."""
@@ -108,7 +114,7 @@ class Findings:
                 " AND substr(name, 1, ?2) = ?3 ORDER BY campaign, first_case, name",
                 (campaign, len(prefix), prefix),
             )
-            return [_finding(*row) for row in rows]
+            return [_finding(row) for row in rows]
 
     def triggers(self, name: str) -> list[Cell]:
         """The places at which cases of one change made a finding fire, in any campaign."""
@@ -122,11 +128,11 @@ class Findings:
 
     def reached(self, campaign: int) -> dict[Unit, Reached]:
         """The lines that a campaign reached, if it counted them."""
-        return reached(self._database, campaign)
+        return self._database.reached(campaign)
 
     def as_valid(self, campaign: int) -> dict[Cell, int]:
         """How many cases of each place showed nothing but what valid messages show, if it counted."""
-        return as_valid(self._database, campaign)
+        return self._database.cells("as_valid", campaign)
 
     def aside(self, campaign: int | None = None) -> list[AsideRow]:
         """What a campaign (all if None) did not send, by kind, the most first."""
@@ -159,29 +165,11 @@ class Findings:
             )
 
 
-def _finding(
-    campaign: int,
-    name: str,
-    oracle: str,
-    behaviour: str,
-    what: str,
-    cases: int,
-    first_case: int,
-    recipe: str,
-    observation: str,
-    capture: bytes,
-    smaller: str | None,
-) -> Finding:
+def _finding(row: tuple[Any, ...]) -> Finding:
+    campaign, name, oracle, behaviour, what, cases, first_case, *evidence = row
+    recipe, observation, captured, smaller = evidence
     return Finding(
-        campaign,
-        name,
-        oracle,
-        tuple(json.loads(behaviour)),
-        what,
-        cases,
-        first_case,
-        recipe_of(recipe),
-        observation_of(observation),
-        capture,
+        *(campaign, name, oracle, tuple(json.loads(behaviour)), what, cases, first_case),
+        *(recipe_of(recipe), observation_of(observation), captured),
         None if smaller is None else recipe_of(smaller),
     )

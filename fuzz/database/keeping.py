@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from barnabas.fuzz.cases.json_form import observation_json, observation_of, recipe_json
 from barnabas.fuzz.coverage.lines import Reach
-from barnabas.fuzz.database.database import Database, FindingsError
+from barnabas.fuzz.database.database import COUNTED, Database, FindingsError
 from barnabas.fuzz.database.evidence import capture
-from barnabas.fuzz.database.finding import finding_name
-from barnabas.fuzz.database.reaching import (
-    as_valid,
-    coverage,
-    keep_as_valid,
-    keep_reached,
-    reached,
-)
+from barnabas.fuzz.database.finding import Reached, finding_name
 from barnabas.fuzz.engine.energy import next_energies
 from barnabas.fuzz.engine.stats import Field, Found, Stats, unshown
+
+_ADD: Final = (
+    "INSERT INTO {} VALUES (?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT DO UPDATE SET cases = cases + excluded.cases"
+)
+"""Adds the cases of a place to the table `coverage` or `as_valid`."""
 
 
 class Kept:
@@ -41,11 +41,23 @@ class Kept:
 
     def counted(self) -> bool:
         """Whether lines are kept already: those that valid messages reached."""
-        return bool(reached(self._database, self.id))
+        return bool(self._database.reached(self.id))
 
     def reached(self, found: Reach) -> None:
-        """Lines that were reached until now: first those of valid messages. Raises FindingsError."""
-        keep_reached(self._database, self.id, found)
+        """Keep the lines that were reached until now: first those of valid messages.
+
+        Raises FindingsError.
+        """
+        known = self._database.reached(self.id)
+        rows = []
+        for unit, (now, every) in found.items():
+            before = known.get(unit) or Reached(every, 0 if known else now, 0)
+            masks = (f"{mask:x}" for mask in (every, before.before, before.after | now))
+            rows.append((self.id, *unit, *masks))
+        with self._database.writing() as db:
+            for statement in COUNTED.split(";"):
+                db.execute(statement)
+            db.executemany("INSERT OR REPLACE INTO reached VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
     def spent(self, seconds: float) -> None:
         """It ran for so long; adds up over its runs."""
@@ -67,11 +79,10 @@ class Kept:
                 "INSERT OR IGNORE INTO rounds (campaign, number, energies) VALUES (?, ?, '{}')",
                 (self.id, number),
             )
-            db.executemany(
-                "INSERT INTO coverage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
-                " SET cases = cases + excluded.cases",
-                [(self.id, *cell, cases) for cell, cases in stats.coverage.items()],
-            )
+            for table, cells in (("coverage", stats.coverage), ("as_valid", stats.as_valid)):
+                if cells:
+                    rows = [(self.id, *cell, cases) for cell, cases in cells.items()]
+                    db.executemany(_ADD.format(table), rows)
             db.executemany(
                 "INSERT INTO features VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
                 " first_case = excluded.first_case, origin = excluded.origin"
@@ -83,8 +94,6 @@ class Kept:
             )
             for found in stats.findings.values():
                 self._add(db, found)
-            if stats.as_valid:
-                keep_as_valid(self._database, self.id, stats.as_valid)
             db.execute("DELETE FROM shelf WHERE campaign = ? AND first < ?", (self.id, end))
             for (api, version, mutator), aside in stats.aside.items():
                 db.execute(
@@ -160,7 +169,9 @@ class Kept:
         text = self._database.one("SELECT settings FROM campaigns WHERE id = ?", self.id)
         if "coverage" not in json.loads(text):
             return {}
-        return unshown(coverage(self._database, self.id), as_valid(self._database, self.id))
+        return unshown(
+            self._database.cells("coverage", self.id), self._database.cells("as_valid", self.id)
+        )
 
     def end_round(self, number: int) -> int:
         """Make the energies of the round behind this one; returns how many features were new."""

@@ -83,11 +83,10 @@ def run_range(
     maker: Makes,
     oracles: Sequence[Oracle],
     numbers: range,
-    batch: int | None = None,
     over: Callable[[], bool] = lambda: False,
     due: Callable[[], bool] = lambda: False,
 ) -> Iterator[Batch]:
-    """Run cases of these numbers in batches: as many at once as the target likes best, or as is said.
+    """Run cases of these numbers in batches of as many at once as the target likes best.
 
     A batch ends early behind the case after which `over()`, or behind those under way if the target can
     `run_until` it is; what there is of one is yielded behind each case after which it is `due()`, when
@@ -96,7 +95,7 @@ def run_range(
     run_until = getattr(target, "run_until", None)
     end = numbers.start
     while end < numbers.stop:
-        stop = min(end + (batch or target.at_once), numbers.stop)
+        stop = min(end + target.at_once, numbers.stop)
         stats = Stats()
         cases = maker.cases(range(end, stop))
         try:

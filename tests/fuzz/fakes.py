@@ -46,9 +46,9 @@ class FakeTarget:
 
     name = "fake 1.0"
     role: Role = "decoder"
-    at_once = 200
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int = 200) -> None:
+        self.at_once = at_once
         self.ran: list[int] = []
         self.entered = 0
 

@@ -19,7 +19,7 @@ from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 
 def stats(first: int, end: int) -> Stats:
-    (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(first, end), end)
+    (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(first, end))
     return batch.stats
 
 

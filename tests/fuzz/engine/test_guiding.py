@@ -18,7 +18,7 @@ CLASS, TIMER = Key(1, "a/B"), Key(2, "a/Timer")
 class Jvm:
     """Cases pass the probe that their last byte says; a timer passes another one from time to time."""
 
-    at_once = 64
+    at_once = 200
 
     def __init__(self) -> None:
         self.ran: list[int] = []
@@ -69,7 +69,7 @@ SAID = Verdict("x", "x", ("x",))
 class Echo:
     """Closes the connection where the last byte is odd."""
 
-    at_once = 64
+    at_once = 200
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         for case in cases:
@@ -79,9 +79,9 @@ class Echo:
 def test_they_are_counted_by_place_unless_an_oracle_speaks() -> None:
     target = Echo()
     compared = Compared(target, what_valid_shows(target, SEEDS))
-    (batch,) = run_range(compared, FakeMaker("s"), [RAISED], range(200), 200)
+    (batch,) = run_range(compared, FakeMaker("s"), [RAISED], range(200))
     assert 0 < batch.stats.as_valid.total() < batch.stats.coverage.total()
     assert not batch.stats.as_valid - batch.stats.coverage
     always = Oracle("x", "x", frozenset({"broker"}), lambda one: [SAID], "no x")
-    (batch,) = run_range(compared, FakeMaker("s"), [always], range(200), 200)
+    (batch,) = run_range(compared, FakeMaker("s"), [always], range(200))
     assert not batch.stats.as_valid

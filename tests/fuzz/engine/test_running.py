@@ -17,9 +17,9 @@ from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 ORACLES = (RAISED,)
 
 
-def here(target: FakeTarget, batch: int):  # type: ignore[no-untyped-def]
+def here(target: FakeTarget):  # type: ignore[no-untyped-def]
     def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
-        return run_range(target, FakeMaker("s", energies), ORACLES, numbers, batch)
+        return run_range(target, FakeMaker("s", energies), ORACLES, numbers)
 
     return run_round
 
@@ -29,7 +29,7 @@ def ranged(target: FakeTarget, numbers: range, **about: Any) -> Iterator[Batch]:
 
 
 def ran(kept: Kept, last: int = 500, batch: int = 30) -> list[Event]:
-    return list(run(here(FakeTarget(), batch), kept, 100, last))
+    return list(run(here(FakeTarget(batch)), kept, 100, last))
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_what_is_interrupted_goes_on_as_if_it_had_not_been(database: Findings) -
     whole, parts = new(database, "a"), new(database, "b")
     ran(whole)
     for events in (1, 4, 9):  # in the midst of a round, and at its end
-        campaign = run(here(FakeTarget(), 30), new(database, "b"), 100, 500)
+        campaign = run(here(FakeTarget(30)), new(database, "b"), 100, 500)
         for _ in range(events):
             next(campaign)
         campaign.close()
@@ -95,7 +95,7 @@ class Interrupted(FakeTarget):
 def test_what_is_done_of_a_batch_is_kept_when_somebody_interrupts_it(database: Findings) -> None:
     whole, parts = new(database, "a"), new(database, "b")
     with pytest.raises(KeyboardInterrupt):
-        list(run(here(Interrupted(), 100), parts, 100, 100))
+        list(run(here(Interrupted()), parts, 100, 100))
     assert parts.done == 7
     ran(parts, 100)
     ran(whole, 100)
@@ -124,7 +124,7 @@ class Late(FakeTarget):
 
 def test_what_is_shown_twice_is_one_case(database: Findings) -> None:
     late, plain = new(database, "a"), new(database, "b")
-    list(run(here(Late(), 30), late, 100, 200))
+    list(run(here(Late()), late, 100, 200))
     ran(plain, 200)
     assert database.coverage(late.id) == database.coverage(plain.id)
 

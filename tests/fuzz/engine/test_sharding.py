@@ -31,7 +31,7 @@ ROUND = range(100)
 
 
 def rows(shard: range) -> list[Row]:
-    (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], shard, len(shard))
+    (batch,) = run_range(FakeTarget(len(shard)), FakeMaker("s"), [RAISED], shard)
     return list(rows_of(batch.stats))
 
 
@@ -92,11 +92,11 @@ def test_rows_in_any_order_are_the_tally_again() -> None:
     rows = [
         row
         for shard in (range(150, 300), range(150))
-        for batch in run_range(FakeTarget(), FakeMaker("s"), [RAISED], shard, 40)
+        for batch in run_range(FakeTarget(40), FakeMaker("s"), [RAISED], shard)
         for row in rows_of(batch.stats)
     ]
     random.Random(7).shuffle(rows)
-    (whole,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(300), 300)
+    (whole,) = run_range(FakeTarget(300), FakeMaker("s"), [RAISED], range(300))
     assert stats_of(rows) == whole.stats
 
 
@@ -104,7 +104,7 @@ def test_a_job_of_plain_values_is_the_campaign(tmp_path_factory: pytest.TempPath
     folder = tmp_path_factory.mktemp("folder")
     with target_of("decoder:specs", False) as target:
         found = assembled(CAMPAIGN, basis(target), folder)
-        (batch,) = run_range(target, found.maker({}), found.oracles, range(40), 40)
+        (batch,) = run_range(target, found.maker({}), found.oracles, range(40))
     job = job_of(found, False, target_of)
     halves = [run_shard(job, {}, numbers) for numbers in (range(20, 40), range(20))]
     again = stats_of(row for half in halves for row in rows_of(half))

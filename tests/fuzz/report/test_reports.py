@@ -24,7 +24,7 @@ EVIL = "<script>alert(1)</script> | `x` \x1b[2J"
 
 @pytest.fixture
 def found(tmp_path: Path) -> list[Summary]:
-    (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(100), 100)
+    (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(100))
     first = next(iter(batch.stats.findings.values())).observation
     said = replace(first, log=(EVIL,))
     batch.stats.add(Judged(said, frozenset(), (Verdict("evil", EVIL, (EVIL,)),)))
