@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from barnabas.fuzz.cases.case import Change, Recipe
-from barnabas.fuzz.shrinking.step import closed, opened
+from barnabas.fuzz.shrinking.messages import closed, opened
 from barnabas.specs.frames import Frame
 from barnabas.specs.layout import Layout
 from barnabas.specs.registry import api

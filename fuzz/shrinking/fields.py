@@ -5,11 +5,11 @@ one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.shrinking.editing import DROP, Edit, Path, edited
-from barnabas.fuzz.shrinking.step import Step
 from barnabas.specs.layout import Layout, Node, Slot
 
 _SMALLEST: Final[dict[str, Any]] = {"string": "", "bytes": b"", "records": b"", "bool": False}
@@ -89,12 +89,20 @@ def halved(value: Any) -> Any:
     return value
 
 
-def _passes(recipe: Recipe, *passes: _Edits) -> Iterator[Recipe]:
-    for edits in passes:
-        yield from edited(
-            recipe,
-            lambda layout, body, needed, edits=edits: _fields(layout, body, needed, edits),  # type: ignore[misc]
-        )
+def fewer_elements(recipe: Recipe) -> Iterator[Recipe]:
+    """Leave out elements of arrays."""
+    return edited(recipe, _elements)
+
+
+def smallest_values(recipe: Recipe) -> Iterator[Recipe]:
+    """Set fields to their defaults, then empty them."""
+    yield from edited(recipe, partial(_fields, edits=_default))
+    yield from edited(recipe, partial(_fields, edits=_empty))
+
+
+def lower_values(recipe: Recipe) -> Iterator[Recipe]:
+    """Bring numbers nearer to 0, and halve texts."""
+    return edited(recipe, partial(_fields, edits=_half))
 
 
 def _least(slot: Slot) -> list[Any]:
@@ -106,14 +114,3 @@ def _smallest(node: Node) -> list[Any]:
     if node.kind in ("struct", "array"):
         return [[]] if node.kind == "array" else []
     return [_SMALLEST[node.kind]] if node.kind in _SMALLEST else []
-
-
-ELEMENTS: Final = Step(
-    "elements", "fewer elements of arrays", lambda recipe: edited(recipe, _elements)
-)
-VALUES: Final = Step(
-    "values", "fields at their defaults, or empty", lambda recipe: _passes(recipe, _default, _empty)
-)
-LOWER: Final = Step(
-    "lower values", "numbers nearer to 0, half of a text", lambda recipe: _passes(recipe, _half)
-)

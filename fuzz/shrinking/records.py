@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.shrinking.editing import Path, moved, needed_by, portions, rewritten
 from barnabas.fuzz.shrinking.fields import halved
-from barnabas.fuzz.shrinking.step import Step, opened
+from barnabas.fuzz.shrinking.messages import opened
 from barnabas.specs import Malformed, Unfit
 from barnabas.specs.records import Batch, Record, read, rebuild
 
@@ -31,7 +31,8 @@ class _Cut(NamedTuple):
     less: _Less | None = None
 
 
-def _smaller(recipe: Recipe) -> Iterator[Recipe]:
+def less_in_records(recipe: Recipe) -> Iterator[Recipe]:
+    """Leave out batches, records and headers, and make keys and values smaller."""
     frame = opened(recipe.seed)
     if frame is None:
         return
@@ -157,7 +158,3 @@ LESS: Final[tuple[tuple[tuple[str, ...], _Less], ...]] = (
     (("key", "value"), _halves),
 )
 """What of a record may go, and the fields that this is about."""
-
-RECORDS: Final = Step(
-    "records", "fewer batches and records, smaller keys and values, without headers", _smaller
-)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.shrinking.registry import STEPS
-from barnabas.fuzz.shrinking.step import Step
+from barnabas.fuzz.shrinking.registry import STEPS, Step
 
 RUNS: Final = 200
 """How often it is tried whether something fires, unless told otherwise."""
@@ -47,7 +46,7 @@ def shrink(
     while smaller is not None:
         smaller = None
         for step in steps:
-            for candidate in step.smaller(current):
+            for candidate in step(current):
                 if candidate in tried or _larger(candidate, current, size):
                     continue
                 if spent >= runs:

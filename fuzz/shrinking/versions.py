@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.shrinking.step import Step, closed, opened
+from barnabas.fuzz.shrinking.messages import closed, opened
 from barnabas.specs.frames import Frame
 from barnabas.specs.headers import header_codec
 from barnabas.specs.registry import api
 
 
-def _smaller(recipe: Recipe) -> Iterator[Recipe]:
+def lower_versions(recipe: Recipe) -> Iterator[Recipe]:
+    """Send the message in each lower version."""
     seed = recipe.seed
     frame = opened(seed)
     if frame is None:
@@ -35,6 +36,3 @@ def _header(frame: Frame, version: int) -> dict[str, Any]:
     if frame.direction == "request":
         header["request_api_version"] = version
     return header_codec(frame.direction, frame.key, version).layout.fitted(header)
-
-
-VERSIONS: Final = Step("versions", "a lower version of the message", _smaller)

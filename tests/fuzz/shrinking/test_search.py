@@ -13,12 +13,12 @@ from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.frame_map.fields import map_of
 from barnabas.fuzz.sessions.registry import seeds
 from barnabas.fuzz.sessions.shortening import parts
-from barnabas.fuzz.shrinking.fields import LOWER, VALUES
-from barnabas.fuzz.shrinking.records import RECORDS
+from barnabas.fuzz.shrinking.fields import lower_values, smallest_values
+from barnabas.fuzz.shrinking.messages import opened
+from barnabas.fuzz.shrinking.recipes import fewer_session_steps, without_session
+from barnabas.fuzz.shrinking.records import less_in_records
 from barnabas.fuzz.shrinking.registry import STEPS
 from barnabas.fuzz.shrinking.search import RUNS, shrink
-from barnabas.fuzz.shrinking.sessions import SESSION_STEPS, SESSIONS
-from barnabas.fuzz.shrinking.step import opened
 from barnabas.specs.records import Batch, Record, build, read
 from tests.fuzz.observed import request
 
@@ -135,7 +135,7 @@ SEED = next(one for one in seeds() if one.origin.startswith("session:transaction
 DEEP = Recipe(SEED, (), "transaction")
 
 
-SHORTENING = (SESSIONS, SESSION_STEPS)
+SHORTENING = (without_session, fewer_session_steps)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_numbers_and_texts_become_as_low_as_the_bug_lets_them() -> None:
         found = body(recipe)
         return found["max_wait_ms"] >= 100 and len(found["rack_id"]) >= 3
 
-    small = body(shrink(FETCH, fires, steps=(VALUES, LOWER)).recipe)
+    small = body(shrink(FETCH, fires, steps=(smallest_values, lower_values)).recipe)
     assert (small["max_wait_ms"], small["rack_id"]) == (125, "aaaa")
     assert small["min_bytes"] == -77  # a change is put to it
 
@@ -205,7 +205,7 @@ def has(fits: Callable[[Record], bool]) -> Callable[[Recipe], bool]:
 
 def test_one_record_is_left_with_what_the_bug_needs_of_it() -> None:
     recipe = produce(build(records(4)) + build(records(5, 4)))
-    found = shrink(recipe, has(lambda one: one.value == b"value-3"), steps=(RECORDS,))
+    found = shrink(recipe, has(lambda one: one.value == b"value-3"), steps=(less_in_records,))
     (batch,) = batches(found.recipe)
     assert batch.records() == (Record(batch.base_offset or 0, 1003, None, b"value-3"),)
     assert (batch.crc_ok, batch.count, batch.last_offset) == (True, 1, batch.base_offset)
@@ -235,7 +235,7 @@ def test_a_change_stays_with_its_record(compression: str) -> None:
 def test_messages_of_magic_1_are_batches_of_one() -> None:
     old = [one._replace(headers=()) for one in records(4)]
     recipe = produce(build(old, magic=1), Change("nulls", f"{SET}[2].key.length", 1))
-    small = shrink(recipe, lambda one: len(one.changes) == 1, steps=(RECORDS,)).recipe
+    small = shrink(recipe, lambda one: len(one.changes) == 1, steps=(less_in_records,)).recipe
     (batch,) = batches(small)
     assert [(one.key, one.value) for one in batch] == [(b"key-2", None)]
     assert (batch.magic, batch.crc_ok, small.changes[0].path) == (1, True, f"{SET}[0].key.length")

@@ -1,28 +1,16 @@
-"""What every step is: recipes that are a little smaller than one, the smallest first."""
+"""A seed's message, decoded and encoded again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
-
-from barnabas.fuzz.cases.case import Recipe, Seed
+from barnabas.fuzz.cases.case import Seed
 from barnabas.specs.codec import Unfit
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 
 
-class Step(NamedTuple):
-    """A way to make a recipe smaller. What it yields is strictly smaller, so that all comes to an end;
-    some of it may not be possible to cook."""
-
-    name: str
-    about: str
-    smaller: Callable[[Recipe], Iterator[Recipe]]
-
-
 def opened(seed: Seed) -> Frame | None:
-    """A seed's message, decoded; None if it can't be."""
+    """Decode a seed's message; None if it can't be."""
     if seed.key not in NAMES:
         return None
     try:
@@ -32,7 +20,7 @@ def opened(seed: Seed) -> Frame | None:
 
 
 def closed(seed: Seed, frame: Frame) -> Seed | None:
-    """The seed with another message; None if that can't be written."""
+    """Return the seed with another message; None if that can't be encoded."""
     try:
         data = encode_frame(frame)[4:]
     except Unfit:
