@@ -26,7 +26,7 @@ from barnabas.fuzz.frame_map.compressed import charts_of, message_of
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
 from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.mutators.mutator import Mutated, Mutator
-from barnabas.fuzz.mutators.registry import BY_NAME, MUTATORS
+from barnabas.fuzz.mutators.registry import MUTATORS, MUTATORS_BY_NAME
 from barnabas.fuzz.mutators.repacking import packed_again
 
 HOT: Final = 4
@@ -139,7 +139,7 @@ def cook(recipe: Recipe, number: int) -> Case:
             if after is None:
                 raise LookupError(f"nothing can be changed after {done[-1].mutator}")
             chart = after
-        mutator = BY_NAME.get(change.mutator)
+        mutator = MUTATORS_BY_NAME.get(change.mutator)
         if mutator is None:
             raise LookupError(f"unknown mutator {change.mutator!r}")
         found = _place(mutator, chart, change.path)

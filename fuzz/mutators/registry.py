@@ -100,4 +100,4 @@ MUTATORS: Final[tuple[Mutator, ...]] = (
 )
 # fmt: on
 
-BY_NAME: Final = {mutator.name: mutator for mutator in MUTATORS}
+MUTATORS_BY_NAME: Final = {mutator.name: mutator for mutator in MUTATORS}

@@ -1,1 +1,1 @@
-"""What is wrong in an observation, one question a file; registry.ORACLES lists them."""
+"""What is wrong in an observation: a function for each question; registry.ORACLES lists them."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.about import case_of
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 
 GROWTH: Final = 64 << 20
 """Bytes that a process may take for a case beside a JVM's heap: a broker's buffers."""
@@ -23,7 +23,8 @@ LARGEST: Final = 100 << 20
 buffer is taken when the size has come."""
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report memory out of proportion to what was sent."""
     if observation.shared:  # what several took together, each may have taken its due of
         return
     sent = sum(map(len, observation.sent))
@@ -52,12 +53,3 @@ def _announced(observation: Observation) -> int:
 
 def _grown(memory: tuple[int, int] | None) -> int:
     return max(memory[1] - memory[0], 0) if memory is not None else 0
-
-
-AMPLIFIED: Final = Oracle(
-    "amplified",
-    "few bytes that make it allocate much memory (RSS, a JVM's heap)",
-    frozenset(("broker",)),
-    _judge,
-    "memory in proportion to the request",
-)

@@ -14,7 +14,7 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.exchanges import Exchanged, exchanged, wrong_request
 from barnabas.fuzz.observations.java_exceptions import Raised, raised
 from barnabas.fuzz.oracles.allowed import REFUSING
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.specs import Malformed, decode_frame, records
 from barnabas.specs.codec.careful_decoder import FOREIGN_TAG
 from barnabas.specs.keys import API_VERSIONS, ENVELOPE, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
@@ -68,7 +68,8 @@ def _sound(one: Exchanged) -> bool:
     return one.asked.version < 3 or all(found == [2] for found in magics)
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report a connection that is closed on a readable request, and an answer to an unreadable one."""
     # who dies closes all; who has half closed a connection lets the other side do the rest
     if observation.death is not None or observation.case.delivery == "half_open":
         return
@@ -102,12 +103,3 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
                 f"{name} v{one.asked.version} was answered, though {problem}",
                 (name, "answered", where, what),
             )
-
-
-CLOSING: Final = Oracle(
-    "closing",
-    "closed the connection where the protocol has an error code, or the reverse",
-    frozenset(("broker",)),
-    _judge,
-    "an error code where the request can be read, the end of the connection where it can't",
-)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import COMPUTES, Observation
 from barnabas.fuzz.observations.about import placeless
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 
 FEW: Final = 1 << 20
 """Bytes; more may take that long."""
@@ -15,7 +15,8 @@ FEW: Final = 1 << 20
 FOR_SECONDS: Final = "computes for seconds"
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report few bytes on which a thread computes for long."""
     facts: dict[str, Any] = dict(observation.facts)
     sent = sum(map(len, observation.sent))
     if COMPUTES in facts and sent <= FEW:
@@ -23,12 +24,3 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         where = tuple(frames) or placeless(observation)
         said = f"{sent} bytes had a thread compute for {seconds:.0f} s or more"
         yield Verdict("costly", said, (FOR_SECONDS, *where))
-
-
-COSTLY: Final = Oracle(
-    "costly",
-    "few bytes that have a thread compute for seconds",
-    frozenset(("broker",)),
-    _judge,
-    "time in proportion to the request",
-)

@@ -8,7 +8,7 @@ from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.about import api_of
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.specs import keys
 from barnabas.specs.registry import NAMES
 
@@ -39,7 +39,8 @@ MAY: Final = {
 _EXEMPT: Final = frozenset(NAMES[key] for key in MAY)
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report what a probe found changed for other clients."""
     probe = observation.probe
     if probe is None or not probe.answered or not probe.problem:
         return
@@ -52,12 +53,3 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         f"another client: {probe.problem}",
         (api_of(observation), what),
     )
-
-
-DAMAGED: Final = Oracle(
-    "damaged",
-    "other clients' probes fail after the case",
-    frozenset(("broker",)),
-    _judge,
-    "others are served as before",
-)

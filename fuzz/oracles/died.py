@@ -10,13 +10,14 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.about import placeless
 from barnabas.fuzz.observations.crashes import crash, how
 from barnabas.fuzz.observations.java_exceptions import raised
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 
 FROM_OUTSIDE: Final = ", from outside: the kernel, for want of memory, or somebody else"
 """Of SIGKILL: no process sends it to itself, so the case that is blamed may be innocent."""
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report a process that ended."""
     death = observation.death
     if death is None:
         return
@@ -33,12 +34,3 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         where = (*where, *placeless(observation))
     whose = FROM_OUTSIDE if death.exit_code == -signal.SIGKILL else ""
     yield Verdict("died", f"the process ended: {ended}{whose}", (ended, *where))
-
-
-DIED: Final = Oracle(
-    "died",
-    "the process died, or was restarted",
-    frozenset(("broker",)),
-    _judge,
-    "the process stays up, whatever it is sent",
-)

@@ -9,14 +9,15 @@ from typing import Any, Final
 from barnabas.fuzz.cases.observation import STACK, Observation
 from barnabas.fuzz.observations.about import placeless
 from barnabas.fuzz.observations.java_exceptions import ENDS_ITSELF, raised
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 
 NAMES: Final = re.compile(
     r"java\.lang\.(?:OutOfMemoryError|StackOverflowError|InternalError|UnknownError|VirtualMachineError)"
 )
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report Errors in the log, and a process that says that it ends itself."""
     facts: dict[str, Any] = dict(observation.facts)
     known = tuple(facts.get(STACK, ()))
     last = (observation.death.last_words,) if observation.death else ()
@@ -28,12 +29,3 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         found = ENDS_ITSELF.search(entry)
         if found:
             yield Verdict("fatal", entry.splitlines()[0], (found[0],))
-
-
-FATAL: Final = Oracle(
-    "fatal",
-    "out of memory, or another fatal error in the log",
-    frozenset(("broker",)),
-    _judge,
-    "no Error: what does not fit is refused",
-)

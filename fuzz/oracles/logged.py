@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.about import placeless
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.allowed import allowed
 from barnabas.fuzz.oracles.fatal import NAMES
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report exceptions in the log that bad input may not cause."""
     for entry in observation.log:
         chain = raised(entry)
         if not chain or allowed(chain) or any(NAMES.fullmatch(one.name) for one in chain):
@@ -21,12 +21,3 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         cause = chain[-1]
         where = cause.frames or placeless(observation)
         yield Verdict("logged", f"{cause.name}: {cause.message}"[:300], (cause.name, *where))
-
-
-LOGGED: Final = Oracle(
-    "logged",
-    "an exception of an unexpected class in the log",
-    frozenset(("broker",)),
-    _judge,
-    "an error of the protocol, or a refusal that is meant",
-)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.exchanges import Exchanged, answer, exchanged
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.plural import plural
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report responses that are too many, unreadable, or to another request."""
     _, found = exchanged(observation)
     facts = dict(observation.facts)
     if facts.get("garbled"):
@@ -51,12 +51,3 @@ def _one(one: Exchanged) -> Iterator[Verdict]:
             f"the response to {name} v{one.asked.version} can't be decoded: {problem}",
             (name, where),
         )
-
-
-RESPONSES: Final = Oracle(
-    "responses",
-    "a response that can't be decoded, or does not match its request",
-    frozenset(("broker",)),
-    _judge,
-    "a response that can be read, to this request",
-)

@@ -9,7 +9,7 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.exchanges import answer, exchanged, minus_ones
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.allowed import allowed
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 
@@ -17,7 +17,8 @@ _MINUS_ONE: Final = b"\xff\xff"
 """The error code, as it is written."""
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report each place of a response with UNKNOWN_SERVER_ERROR."""
     _, found = exchanged(observation)
     for one in found:
         # what can't be read is for `responses`: those two bytes may be anything in it
@@ -38,12 +39,3 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
                 f"{name} v{one.asked.version} was answered with UNKNOWN_SERVER_ERROR at {path}",
                 (name, path, *why),
             )
-
-
-SERVER_ERROR: Final = Oracle(
-    "server_error",
-    "a response with error -1, UNKNOWN_SERVER_ERROR",
-    frozenset(("broker",)),
-    _judge,
-    "the error code that says what is wrong",
-)

@@ -6,14 +6,14 @@ What was served is asked by the target (fuzz/targets/read_back.py) and stands in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.changed_fields import changed
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report batches that were accepted and are served differently."""
     served = dict(observation.facts).get("served")
     if not isinstance(served, list):
         return
@@ -23,12 +23,3 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
             f"a batch was accepted, and then: {difference}",
             ("Produce", str(difference), *changed(observation.case)),
         )
-
-
-SILENT: Final = Oracle(
-    "silent",
-    "accepts what the specification forbids, or serves it back differently",
-    frozenset(("broker",)),
-    _judge,
-    "what was sent is served again, or refused",
-)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 
 FRAMES: Final = 2
 """Innermost frames that tell one bug from another."""
@@ -15,7 +15,8 @@ FRAMES: Final = 2
 _FRAME: Final = re.compile(r'^  File "(?:[^"]*/)?([^"/]+)", line \d+, in (\S+)$', re.MULTILINE)
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report tracebacks in the log."""
     for entry in observation.log:
         if not entry.startswith("Traceback "):
             continue
@@ -23,12 +24,3 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         frames = [f"{file}:{function}" for file, function in _FRAME.findall(entry)]
         where = tuple(frames[-FRAMES:][::-1])
         yield Verdict("traceback", f"it printed {last}", (last.partition(":")[0], *where))
-
-
-TRACEBACK: Final = Oracle(
-    "traceback",
-    "a process in Python printed a traceback",
-    frozenset(("broker",)),
-    _judge,
-    "no exception that nobody catches",
-)

@@ -7,16 +7,16 @@ why) are exempt, and so is anything that was not waited for long enough, alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, may_wait
 from barnabas.fuzz.observations.exchanges import exchanged
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.specs.registry import NAMES
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
+def judge(observation: Observation) -> Iterator[Verdict]:
+    """Report a request that was not answered in time."""
     probe = observation.probe
     # who answers nobody hangs: that is for `hung`
     if observation.ending != "open" or probe is None or not probe.answered:
@@ -33,12 +33,3 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         f"{name} v{late.version} was neither answered nor refused within {LIMIT_MS} ms",
         (name,),
     )
-
-
-UNANSWERED: Final = Oracle(
-    "unanswered",
-    "a request neither answered nor refused, while a probe is answered",
-    frozenset(("broker",)),
-    _judge,
-    "an answer, or the end of the connection",
-)

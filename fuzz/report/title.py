@@ -9,7 +9,7 @@ from barnabas.captures.kafka.wording import shorten
 from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.frame_map.fields import field_of
-from barnabas.fuzz.mutators.registry import BY_NAME
+from barnabas.fuzz.mutators.registry import MUTATORS_BY_NAME
 from barnabas.fuzz.oracles.costly import FOR_SECONDS
 from barnabas.fuzz.report.cause import Cause, Group, cause
 from barnabas.specs.registry import NAMES
@@ -86,7 +86,7 @@ def _done(change: Change) -> str:
         number = int(said[1])
         return f"{_a(field.replace('.', ' '))} of {POWERS.get(number, number)}"
     place = f" at {field}" if field else ""
-    mutator = BY_NAME.get(change.mutator)
+    mutator = MUTATORS_BY_NAME.get(change.mutator)
     return f"{mutator.about if mutator else change.mutator}{place}"
 
 

@@ -19,7 +19,7 @@ from barnabas.fuzz.engine.strata import DEEP, Strata
 from barnabas.fuzz.frame_map.compressed import charts_of
 from barnabas.fuzz.frame_map.depth import DEPTHS, MESSAGE, depth_of
 from barnabas.fuzz.frame_map.fields import field_of, map_of
-from barnabas.fuzz.mutators.registry import BY_NAME, MUTATORS
+from barnabas.fuzz.mutators.registry import MUTATORS, MUTATORS_BY_NAME
 from barnabas.fuzz.sessions.live import filled
 from barnabas.fuzz.sessions.registry import seeds
 from barnabas.specs import keys
@@ -122,7 +122,7 @@ def test_one_pass_puts_every_mutator_to_every_field_of_every_version() -> None:
 
 
 def test_the_newest_version_of_a_field_comes_first_then_the_oldest() -> None:
-    strata = Strata("s", corpus(), [BY_NAME["lengths"]])
+    strata = Strata("s", corpus(), [MUTATORS_BY_NAME["lengths"]])
     found: dict[tuple[object, ...], list[int]] = {}
     for number in range(len(strata)):
         (chart, _, part), _ = strata.turn(number, SeededRandom("t", number))
@@ -138,7 +138,9 @@ def test_the_newest_version_of_a_field_comes_first_then_the_oldest() -> None:
 
 def test_the_ways_of_a_mutator_take_turns() -> None:
     made = Maker(
-        "s", [seed for seed in corpus() if seed.key == keys.HEARTBEAT], [BY_NAME["lengths"]]
+        "s",
+        [seed for seed in corpus() if seed.key == keys.HEARTBEAT],
+        [MUTATORS_BY_NAME["lengths"]],
     )
     ways: dict[str, Counter[str]] = {}
     for number in range(4 * made.strata):
@@ -153,7 +155,7 @@ def test_a_field_comes_behind_each_session_in_turn() -> None:
     behind = [seed for seed in seeds({}) if seed.key == keys.OFFSET_COMMIT and seed.version == 9]
     assert len({seed.origin.split(":")[1] for seed in behind}) >= 2
     plain = generated("m", {keys.OFFSET_COMMIT: (9, 9)}, "request", each=2)
-    made = Maker("s", [*behind, *plain], [BY_NAME["lengths"]])
+    made = Maker("s", [*behind, *plain], [MUTATORS_BY_NAME["lengths"]])
     found: dict[str, set[str]] = {}
     for number in range(made.strata):
         recipe = made.case(number).recipe

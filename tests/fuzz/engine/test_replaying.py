@@ -13,13 +13,15 @@ from barnabas.fuzz.cases.observation import Death, Observation
 from barnabas.fuzz.engine.bisecting import bisect
 from barnabas.fuzz.engine.replaying import alike, fires_on, replay
 from barnabas.fuzz.engine.stats import Behaviour
-from barnabas.fuzz.oracles.closing import CLOSING
-from barnabas.fuzz.oracles.died import DIED
-from barnabas.fuzz.oracles.fatal import FATAL
 from barnabas.fuzz.oracles.oracle import Oracle
+from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.shrinking.search import shrink
 from tests.fuzz.fakes import RAISED, SEEDS, FakeTarget, cook
 from tests.fuzz.observed import ASK, observed
+
+CLOSING = ORACLES_BY_NAME["closing"]
+DIED = ORACLES_BY_NAME["died"]
+FATAL = ORACLES_BY_NAME["fatal"]
 
 WANTED = ("raised", ("IndexError",))
 

@@ -7,7 +7,7 @@ import pytest
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
 from barnabas.fuzz.engine.making import Maker, cook
 from barnabas.fuzz.frame_map.fields import map_of
-from barnabas.fuzz.mutators.registry import BY_NAME
+from barnabas.fuzz.mutators.registry import MUTATORS_BY_NAME
 from barnabas.fuzz.report.message import place, tree
 from tests.fuzz.frame_map.test_containers import message
 
@@ -66,7 +66,7 @@ def test_what_is_packed_is_shown_below_the_message_with_what_it_stands_in() -> N
 @pytest.mark.parametrize("name", ["counts", "lengths", "nulls", "limits"])
 def test_a_place_has_what_was_changed(name: str) -> None:
     corpus = [message("none", 9).seed, message("none", 3).seed, message("none", 0).seed, METADATA]
-    made = Maker("s", corpus, [BY_NAME[name]])
+    made = Maker("s", corpus, [MUTATORS_BY_NAME[name]])
     looked = 0
     for case in made.cases(range(200)):
         (chunk,), valid = case.chunks, map_of(case.recipe.seed).framed

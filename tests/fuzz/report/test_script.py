@@ -13,7 +13,7 @@ import pytest
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.oracles.server_error import SERVER_ERROR
+from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.report.error_place import server_error
 from barnabas.fuzz.report.script import criterion, script
 from barnabas.fuzz.sessions.registry import seeds
@@ -27,6 +27,8 @@ from barnabas.specs import decode_frame
 from barnabas.specs.keys import HEARTBEAT, METADATA, PRODUCE
 from tests.fuzz.mortal import Mortal
 from tests.fuzz.observed import observed, request, response
+
+SERVER_ERROR = ORACLES_BY_NAME["server_error"]
 
 
 def run(text: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -11,8 +11,8 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import SET_ASIDE, Death, Observation
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.oracles.died import DIED
 from barnabas.fuzz.oracles.oracle import whose
+from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.service import Elsewhere
@@ -21,6 +21,8 @@ from barnabas.specs.keys import METADATA
 from tests.fuzz.mortal import Mortal
 from tests.fuzz.observed import case, request
 from tests.proxy.servers import SOON
+
+DIED = ORACLES_BY_NAME["died"]
 
 ASK = request(METADATA, 1, {"topics": []})
 KILL = request(METADATA, 1, {"topics": [{"name": "die"}]})

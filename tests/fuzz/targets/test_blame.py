@@ -8,9 +8,11 @@ import pytest
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import Death, Ending, Observation, Probe
-from barnabas.fuzz.oracles.amplified import AMPLIFIED
+from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.targets.blame import TRIES, Trouble, Ways, searched, settle
 from tests.fuzz.observed import ASK, case
+
+AMPLIFIED = ORACLES_BY_NAME["amplified"]
 
 DEAD = Trouble(death=Death(3, "gone"))
 HANGS = Trouble(Probe(False, 5000.0, "no answer within 5 s"))

@@ -11,7 +11,7 @@ from barnabas import specs
 from barnabas.fuzz.cases.case import Case, Recipe, Role, Seed
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.errors import Misuse
-from barnabas.fuzz.oracles.differing import DIFFERING
+from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.targets.outcomes import Outcome, Taken, difference, outcome
 from barnabas.fuzz.targets.pair import DOUBTED, PairTarget, beside
 from barnabas.fuzz.targets.registry import target_of
@@ -19,6 +19,8 @@ from barnabas.specs.keys import FIND_COORDINATOR, INIT_PRODUCER_ID
 from tests.fuzz.fakes import FakeTarget
 from tests.fuzz.observed import case as case_of
 from tests.fuzz.observed import request, response
+
+DIFFERING = ORACLES_BY_NAME["differing"]
 
 Answers = Callable[[int], int]
 """The error code of the n-th case that a target gets."""

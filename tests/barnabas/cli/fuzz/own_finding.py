@@ -18,7 +18,6 @@ from barnabas.fuzz.cases.observation import EARLIER, Observation
 from barnabas.fuzz.database.findings import Findings, finding_name
 from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.engine.stats import Judged, Stats
-from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.registry import Kind
@@ -27,7 +26,7 @@ from barnabas.specs.keys import METADATA
 from tests.fuzz.targets.clients import own_client
 
 SEED: Final = seeds([(METADATA, 0)])[0]
-VERDICT: Final = Verdict(CLIENT_DIED.name, "it dies", ("exit code 7", "Metadata"))
+VERDICT: Final = Verdict("client-died", "it dies", ("exit code 7", "Metadata"))
 NAME: Final = finding_name((VERDICT.oracle, VERDICT.behaviour))
 
 

@@ -14,7 +14,6 @@ from barnabas.cli.fuzz.replay import fuzz_replay
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import EARLIER
-from barnabas.fuzz.oracles.closing import CLOSING
 from barnabas.trouble import FINDINGS, FINE, Trouble
 from tests.barnabas.cli.fuzz.own_finding import NAME, answered, behind, kept, known
 
@@ -50,7 +49,7 @@ def test_a_finding_of_what_a_case_itself_was_answered_takes_no_others(tmp_path: 
     with opened(kept(tmp_path, HALF, facts)) as findings:
         finding = one(findings, NAME)
     assert [case.recipe for case in cases_of(finding)] == [FINE_CASE, HALF]
-    (its_own,) = cases_of(replace(finding, oracle=CLOSING.name))
+    (its_own,) = cases_of(replace(finding, oracle="closing"))
     assert its_own.recipe == HALF
 
 

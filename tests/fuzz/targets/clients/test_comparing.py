@@ -12,13 +12,15 @@ from barnabas.fuzz.cases.case import Case, Recipe, shape_of
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.mutators.registry import BY_NAME
-from barnabas.fuzz.oracles.clients_differ import CLIENTS_DIFFER
+from barnabas.fuzz.mutators.registry import MUTATORS_BY_NAME
+from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.pair import beside
 from barnabas.peers.clients.client import Client, Program
 from barnabas.specs.keys import FETCH
+
+CLIENTS_DIFFER = ORACLES_BY_NAME["clients-differ"]
 
 OWN = Path(__file__).with_name("comparing_client.py")
 ASKING = Path(__file__).with_name("own_client.py")
@@ -39,7 +41,7 @@ def valid(number: int = 0) -> Case:
 
 
 def broken(mutator: str, count: int) -> list[Case]:
-    maker = Maker("1", (SEED,), (BY_NAME[mutator],))
+    maker = Maker("1", (SEED,), (MUTATORS_BY_NAME[mutator],))
     found = [case for case in maker.cases(range(count)) if len(case.recipe.changes) == 1]
     assert found
     return found

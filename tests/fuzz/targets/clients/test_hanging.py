@@ -12,7 +12,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.observation import SPINS, Observation, Probe
-from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
+from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.targets.clients import side_by_side as module
 from barnabas.fuzz.targets.clients.alarms import spinning
 from barnabas.fuzz.targets.clients.confirming import Confirming
@@ -30,6 +30,8 @@ from tests.fuzz.targets.clients.own_target import (
     run,
 )
 from tests.waiting import SOON, until
+
+CLIENT_HUNG = ORACLES_BY_NAME["client-hung"]
 
 
 def test_who_is_interrupted_does_not_wait_for_cases_that_are_looked_at_again(

@@ -17,7 +17,7 @@ from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.json_form import recipe_of
 from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, Observation
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.oracles.client_died import CLIENT_DIED
+from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.targets.clients.registry import client
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.peers.clients.registry import LIBRARIES
@@ -30,6 +30,8 @@ from tests.fuzz.targets.clients.own_target import (
     own_target,
     run,
 )
+
+CLIENT_DIED = ORACLES_BY_NAME["client-died"]
 
 
 @pytest.mark.parametrize(
