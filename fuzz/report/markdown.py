@@ -9,7 +9,7 @@ from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.oracles.oracle import whose
 from barnabas.fuzz.report.cause import Group, standing
 from barnabas.fuzz.report.finding import text
-from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary, sections
+from barnabas.fuzz.report.summary import Summary, sections
 from barnabas.fuzz.report.title import heading
 
 
@@ -31,20 +31,9 @@ def _campaign(one: Summary) -> Iterator[str]:
             yield from _group(group, one.database)
     else:
         yield "None."
-    yield "\n## Coverage\n"
-    yield from _table(
-        ("API", "versions", "fields", "mutators", "changes"),
-        ((row.api, row.versions, row.fields, row.mutators, row.changes) for row in one.apis),
-    )
     for title, head, rows in sections(one):
         yield f"\n## {title}\n"
         yield from _table(head, rows)
-    yield "\n## Places\n"
-    yield from _table(PLACES, one.places)
-    yield "\n## Mutators\n"
-    yield from _table(("mutator", "changes"), one.mutators)
-    yield "\n## Rounds\n"
-    yield from _table(ROUNDS, one.progress)
     yield ""
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.report.cause import Group, standing
 from barnabas.fuzz.report.finding import text
-from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary, sections
+from barnabas.fuzz.report.summary import Summary, sections
 from barnabas.fuzz.report.title import heading, upon
 from barnabas.plural import plural
 
@@ -57,20 +57,9 @@ def _campaign(one: Summary) -> Iterator[str]:
         yield '<p class="fine">None.</p>'
     for group in one.groups:
         yield from _group(group, one.database)
-    yield "<h2>Coverage</h2>"
-    yield from _table(
-        ("API", "versions", "fields", "mutators", "changes"),
-        ((row.api, row.versions, row.fields, row.mutators, row.changes) for row in one.apis),
-    )
     for title, head, rows in sections(one):
         yield f"<h2>{title}</h2>"
         yield from _table(head, rows)
-    yield "<h2>Places</h2>"
-    yield from _table(PLACES, one.places)
-    yield "<h2>Mutators</h2>"
-    yield from _table(("mutator", "changes"), one.mutators)
-    yield "<h2>Rounds</h2>"
-    yield from _table(ROUNDS, one.progress)
 
 
 def _group(group: Group, database: str) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -26,6 +26,9 @@ from barnabas.fuzz.report.reached import (
     unseen,
 )
 from barnabas.plural import plural
+
+APIS: Final = ("API", "versions", "fields", "mutators", "changes")
+"""The columns of `Summary.apis`."""
 
 ROUNDS: Final = (
     "round",
@@ -151,8 +154,9 @@ def no_feedback(campaign: CampaignRow, rounds: Sequence[RoundRow]) -> str:
     return f"none has ended, and feedback begins behind {campaign.settings['round']:,} cases"
 
 
-def sections(one: Summary) -> Iterator[tuple[str, tuple[str, ...], tuple[Row, ...]]]:
-    """(title, columns, rows) of what a campaign that counts lines knows beside."""
+def sections(one: Summary) -> Iterator[tuple[str, Sequence[str], Iterable[Row]]]:
+    """Return the title, columns and rows of each table behind the findings."""
+    yield "Coverage", APIS, map(astuple, one.apis)
     if one.packages:
         yield "Lines reached", PACKAGES, one.packages
         yield "Parsers never reached", NEVER, one.never
@@ -160,6 +164,9 @@ def sections(one: Summary) -> Iterator[tuple[str, tuple[str, ...], tuple[Row, ..
         if len(one.unseen) > SHOWN:
             title += f" ({SHOWN} of {len(one.unseen):,}: all are in --json)"
         yield title, UNSEEN, one.unseen[:SHOWN]
+    yield "Places", PLACES, one.places
+    yield "Mutators", ("mutator", "changes"), one.mutators
+    yield "Rounds", ROUNDS, one.progress
 
 
 def summaries(findings: Findings) -> list[Summary]:
