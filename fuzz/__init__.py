@@ -15,8 +15,8 @@ into batches and shards anywhere.
   that were under way when the log said something. A client's
   case is a session with the bench's broker (`answering/`, sans-IO) with one response planted. `sessions/`
   lead a connection into a deep state.
-- Oracles (`oracles/`) are pure functions of an observation, and a line each of the registry. Equal (oracle, behaviour) are one
-  finding.
+- Oracles (`oracles/`) are pure functions of an observation, and a line each of the registry. Equal (oracle,
+  behaviour) are one finding.
 - Running (`engine/running.py`) is a generator of events without output, clock or database. Stats of
   batches add up in any order, so batches here and shards on Spark come to the same. Features that are new
   in a round raise the energy of their seeds for the next one; with feedback of lines, fields that no case

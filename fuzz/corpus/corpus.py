@@ -48,9 +48,8 @@ def generated(seed: str, offered: Offered, direction: Direction, each: int = EAC
     ]
 
 
-def captured(path: Path, direction: Direction, offered: Offered | None = None) -> Iterator[Seed]:
-    """The messages of a capture, or of a folder of them, each kind of bytes once; of these APIs and versions
-    only, if some are given. Their headers are made anew.
+def captured(path: Path, direction: Direction) -> Iterator[Seed]:
+    """Return the messages of a capture, or of a folder of them, equal ones once, with headers made anew.
 
     Raises OSError and barnabas.captures.files.pcapng.CaptureError as CaptureReader does.
     """
@@ -58,7 +57,7 @@ def captured(path: Path, direction: Direction, offered: Offered | None = None) -
     for number, exchange in enumerate(Conversations().exchanges(CaptureReader(path))):
         key, version = exchange.key, exchange.version
         body = exchange.request_body if direction == "request" else exchange.response_body
-        if body is None or not _wanted(key, version, offered):
+        if body is None or not _declared(key, version):
             continue
         version = body_version(key, version, direction, body)
         if (key, version, body) in seen:
@@ -69,9 +68,9 @@ def captured(path: Path, direction: Direction, offered: Offered | None = None) -
         )
 
 
-def listed(path: Path, direction: Direction, offered: Offered | None = None) -> Iterator[Seed]:
-    """The messages of a file of frames: a line of JSON each with api, key, version, direction, case and
-    `hex`, the body; gzip, if its name ends so. Raises OSError, CannotRun."""
+def listed(path: Path, direction: Direction) -> Iterator[Seed]:
+    """Return the messages of a file of frames: a line of JSON each with api, key, version, direction, case
+    and `hex`, the body; gzip, if its name ends so. Raises OSError, CannotRun."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -82,14 +81,12 @@ def listed(path: Path, direction: Direction, offered: Offered | None = None) -> 
                 origin = f"golden:{found['api']}-{version}-{direction}-{found.get('case', number)}"
             except (ValueError, KeyError, TypeError) as problem:
                 raise CannotRun(f"{path}, line {number}: not a frame: {problem!r}") from None
-            if _wanted(key, version, offered):
+            if _declared(key, version):
                 yield with_header(key, version, direction, body, origin)
 
 
-def _wanted(key: int, version: int, offered: Offered | None) -> bool:
-    if offered is not None:
-        low, high = offered.get(key, (0, -1))
-        return low <= version <= high
+def _declared(key: int, version: int) -> bool:
+    """Return whether there is a layout of a message."""
     if key not in NAMES:
         return False
     low, high = api(key).versions

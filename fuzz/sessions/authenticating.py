@@ -1,4 +1,4 @@
-"""In the middle of a login by SASL: the next message has a token of the mechanism.
+"""Before a login by SASL, and in the middle of one: there the next message has a token of the mechanism.
 
 PLAIN (RFC 4616) has one token. SCRAM (RFC 5802) has two: of the second the nonce and the proof are live, so
 that whatever else is changed in it is all that is wrong with it.
@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from barnabas.fuzz.sessions.bodies import body
 from barnabas.fuzz.sessions.live import TOKENS, Values
 from barnabas.fuzz.sessions.login import NAMED, authenticate, credentials, handshake, nonce
 from barnabas.fuzz.sessions.session import Session, Stage, Steps
@@ -24,6 +25,31 @@ _EXTENSION: Final = ",x="
 
 Body = Mapping[str, Any] | None
 Others = Iterable[tuple[str, Mapping[str, Any]]]
+
+
+def _nothing(stage: Stage) -> Steps:
+    """Ask nothing: the case is the first message."""
+    yield from ()
+    return {}
+
+
+def _mechanisms(key: int, version: int) -> Others:
+    if key == keys.SASL_HANDSHAKE:
+        for mechanism in (*HASHES, "GSSAPI", "OAUTHBEARER"):
+            yield mechanism, {"mechanism": mechanism}
+
+
+GREETING: Final = Session(
+    "greeting",
+    "first on a connection that has not logged in",
+    (keys.SASL_HANDSHAKE,),
+    frozenset((keys.API_VERSIONS, keys.SASL_HANDSHAKE, keys.SASL_AUTHENTICATE)),
+    1,
+    _nothing,
+    body,
+    _mechanisms,
+    before_login=True,
+)
 
 
 def _handshaken(mechanism: str, version: int, stage: Stage) -> Steps:
@@ -133,6 +159,7 @@ def _with_bare_token(mechanism: str) -> Session:
 
 
 AUTHENTICATING: Final[tuple[Session, ...]] = (
+    GREETING,
     *map(_with_first_token, ("PLAIN", *HASHES)),
     *map(_with_proof, HASHES),
     *map(_with_bare_token, ("PLAIN", "SCRAM-SHA-256")),

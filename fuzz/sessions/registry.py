@@ -8,16 +8,12 @@ from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.sessions.authenticating import AUTHENTICATING
-from barnabas.fuzz.sessions.consuming import CONSUMING
 from barnabas.fuzz.sessions.fetching import FETCHING
-from barnabas.fuzz.sessions.greeting import GREETING
-from barnabas.fuzz.sessions.idempotent import IDEMPOTENT
-from barnabas.fuzz.sessions.joined import JOINED
 from barnabas.fuzz.sessions.knowing import KNOWING
+from barnabas.fuzz.sessions.members import CONSUMING, JOINED, SHARING
+from barnabas.fuzz.sessions.producers import IDEMPOTENT, TRANSACTION
 from barnabas.fuzz.sessions.session import CLIENT_ID, Session, Stage, Unoffered
-from barnabas.fuzz.sessions.sharing import SHARING
 from barnabas.fuzz.sessions.shortening import parts, without
-from barnabas.fuzz.sessions.transaction import TRANSACTION
 from barnabas.specs import Frame, encode_frame
 from barnabas.specs.registry import api
 
@@ -29,7 +25,6 @@ SESSIONS: Final[tuple[Session, ...]] = (
     CONSUMING,
     TRANSACTION,
     SHARING,
-    GREETING,
     *AUTHENTICATING,
 )
 """All of them."""

@@ -54,9 +54,9 @@ def well_made(chart: FieldMap) -> None:
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_golden_messages_are_mapped_whole(direction: Direction) -> None:
-    offered = {key: (api(key).versions[1] - 1, api(key).versions[1]) for key, _, _ in REGISTRY}
-    for seed in listed(GOLDEN / "golden-a.jsonl.gz", direction, offered):
-        if seed.origin.endswith(("full", "random-0", "nulls-all")):
+    for seed in listed(GOLDEN / "golden-a.jsonl.gz", direction):
+        newest = seed.version >= api(seed.key).versions[1] - 1
+        if newest and seed.origin.endswith(("full", "random-0", "nulls-all")):
             well_made(map_of(seed))
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.sessions.bodies import MEMBER_ID
-from barnabas.fuzz.sessions.joined import JOINED
 from barnabas.fuzz.sessions.live import LIVE
+from barnabas.fuzz.sessions.members import JOINED
 from barnabas.fuzz.sessions.registry import SESSIONS, named
 from barnabas.fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
 from barnabas.fuzz.sessions.shortening import asked, without

@@ -1,0 +1,96 @@
+"""Producers with an id: an idempotent one, and one in a transaction that a partition belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from barnabas.fuzz.sessions.bodies import body, produce
+from barnabas.fuzz.sessions.session import TOPIC, Session, Stage, Steps
+from barnabas.fuzz.sessions.steps import Step, ask, topic
+from barnabas.specs import keys
+
+CLIENTS: Final = 3
+"""The newest version of AddPartitionsToTxn that clients may ask; later ones are brokers' (KIP-890)."""
+
+
+def _new_id(stage: Stage, transactional_id: str | None) -> Step:
+    """Ask for a producer id and its epoch."""
+    given = yield from ask(
+        stage,
+        keys.INIT_PRODUCER_ID,
+        4,
+        transactional_id=transactional_id,
+        producer_id=-1,
+        producer_epoch=-1,
+    )
+    return {"producer_id": given["producer_id"], "producer_epoch": given["producer_epoch"]}
+
+
+def _begin(stage: Stage) -> Steps:
+    """Get a producer id: the next batch begins its first sequence."""
+    live = yield from topic(stage)
+    producer = yield from _new_id(stage, None)
+    return {**live, **producer, "base_sequence": 0}
+
+
+def _idempotent_body(key: int, version: int) -> Mapping[str, Any] | None:
+    return produce(version, idempotent=version >= 3)
+
+
+IDEMPOTENT: Final = Session(
+    "idempotent",
+    "an idempotent producer with its id",
+    (keys.INIT_PRODUCER_ID,),
+    frozenset((keys.PRODUCE,)),
+    1,
+    _begin,
+    _idempotent_body,
+)
+
+
+def _begin_transaction(stage: Stage) -> Steps:
+    """Get a producer id, and add a partition to the transaction."""
+    live = yield from topic(stage)
+    producer = yield from _new_id(stage, stage.transactional_id)
+    older = {
+        f"v3_and_below_{name}": value
+        for name, value in {"transactional_id": stage.transactional_id, **producer}.items()
+    }
+    topics = [{"name": TOPIC, "partitions": [0]}]
+    yield from ask(stage, keys.ADD_PARTITIONS_TO_TXN, CLIENTS, **older, v3_and_below_topics=topics)
+    return {
+        **live,
+        **producer,
+        **older,
+        "base_sequence": 0,
+        "transactional_id": stage.transactional_id,
+        "group_id": stage.group_id,
+    }
+
+
+def _transactional_body(key: int, version: int) -> Mapping[str, Any] | None:
+    if key == keys.PRODUCE:
+        return produce(version, transactional=version >= 3)
+    return body(key, version)
+
+
+TRANSACTION: Final = Session(
+    "transaction",
+    "in a transaction",
+    (keys.INIT_PRODUCER_ID, keys.ADD_PARTITIONS_TO_TXN),
+    frozenset(
+        (
+            keys.PRODUCE,
+            keys.INIT_PRODUCER_ID,
+            keys.ADD_PARTITIONS_TO_TXN,
+            keys.ADD_OFFSETS_TO_TXN,
+            keys.TXN_OFFSET_COMMIT,
+            keys.END_TXN,
+            keys.DESCRIBE_TRANSACTIONS,
+        )
+    ),
+    1,
+    _begin_transaction,
+    _transactional_body,
+)
