@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from barnabas.specs.codec import careful_encoder
 from barnabas.specs.containers.snappy import literal_tag
 
 _MASK32: Final = (1 << 32) - 1
@@ -51,14 +52,7 @@ def uvarint(value: int) -> bytes:
     """
     if 0 <= value < 128:
         return _SHORT[value]
-    if value < 0:
-        value &= _MASK32
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return careful_encoder.uvarint(value if value >= 0 else value & _MASK32)
 
 
 def _compact(value: int) -> bytes:

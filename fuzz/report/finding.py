@@ -14,7 +14,7 @@ from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.observations.crashes import how
 from barnabas.fuzz.oracles.oracle import whose
-from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.report.hex_dump import dump
 from barnabas.fuzz.report.message import Place, place, tree
 from barnabas.fuzz.report.title import title
@@ -37,9 +37,6 @@ NOT_SHOWN: Final = frozenset(
 )
 """Facts that targets and oracles need and no reader does; nor does one need those that are true or empty."""
 
-EXPECTS: Final = {one.name: one.expects for one in ORACLES}
-"""What would have been right, by an oracle's name."""
-
 
 def command(finding: Finding, database: Path | str) -> str:
     """What runs it again."""
@@ -53,8 +50,8 @@ def text(finding: Finding, database: Path | str, stands: Finding | None = None) 
 
 def _lines(finding: Finding, database: Path | str, stands: Finding | None) -> Iterator[str]:
     yield _clipped(f"{finding.name}  {finding.oracle}: {printable(title(finding))}")
-    if finding.oracle in EXPECTS:
-        yield f"  expected: {EXPECTS[finding.oracle]}"
+    if finding.oracle in ORACLES_BY_NAME:
+        yield f"  expected: {ORACLES_BY_NAME[finding.oracle].expects}"
     yield _clipped(f"  came: {printable(finding.what)}")
     first = whose(finding.oracle, finding.observation)
     yield f"  found by {plural(finding.cases, 'case')}, first by {first}"

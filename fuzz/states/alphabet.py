@@ -72,6 +72,11 @@ class Alphabet(NamedTuple):
     table: Table
     closes: str = ""
 
+    @property
+    def input_names(self) -> list[str]:
+        """The names of its inputs."""
+        return [one.name for one in self.inputs]
+
     def missing(self, offered: Mapping[int, tuple[int, int]]) -> list[str]:
         """The APIs that it needs and a broker does not offer (nothing: it does not say, and has all)."""
         return [NAMES[key] for key in self.needs if offered and key not in offered]

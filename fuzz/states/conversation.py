@@ -34,15 +34,6 @@ SILENCES: Final = 12
 """So often it waits in vain for an answer, a minute in all: a machine needs thousands."""
 
 
-class Letter(Protocol):
-    """An input."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        ...
-
-
 class Letters(Protocol):
     """An alphabet, as far as learning goes."""
 
@@ -52,8 +43,8 @@ class Letters(Protocol):
         ...
 
     @property
-    def inputs(self) -> Sequence[Letter]:
-        """All inputs."""
+    def input_names(self) -> Sequence[str]:
+        """The names of its inputs."""
         ...
 
 

@@ -96,7 +96,7 @@ def learn(
     and the ways that are `doubted`.
 
     Raises CannotRun where the same inputs were answered in two ways: there is no such machine."""
-    names = [one.name for one in conversation.alphabet.inputs]
+    names = list(conversation.alphabet.input_names)
 
     def machine(hypothesis: Any) -> Machine:
         ways = walk(

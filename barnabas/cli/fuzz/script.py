@@ -13,7 +13,7 @@ from barnabas.endings import interruptible
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.report.client_script import Session, client_script
 from barnabas.fuzz.report.error_place import server_error
 from barnabas.fuzz.report.script import Criterion, criterion, script
@@ -45,7 +45,7 @@ def fuzz_script(
         named = target or target_name(findings, finding)
     cases = cases_of(finding)
     case = cases[-1]
-    about = next(oracle.about for oracle in ORACLES if oracle.name == finding.oracle)
+    about = ORACLES_BY_NAME[finding.oracle].about
     title = f"{named}: {finding.what}\n({finding.oracle}: {about})"
     try:
         with interruptible():

@@ -117,7 +117,9 @@ def _print(
     output: Output, study: Study, machines: Sequence[Machine], wrong: Sequence[Wrong]
 ) -> None:
     for machine in machines:
-        asked = f"{machine.requests:,} requests, {len(study.alphabet.inputs)} inputs in each state"
+        asked = (
+            f"{machine.requests:,} requests, {len(study.alphabet.input_names)} inputs in each state"
+        )
         more = "" if machine.whole else ", there are more"
         states = plural(len(machine.access), "state")
         output.line(f"{study.alphabet.name}  {machine.broker}: {states}{more} ({asked})")

@@ -15,25 +15,23 @@ OK: Final = NONE
 """The answer without an error."""
 
 
-class Answered(NamedTuple):
-    """An input: the name of the error that the watched request is answered with."""
-
-    name: str
-
-
 class ClientAlphabet(NamedTuple):
-    """workload: what the client does, a function of its program. watched: the APIs whose requests are outputs
-    and are answered by inputs; the rest is answered validly. timed: those of them that a clock sends. table:
-    the steps that a client may take. events: how outputs begin -> what they are in that table, the first
-    request's first; without, each is its API. ends: errors behind which it asks nothing more. mends: event ->
-    errors behind which it must go on by itself."""
+    """What is watched of a client: its requests, the answers that it gets, and what it may do after each.
+
+    workload: what the client does, a function of its program. watched: the APIs whose requests are the
+    outputs; all other requests are answered validly. input_names: the errors that watched requests are
+    answered with. table: the steps that a client may take. ends: errors after which it asks nothing more.
+    mends: event -> errors after which it must continue by itself. timed: the watched APIs that a clock sends.
+    events: how outputs begin -> what they are in the table, the first request's first; without, each is its
+    API.
+    """
 
     name: str
     about: str
     workload: str
     offer: Offer
     watched: tuple[int, ...]
-    inputs: tuple[Answered, ...]
+    input_names: tuple[str, ...]
     source: str
     table: Table | None = None
     ends: frozenset[str] = frozenset()
@@ -52,10 +50,6 @@ class ClientAlphabet(NamedTuple):
         return next((one for begin, one in events.items() if output.startswith(begin)), "")
 
 
-def _answers(*names: str) -> tuple[Answered, ...]:
-    return tuple(map(Answered, names))
-
-
 _MOVED: Final = frozenset(("COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"))
 _MEMBER: Final = frozenset(
     ("REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", *_MOVED)
@@ -67,7 +61,7 @@ MEMBER: Final = ClientAlphabet(
     "member",
     EVERYTHING,
     (keys.JOIN_GROUP, keys.SYNC_GROUP, keys.HEARTBEAT),
-    _answers(
+    (
         OK,
         "REBALANCE_IN_PROGRESS",
         "UNKNOWN_MEMBER_ID",
@@ -89,7 +83,7 @@ STATIC: Final = MEMBER._replace(
     name="static-member",
     about="a static member of a classic group, who may be fenced (KIP-345)",
     workload="static-member",
-    inputs=_answers(OK, "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID"),
+    input_names=(OK, "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID"),
     source=f"{MEMBER.source}, KIP-345: a fenced member asks nothing more",
     ends=frozenset(("FENCED_INSTANCE_ID",)),
 )
@@ -100,7 +94,7 @@ PRODUCER: Final = ClientAlphabet(
     "transactions",
     FIRST_TRANSACTIONS,
     (keys.INIT_PRODUCER_ID, keys.ADD_PARTITIONS_TO_TXN, keys.PRODUCE, keys.END_TXN),
-    _answers(
+    (
         OK,
         "PRODUCER_FENCED",
         "INVALID_PRODUCER_EPOCH",
@@ -125,7 +119,7 @@ CONSUMER: Final = ClientAlphabet(
     "consumer-member",
     EVERYTHING,
     (keys.CONSUMER_GROUP_HEARTBEAT,),
-    _answers(OK, *sorted(_EPOCH_OVER), *sorted(_MOVED)),
+    (OK, *sorted(_EPOCH_OVER), *sorted(_MOVED)),
     CONSUMER_MEMBER.source,
     CONSUMER_MEMBER,
     mends={JOIN: _MOVED, BEAT: _EPOCH_OVER | _MOVED},
@@ -144,7 +138,7 @@ OFFSETS: Final = ClientAlphabet(
     "committing-member",
     EVERYTHING,
     (keys.OFFSET_FETCH, keys.OFFSET_COMMIT),
-    _answers(
+    (
         OK,
         "UNKNOWN_MEMBER_ID",
         "ILLEGAL_GENERATION",

@@ -43,7 +43,7 @@ def doubts(alphabet: ClientAlphabet, machine: Machine) -> Iterator[Way]:
     _walked(alphabet, machine, step)
     for ways in asked.values():
         if len(ways) > 1:
-            yield from ((*way, one.name) for way in ways.values() for one in alphabet.inputs)
+            yield from ((*way, name) for way in ways.values() for name in alphabet.input_names)
     yield from (wrong.inputs for wrong in judged(alphabet, machine))
 
 
