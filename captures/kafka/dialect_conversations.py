@@ -16,7 +16,7 @@ from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, Framin
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.captured_requests import pending_request
 from barnabas.captures.kafka.pairing.dialect_pairing import Answer, Asked, Pairing, pairing_of
-from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
+from barnabas.captures.kafka.pairing.exchange_builder import Link, Outcome, build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
 from barnabas.plugins import failed
@@ -151,6 +151,5 @@ def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
 def _over(known: _Conversation, pending: Pending, **came: Any) -> Exchange:
     opened = known.opened
     client, broker = opened.comment.get("client", opened.client), opened.comment.get("broker")
-    return build_exchange(
-        pending, opened.connection, client, broker, None, opened.server, proxied=False, **came
-    )
+    link = Link(opened.connection, client, broker, None, opened.server, proxied=False)
+    return build_exchange(pending, link, Outcome(**came))

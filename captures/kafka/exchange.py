@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.columns import COLUMNS, FORMS
 from barnabas.captures.kafka.errors import first_error
 from barnabas.specs.codec import TooLarge
-from barnabas.specs.codec.codegen import Source, dict_of
 from barnabas.specs.dialects.keys import error_in
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.json_forms import json_form
@@ -55,28 +54,16 @@ ALTERED: Final = 64 << 10
 """Bytes of a body of which both forms are kept."""
 
 _UNREAD: Final = object()
-_BODIES: Final = "request_body", "response_body"
 
 
-class Uncut(NamedTuple):
-    """A body where it stands: from `start` in the bytes that came first, if there are any, and to `end`
-    in those of the last packets. Whoever has it keeps these bytes alive."""
+class DecodedBody(NamedTuple):
+    """The fields of a body, or the reason why it can't be decoded. Without a body there is neither."""
 
-    begun: bytes | bytearray
-    data: bytes
-    start: int
-    end: int
+    fields: dict[str, Any] | None
+    reason: str = ""
 
-    def cut(self) -> bytes:
-        """The body itself.
 
-        >>> Uncut(b"", b"abcd", 1, 3).cut(), Uncut(b"ab", b"cd", 1, 1).cut()
-        (b'bc', b'bc')
-        """
-        begun, data, start, end = self
-        if begun:
-            return b"".join((memoryview(begun)[start:], memoryview(data)[:end]))
-        return data[start:end]
+_NO_BODY: Final = DecodedBody(None)
 
 
 @dataclass(slots=True)
@@ -144,11 +131,10 @@ class Exchange:
     were left out for it, and those of which it was found."""
     facts: dict[str, Any] | None = field(default=None, repr=False, compare=False)
     """What checks have read of its bodies, by name: see `barnabas.captures.checks.facts`."""
-    _uncut: dict[str, Uncut] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _request: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
-    _response: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
+    _decoded: dict[Direction, DecodedBody] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
-    _reasons: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def body(self, direction: Direction) -> bytes | None:
         """The body of the request or the response."""
@@ -159,20 +145,6 @@ class Exchange:
         setattr(self, f"{direction}_body", None)
         if direction not in self.too_large:
             self.too_large += (direction,)
-
-    def leave(self, name: str, body: Uncut) -> None:
-        """`request_body` or `response_body` is cut out when somebody asks for it."""
-        self._uncut[name] = body
-        delattr(self, name)
-
-    if not TYPE_CHECKING:  # of a name that does not exist mypy is to say so
-
-        def __getattr__(self, name):
-            body = self._uncut.pop(name, None) if name in _BODIES else None
-            if body is None:
-                raise AttributeError(name, name=name, obj=self)
-            setattr(self, name, body.cut())
-            return getattr(self, name)
 
     @property
     def node(self) -> int | None:
@@ -218,39 +190,39 @@ class Exchange:
     def request(self) -> dict[str, Any] | None:
         """The request's decoded body, with its secrets; None if not kept or undecodable. Exchanges may share
         it: nobody changes it."""
-        if self._request is _UNREAD:
-            self._request = self._decoded("request", self.request_body)
-        return self._request  # type: ignore[no-any-return]
+        return self.decode("request").fields
 
     @property
     def response(self) -> dict[str, Any] | None:
         """The response's decoded body, with its secrets; None if there is none or undecodable."""
-        if self._response is _UNREAD:
-            self._response = self._decoded("response", self.response_body)
-        return self._response  # type: ignore[no-any-return]
+        return self.decode("response").fields
+
+    def decode(self, direction: Direction) -> DecodedBody:
+        """Decode the body of the request or the response, the first time that it is called."""
+        decoded = self._decoded.get(direction)
+        if decoded is None:
+            decoded = self._decoded[direction] = self._decode(direction)
+        return decoded
 
     def known(self, direction: Direction) -> dict[str, Any] | None:
-        """The same of a direction if somebody has asked for it: None if nobody did, too."""
-        found = self._request if direction == "request" else self._response
-        return None if found is _UNREAD else found
+        """Return the decoded body if it was decoded before; else None."""
+        decoded = self._decoded.get(direction)
+        return None if decoded is None else decoded.fields
 
     @property
     def decoded(self) -> bool:
-        """Whether somebody has asked for the decoded bodies: then they cost nothing more."""
-        return self._request is not _UNREAD and self._response is not _UNREAD
+        """Whether both bodies were decoded before: then they cost nothing more."""
+        return len(self._decoded) == len(DIRECTIONS)
 
     @property
     def undecodable(self) -> str:
         """Why a body could not be decoded; empty if both could (this decodes them)."""
-        _ = self.request, self.response
-        if not self._reasons:
-            return ""
-        return "; ".join(f"{direction}: {reason}" for direction, reason in self._reasons.items())
+        reasons = ((direction, self.reason(direction)) for direction in DIRECTIONS)
+        return "; ".join(f"{direction}: {reason}" for direction, reason in reasons if reason)
 
     def reason(self, direction: Direction) -> str:
         """Why that body could not be decoded; empty if it could, or there is none (this decodes it)."""
-        _ = self.request if direction == "request" else self.response
-        return self._reasons.get(direction, "")
+        return self.decode(direction).reason
 
     @property
     def error(self) -> str | None:
@@ -281,33 +253,48 @@ class Exchange:
         anything to say. It shares with the decoded bodies what JSON has as they do. tags: as
         `barnabas.specs.json_forms` has it.
         """
+        names = _COLUMN_NAMES if columns is None else columns
+        row = {name: getattr(self, name) for name in names}
+        for name, form in FORMS.items():
+            if name in row:
+                row[name] = form(row[name])
+        for direction in DIRECTIONS:
+            if row.get(direction) is not None:
+                row[direction] = self._json_body(direction, row[direction], blob, tags)
         if columns is not None:
-            return _maker(tuple(columns))(self, blob, tags)
-        found = _maker(_COLUMN_NAMES)(self, blob, tags)
+            return row
         if self.controller is not None:
-            found["controller"] = self.controller
+            row["controller"] = self.controller
         if self.note:
-            found["note"] = self.note
+            row["note"] = self.note
         if self.sasl:
-            found["sasl"] = self.sasl
+            row["sasl"] = self.sasl
         if self.payload:
-            found["payload"] = self.payload
+            row["payload"] = self.payload
         if self.too_large:
-            found["too_large"] = list(self.too_large)
-        return found
+            row["too_large"] = list(self.too_large)
+        return row
 
-    def _decoded(self, direction: Direction, body: bytes | None) -> dict[str, Any] | None:
+    def _json_body(
+        self, direction: Direction, fields: dict[str, Any], blob: Blob, tags: bool
+    ) -> dict[str, Any]:
+        version = self.version
+        if self.key == API_VERSIONS:
+            version = body_version(self.key, version, direction, self.body(direction) or b"")
+        return json_form(self.key, version, direction, tags)(fields, blob)
+
+    def _decode(self, direction: Direction) -> DecodedBody:
+        body = self.body(direction)
         if body is None or self.key in HEADLESS:
-            return None
+            return _NO_BODY
         try:
             version = body_version(self.key, self.version, direction, body)
-            return _decoder(self.key, version, direction)(body)
+            return DecodedBody(_decoder(self.key, version, direction)(body))
         except TooLarge as problem:
             self.too_large += (direction,)
-            self._reasons[direction] = str(problem)
+            return DecodedBody(None, str(problem))
         except (Malformed, LookupError) as problem:
-            self._reasons[direction] = str(problem)
-        return None
+            return DecodedBody(None, str(problem))
 
 
 @lru_cache(1024)
@@ -326,27 +313,6 @@ def with_bodies(exchange: Exchange) -> Exchange:
     that come before would each read some fields of them."""
     _ = exchange.request, exchange.response
     return exchange
-
-
-@lru_cache(256)
-def _maker(columns: tuple[str, ...]) -> Callable[[Exchange, Blob, bool], dict[str, Any]]:
-    """What makes rows of these columns, as Python source: a loop over them takes twice as long."""
-    source = Source("e", "blob", "tags", body=_body_form, **FORMS)
-    values = {name: f"{name}(e.{name})" if name in FORMS else f"e.{name}" for name in columns}
-    bodies = {n: f"body(e, {n!r}, e.{n}, blob, tags)" for n in columns if n in DIRECTIONS}
-    source.emit(f"return {dict_of(values | bodies)}")
-    return source.compile("row(e, blob, tags):", f"row of {', '.join(columns)}")
-
-
-def _body_form(
-    exchange: Exchange, direction: Direction, value: dict[str, Any] | None, blob: Blob, tags: bool
-) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    version = exchange.version
-    if exchange.key == API_VERSIONS:
-        version = body_version(API_VERSIONS, version, direction, exchange.body(direction) or b"")
-    return json_form(exchange.key, version, direction, tags)(value, blob)
 
 
 def body_version(key: int, version: int, direction: Direction, body: bytes) -> int:

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 from barnabas.captures.kafka.notes import WITHHELD
-from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
+from barnabas.captures.kafka.pairing.exchange_builder import (
+    UNANSWERED,
+    Link,
+    Outcome,
+    build_exchange,
+)
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.actions import Abort, Action, Cut, Done, Say, Send
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.rules.rule import SAID
 from barnabas.specs.frames import Direction
-
-
-class ResponseRecord(NamedTuple):
-    """What is recorded of the response to a request. Times are in ns."""
-
-    size: int | None = None
-    body: bytes | None = None
-    came: int | None = None
-    """When the response arrived at the proxy."""
-    left: int | None = None
-    """When it left to the client."""
-    rules: tuple[str, ...] = ()
-    """The rules that fired on it."""
-
-
-NO_RESPONSE: Final = ResponseRecord()
 
 
 class ActionBuffer:
@@ -109,43 +98,37 @@ class ActionBuffer:
         }
         self.cut(direction, at, comment)
         if pending is not None:
-            self.done(pending, ResponseRecord(ingress.size, came=now), WITHHELD)
+            self.done(pending, Outcome(now, None, ingress.size), WITHHELD)
         self.give_up(reason)
 
     def lost(self, direction: Direction, frame: OutgoingFrame, note: str) -> None:
         """Account for an exchange whose request or response will never leave."""
         if frame.pending is None:
             return
-        answer = ResponseRecord(body=frame.response_body, rules=frame.rules)
+        outcome = Outcome(response_body=frame.response_body, rules=frame.rules)
         if direction == "response":
-            answer = answer._replace(size=len(frame.data) - 4, came=frame.arrived)
+            outcome = outcome._replace(received=frame.arrived, response_size=len(frame.data) - 4)
         else:
             frame.pending.sent = 0
-        self.done(frame.pending, answer, note)
+        self.done(frame.pending, outcome, note)
 
-    def done(self, pending: Pending, answer: ResponseRecord = NO_RESPONSE, note: str = "") -> None:
+    def done(self, pending: Pending, outcome: Outcome = UNANSWERED, note: str = "") -> None:
         """Count an exchange that is over, and report it if exchanges are observed."""
         state = self._state
-        left = answer.left
+        left = outcome.answered
         state.tally.note(pending.key, None if left is None else left - pending.arrived)
         state.kept -= len(pending.body or b"")
         if not state.observed:
             pending.body = None
             return
-        exchange = build_exchange(
-            pending,
-            connection=state.number,
-            client_address=state.client,
+        link = Link(
+            state.number,
+            state.client,
             broker=None if state.controller else state.broker,
             controller=state.broker if state.controller else None,
             proxied=state.plan.dialect is None,
-            received=answer.came,
-            answered=left,
-            response_size=answer.size,
-            response_body=answer.body,
-            rules=answer.rules,
-            note=note,
         )
+        exchange = build_exchange(pending, link, outcome._replace(note=note))
         pending.body = None
         if exchange.request_size > state.limits.copy:
             exchange.leave_out("request")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.dialect_pairing import Answer, Asked, Pairing
+from barnabas.captures.kafka.pairing.exchange_builder import Outcome
 from barnabas.captures.kafka.pairing.in_flight import Pending
-from barnabas.proxy.connection.action_buffer import ActionBuffer, ResponseRecord
+from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import Dispatch, is_lost
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
@@ -113,7 +114,7 @@ class DialectHandler:
         note = "response not forwarded: by a rule" if lost else ""
         left = None if lost else max(now, outgoing.delivery.not_before)
         size = len(frame) - 4
-        self.actions.done(pending, ResponseRecord(size, body, now, left, rules), note)
+        self.actions.done(pending, Outcome(now, left, size, body, rules=rules), note)
 
     def _addressed(self, outgoing: OutgoingFrame, answer: Answer) -> bytes | str:
         """An answer's body, with the brokers' addresses replaced; why not, if they can't be."""

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Final
 
 from barnabas.captures.kafka.notes import CUT_OFF
+from barnabas.captures.kafka.pairing.exchange_builder import Outcome
 from barnabas.captures.kafka.pairing.in_flight import Pending
-from barnabas.proxy.connection.action_buffer import ActionBuffer, ResponseRecord
+from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Finish, Left
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import Reply, State
@@ -78,7 +79,7 @@ class Egress:
             else:
                 came = frame.arrived if frame.ordinal >= 0 else None
                 size, body = len(frame.data) - 4, frame.response_body
-                actions.done(frame.pending, ResponseRecord(size, body, came, now, frame.rules))
+                actions.done(frame.pending, Outcome(came, now, size, body, rules=frame.rules))
         message = None if delivery.accounted else frame.message
         if (
             message is not None

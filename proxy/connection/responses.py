@@ -8,10 +8,11 @@ from typing import Any
 from barnabas.captures.kafka.exchange import STRAY, body_version
 from barnabas.captures.kafka.notes import PASSED_OVER, REPEATED
 from barnabas.captures.kafka.pairing import sasl_frames
+from barnabas.captures.kafka.pairing.exchange_builder import Outcome
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.kafka.wording import arrow
 from barnabas.plural import plural
-from barnabas.proxy.connection.action_buffer import ActionBuffer, ResponseRecord
+from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Left
 from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch
@@ -130,7 +131,7 @@ class Responses:
             return
         self.state.pairing.came(pending, now)
         body = None if frame is None else frame[4 + _body(frame, pending)[0] :]
-        self.actions.done(pending, ResponseRecord(self.ingress.size, body, now, now))
+        self.actions.done(pending, Outcome(now, now, self.ingress.size, body))
         self.dispatch.turn(pending, now)
 
     def cut_off(self, note: str, now: int) -> None:

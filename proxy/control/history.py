@@ -226,5 +226,5 @@ def _copy(exchange: Exchange, *, bodies: bool = True) -> Exchange:
     if not bodies:
         copy.leave_out("request")
         copy.leave_out("response")
-    copy._error = exchange.error
+    copy.know(exchange.error)
     return copy

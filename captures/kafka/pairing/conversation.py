@@ -32,7 +32,7 @@ from barnabas.captures.kafka.pairing.captured_requests import (
     opaque_request,
     partial_request,
 )
-from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
+from barnabas.captures.kafka.pairing.exchange_builder import Link, Outcome, build_exchange
 from barnabas.captures.kafka.pairing.fast_pairing import FastPairing
 from barnabas.captures.kafka.pairing.in_flight import LIMIT, Pairing, Pending
 from barnabas.captures.kafka.sasl import Sasl, name_of_user
@@ -74,8 +74,8 @@ class Conversation:
         controller = None
         if opened.comment.get("kind") == "controller":  # of which a broker may have the id
             broker, controller = None, broker
-        self._connection = self.number, client, broker, controller, opened.server, proxied
-        self._fast = FastPairing(*self._connection, self.pairing)
+        self._link = Link(self.number, client, broker, controller, opened.server, proxied)
+        self._fast = FastPairing(self._link, self.pairing)
         self._sasl = None if proxied else Sasl()
         """What is known of the client's authentication; None: the capture, which hides tokens, says it."""
         self._fast.user = name_of_user(opened.comment.get("user"))
@@ -371,15 +371,15 @@ class Conversation:
 
     def _without_response(self, pending: Pending, note: str) -> Exchange:
         """Of a request that has no response."""
-        return build_exchange(pending, *self._connection, note=note)
+        return build_exchange(pending, self._link, Outcome(note=note))
 
     def _with_response(self, pending: Pending, frame: CapturedFrame, **came: Any) -> Exchange:
-        """Of a request and its response, whose body is kept; came: see `build_exchange`."""
+        """Of a request and its response, whose body is kept; came: see `Outcome`."""
         body = frame.data[body_of_response(frame.data, pending) :]
         rules = tuple(facts_of(frame).get("rules", ()))
         return self._responded(pending, frame, response_body=body, rules=rules, **came)
 
     def _responded(self, pending: Pending, frame: CapturedFrame, **came: Any) -> Exchange:
-        """Of a request and its response; came: see `build_exchange`."""
+        """Of a request and its response; came: see `Outcome`."""
         about = {"response_size": len(frame.data), "packet": frame.packet, **came}
-        return build_exchange(pending, *self._connection, **about)
+        return build_exchange(pending, self._link, Outcome(**about))

@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.exchange import Exchange, Uncut
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending
 
 
-def build_exchange(
-    pending: Pending,
-    connection: int,
-    client_address: str,
-    broker: int | None,
-    controller: int | None = None,
-    server_address: str = "",
-    proxied: bool = True,
-    received: int | None = None,
-    answered: int | None = None,
-    response_size: int | None = None,
-    response_body: bytes | None = None,
-    packet: int = 0,
-    uncut: Uncut | None = None,
-    rules: tuple[str, ...] = (),
-    note: str = "",
-    payload: dict[str, str] | None = None,
-) -> Exchange:
-    """What came of a request.
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The connection that an exchange passed on: see `Exchange` for all but `proxied`."""
 
-    `received` is when the response came from the broker, `answered` when it left to the client (ns
-    since the epoch); both are None without a response. `proxied`: whether it is known when the request
-    left. `packet` is the number of its last one in a capture file, `uncut` its body where it is not cut
-    out yet, and `rules` are those that touched it. `controller` is asked in place of a broker.
-    """
+    connection: int
+    client_address: str
+    broker: int | None
+    controller: int | None = None
+    server_address: str = ""
+    proxied: bool = True
+    """Whether it is known when a request left for the broker."""
+
+
+class Outcome(NamedTuple):
+    """What came of a request. Times are ns since the epoch."""
+
+    received: int | None = None
+    """When the response came from the broker; None: no response."""
+    answered: int | None = None
+    """When the response left to the client; None: it did not."""
+    response_size: int | None = None
+    response_body: bytes | None = None
+    packet: int = 0
+    """Number of the response's last packet in a capture file."""
+    rules: tuple[str, ...] = ()
+    """Rules that fired on the response."""
+    note: str = ""
+    payload: dict[str, str] | None = None
+    """Hashes that stand for the response's payload, by path."""
+
+
+UNANSWERED: Final = Outcome()
+"""No response, and nothing to say of it."""
+
+
+def build_exchange(pending: Pending, link: Link, outcome: Outcome = UNANSWERED) -> Exchange:
+    """Make the exchange of a request on a connection, and of what came of it."""
+    received, answered, response_size, response_body, packet, rules, note, payload = outcome
     arrived, sent, begun = pending.arrived, pending.sent, pending.begun
     if begun <= sent:
         begun = 0
@@ -42,10 +58,10 @@ def build_exchange(
     # by their places: this is done for every exchange of a capture, and names cost as much as all else
     exchange = Exchange(
         arrived,
-        connection,
-        client_address,
+        link.connection,
+        link.client_address,
         pending.client_id,
-        broker,
+        link.broker,
         pending.key,
         pending.version,
         pending.correlation_id,
@@ -63,17 +79,12 @@ def build_exchange(
         pending.packet,
         packet,
         pending.ordinal,
-        server_address,
+        link.server_address,
         pending.request_place,
         pending.response_place,
         begun,
-        sent if proxied else None,
+        sent if link.proxied else None,
     )
-    if pending.uncut is not None:
-        exchange.leave("request_body", pending.uncut)
-    if uncut is not None:
-        exchange.leave("response_body", uncut)
     exchange.request_left = pending.left
-    if controller is not None:
-        exchange.controller = controller
+    exchange.controller = link.controller
     return exchange

@@ -10,11 +10,11 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
-from barnabas.captures.kafka.exchange import Exchange, Uncut
+from barnabas.captures.kafka import notes
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT, Framing
-from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.captured_requests import reach_of_head
-from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
+from barnabas.captures.kafka.pairing.exchange_builder import Link, Outcome, build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.captures.tcp.events import Chunk
 from barnabas.specs.frames import RequestHead
@@ -27,11 +27,6 @@ _SAME: Final = 12
 """Bytes before those that requests of a kind have in common."""
 _LEAST: Final = 9
 """Bytes of a response that show where its body begins."""
-_SHARE: Final = 2
-"""A frame that is at least such a part of the chunk that it ends in is not cut out of it until somebody
-asks: so what is kept alive for its sake is at most that many times as much, and what came before."""
-_SMALL: Final = 4096
-"""A smaller one is cut out at once: to note where it stands takes longer."""
 
 
 class _Kind(NamedTuple):
@@ -54,19 +49,10 @@ class _Kind(NamedTuple):
 class FastPairing:
     """What the hot path knows of a connection."""
 
-    __slots__ = ("_connection", "_kinds", "_pairing", "user")
+    __slots__ = ("_kinds", "_link", "_pairing", "user")
 
-    def __init__(
-        self,
-        number: int,
-        client: str,
-        broker: int | None,
-        controller: int | None,
-        server: str,
-        proxied: bool,
-        pairing: Pairing,
-    ) -> None:
-        self._connection = number, client, broker, controller, server, proxied
+    def __init__(self, link: Link, pairing: Pairing) -> None:
+        self._link = link
         self._pairing = pairing
         self._kinds: dict[int, _Kind] = {}
         self.user: str | None = None
@@ -94,10 +80,11 @@ class FastPairing:
         """Enter requests among those that wait; returns the exchanges of those that nobody answers."""
         found: list[Exchange] = []
         _, _, _, ts, data, _, packet = chunk
+        unanswered = Outcome(note=notes.UNANSWERED)
         find, enter = self._kinds.get, self._pairing.waiting.append
         ordinal, place, user = framing.ordinal, framing.found, self.user
         # positions count from the first byte of `data`: a frame that has begun is before it
-        end, large = len(data), max(len(data) // _SHARE, _SMALL)
+        end = len(data)
         head, before = (begun, len(begun)) if begun else (data, 0)
         at, last = -before, len(head) - before - _SAME
         while at <= last:
@@ -111,15 +98,11 @@ class FastPairing:
             if at + reach > behind or head[first + _SAME : first + reach] != same:
                 break
             pending = Pending(correlation_id, key, version, client_id, size, ts, ts)
-            if size < large and not before:
-                pending.body = data[at + body : behind]
-            else:
-                uncut = Uncut(begun if before else b"", data, first + body, behind)
-                if size < large:
-                    pending.body = uncut.cut()
-                else:
-                    pending.uncut = uncut
+            if before:
+                pending.body = _joined(begun, first + body, data, behind)
                 head, before, last = data, 0, end - _SAME
+            else:
+                pending.body = data[at + body : behind]
             if user:
                 pending.user = user
             pending.packet = packet
@@ -128,7 +111,7 @@ class FastPairing:
             if answered:
                 enter(pending)
             else:
-                found.append(build_exchange(pending, *self._connection, note=UNANSWERED))
+                found.append(build_exchange(pending, self._link, unanswered))
             ordinal += 1
             place += 1
             at = behind
@@ -142,9 +125,9 @@ class FastPairing:
         found: list[Exchange] = []
         _, _, _, ts, data, _, packet = chunk
         pairing, waiting, find = self._pairing, self._pairing.waiting, self._kinds.get
-        connection = self._connection
+        link = self._link
         place = framing.found
-        end, large = len(data), max(len(data) // _SHARE, _SMALL)
+        end = len(data)
         head, before = (begun, len(begun)) if begun else (data, 0)
         at, last = -before, len(head) - before - _LEAST
         while waiting and at <= last:
@@ -161,21 +144,22 @@ class FastPairing:
                 start += 1
             if pending.correlation_id != correlation_id or start - before > behind:
                 break
-            body, kept = None, None
-            if size < large and not before:
-                body = data[start:behind]
-            else:
-                kept = Uncut(begun if before else b"", data, start, behind)
-                if size < large:
-                    body, kept = kept.cut(), None
+            if before:
+                body = _joined(begun, start, data, behind)
                 head, before, last = data, 0, end - _LEAST
+            else:
+                body = data[start:behind]
             waiting.popleft()
             pending.begun, pairing.latest = pairing.latest, ts
             pending.response_place = place
-            exchange = build_exchange(pending, *connection, ts, ts, size, body, packet, kept)
-            found.append(exchange)
+            found.append(build_exchange(pending, link, Outcome(ts, ts, size, body, packet)))
             place += 1
             at = behind
         framing.ordinal += place - framing.found
         framing.found = place
         return found, at
+
+
+def _joined(begun: bytearray, start: int, data: bytes, end: int) -> bytes:
+    """Return the bytes from `start` of what came first to `end` of what came last."""
+    return b"".join((memoryview(begun)[start:], memoryview(data)[:end]))

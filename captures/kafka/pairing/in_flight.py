@@ -9,8 +9,6 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.captures.kafka.exchange import Uncut
-
 LIMIT: Final = 10_000
 """How many requests may wait on one connection; clients send 5 to 1,000,000, and mean the 5."""
 
@@ -52,8 +50,6 @@ class Pending:
     request_place: int = -1
     response_place: int = -1
     """See `Exchange`."""
-    uncut: Uncut | None = None
-    """The body, if it is not in `body`."""
     left: bytes | None = None
     """See `Exchange.request_left`."""
 

@@ -52,9 +52,9 @@ def test_what_cannot_be_decided_does_not_pass() -> None:
 def test_bodies_are_decoded_only_if_they_are_asked_for() -> None:
     one = exchange(response_body=b"?")
     assert exchange_filter("api == 'Metadata'")(one)
-    assert one._reasons == {}
+    assert one._decoded == {}
     assert not exchange_filter("response.brokers")(one)
-    assert set(one._reasons) == {"response"}
+    assert set(one._decoded) == {"response"}
 
 
 @pytest.mark.parametrize(

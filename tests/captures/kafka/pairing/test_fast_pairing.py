@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable
 from random import Random
 from typing import Any, Final
-from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.exchange import Exchange, Uncut
-from barnabas.captures.kafka.pairing import fast_pairing
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.pairing.conversation import Conversation
 from barnabas.captures.tcp.bytes_needed import BytesNeeded, Needs
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
@@ -107,15 +106,10 @@ def every(exchange: Exchange) -> tuple[Any, ...]:
     return tuple(getattr(exchange, one.name) for one in fields if not one.name.startswith("_"))
 
 
-@given(
-    seed=st.integers(0, 2**32),
-    rare=st.sampled_from((0.0, 0.05, 0.4)),
-    small=st.sampled_from((0, fast_pairing._SMALL)),
-)
-def test_the_same_exchanges_as_with_care(seed: int, rare: float, small: int) -> None:
+@given(seed=st.integers(0, 2**32), rare=st.sampled_from((0.0, 0.05, 0.4)))
+def test_the_same_exchanges_as_with_care(seed: int, rare: float) -> None:
     events = conversation(Random(seed), rare)
-    with mock.patch.object(fast_pairing, "_SMALL", small):
-        assert found(events, careful=False) == found(events, careful=True)
+    assert found(events, careful=False) == found(events, careful=True)
 
 
 def test_what_is_usual_needs_no_care(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,18 +139,6 @@ def test_a_header_that_only_the_next_frame_completes_is_read_with_care() -> None
     assert found(events, careful=False) == found(events, careful=True)
 
 
-def test_a_body_is_cut_out_when_it_is_asked_for() -> None:
-    exchange, same = (Exchange(0, 1, "", "a", 1, 3, 1, 0, 0) for _ in range(2))
-    exchange.leave("request_body", Uncut(bytearray(b"..as"), b"ked..", 2, 3))
-    exchange.leave("response_body", Uncut(b"", b"..answered", 2, 10))
-    same.request_body, same.response_body = b"asked", b"answered"
-    assert dataclasses.replace(exchange) == same
-    assert exchange == same
-    assert type(exchange.request_body) is bytes
-    with pytest.raises(AttributeError, match="request_bodies"):
-        _ = exchange.request_bodies  # type: ignore[attr-defined]
-
-
 def test_what_a_frame_needs_is_demanded() -> None:
     needs: Needs = {"request": BytesNeeded(), "response": BytesNeeded()}
     conversations = Conversations()
@@ -184,7 +166,4 @@ def test_a_small_body_keeps_no_large_chunk_alive() -> None:
     for event in events:
         list(conversations.event(event))
     waiting = conversations._open[1].pairing.waiting
-    kept = [len(one.uncut[0]) + len(one.uncut[1]) <= 3 * one.size for one in waiting if one.uncut]
-    assert kept
-    assert all(kept)
-    assert len(kept) < len(waiting)
+    assert [sys.getsizeof(one.body) <= one.size + 64 for one in waiting] == [True] * 6
