@@ -8,7 +8,7 @@ capture are read as the one file that they would have been.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -123,55 +123,16 @@ class CaptureReader:
         ]
 
     def __iter__(self) -> Iterator[Event]:
-        self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0
-        self.left_out, self.linked, self.missing = Counter(), {}, {}
-        before: Segment | None = None
-        self.tls, self.keys = Seen(), KeyLog()
-        if self._given_keys is not None:
-            self.keys.update(self._given_keys)
-        section: SectionReader | None = None
-        damaged: CaptureError | None = None
-        self.numbered = number = told = 0
+        self._reset()
         files = OpenFiles()
+        damaged: CaptureError | None = None
+        told = 0
         try:
             for block in self._blocks(files):
-                if number >= told:
-                    told = number + _TOLD
-                    self.position, self.numbered = files.position, number
-                if isinstance(block, Run):
-                    if section is not None:
-                        yield from section.run(block, self.packets, number + 1)
-                    number += len(block.places)
-                elif isinstance(block, Packet):
-                    number += 1
-                    if section is not None:
-                        yield from section.packet(block, self.packets, number)
-                elif isinstance(block, Statistics):
-                    self.notes += [Note(block.ts_ns, document(text)) for text in block.comments]
-                elif isinstance(block, Section):
-                    meta = meta_of(block)
-                    ours = bool(meta)
-                    segment, last = segment_of(meta), before
-                    before = segment
-                    if segment and last and segment.capture == last.capture:
-                        yield from self._next(last, segment, meta)
-                        continue
-                    if segment and segment.number > 1:
-                        self._begins_with(segment, meta)
-                    # files of others that were put one behind the other go on where they ended
-                    if section is None or ours or section.ours:
-                        if section is not None:
-                            yield from section.end()
-                            self._goes_on(meta)
-                        base = 0 if section is None else section.highest
-                        decryption = Decryption(self.keys, self.tls, self.left_out)
-                        section = SectionReader(ours, base, self.left_out, decryption, self.linked)
-                elif isinstance(block, Secrets):
-                    self.keys.add(block.key_log)
-                elif isinstance(block, Other):
-                    number += block.kind in NUMBERED
-                elif isinstance(block, Truncated):
-                    self.truncated = True
+                if self._number >= told:
+                    told = self._number + _TOLD
+                    self.position, self.numbered = files.position, self._number
+                yield from self._events(block)
             self.position = files.position
         # what waits for something behind it comes first
         except CaptureError as problem:
@@ -182,11 +143,66 @@ class CaptureReader:
         finally:
             files.close()
         self.packets.fragments.end()
-        self.numbered = number
-        if section is not None:
-            yield from section.end()
+        self.numbered = self._number
+        if self._section is not None:
+            yield from self._section.end()
         if damaged is not None:
             raise damaged
+
+    def _reset(self) -> None:
+        """Forget what was found when it was read before."""
+        self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0
+        self.left_out, self.linked, self.missing = Counter(), {}, {}
+        self.tls, self.keys = Seen(), KeyLog()
+        if self._given_keys is not None:
+            self.keys.update(self._given_keys)
+        self._segment: Segment | None = None
+        """The segment that is being read."""
+        self._section: SectionReader | None = None
+        self._number = self.numbered = 0
+        """Packets and other numbered blocks up to the present one."""
+
+    def _events(self, block: Block | Run) -> Iterable[Event]:
+        """Take a block, and return the events that it brings."""
+        section = self._section
+        if isinstance(block, Run):
+            first = self._number + 1
+            self._number += len(block.places)
+            return () if section is None else section.run(block, self.packets, first)
+        if isinstance(block, Packet):
+            self._number += 1
+            return () if section is None else section.packet(block, self.packets, self._number)
+        if isinstance(block, Section):
+            return self._begin(block)
+        if isinstance(block, Statistics):
+            self.notes += [Note(block.ts_ns, document(text)) for text in block.comments]
+        elif isinstance(block, Secrets):
+            self.keys.add(block.key_log)
+        elif isinstance(block, Other):
+            self._number += block.kind in NUMBERED
+        elif isinstance(block, Truncated):
+            self.truncated = True
+        return ()
+
+    def _begin(self, block: Section) -> Iterator[Event]:
+        """Begin a section: the next segment of the capture that is being read, or another capture."""
+        meta = meta_of(block)
+        last, segment = self._segment, segment_of(meta)
+        self._segment = segment
+        if segment and last and segment.capture == last.capture:
+            yield from self._next(last, segment, meta)
+            return
+        if segment and segment.number > 1:
+            self._begins_with(segment, meta)
+        before, base = self._section, 0
+        if before is not None:
+            if not meta and not before.ours:
+                return  # files of others that were put one behind the other go on where they ended
+            yield from before.end()
+            self._goes_on(meta)
+            base = before.highest
+        decryption = Decryption(self.keys, self.tls, self.left_out)
+        self._section = SectionReader(bool(meta), base, self.left_out, decryption, self.linked)
 
     def beginning(self) -> int:
         """When the first packet was captured, in ns; 0 if there is none. Raises OSError, CaptureError."""

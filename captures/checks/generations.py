@@ -60,35 +60,30 @@ class Generations(Groups):
 
     def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
         if seen.key == JOIN_GROUP:
-            yield from self._joined(seen, group)
+            yield from (self._refused if seen.error else self._joined)(seen, group)
         elif seen.key == LEAVE_GROUP:
             yield from self._left(seen, group)
         else:
             yield from self._told(seen, group)
 
+    def _refused(self, seen: Answered, group: Group) -> Iterator[Cause]:
+        """A JoinGroup was answered with an error."""
+        request = seen.request
+        if seen.error == MEMBER_ID_REQUIRED:
+            self._asked[seen.group, seen.response["member_id"]] = request.get("reason") or ""
+        elif seen.error == UNKNOWN_MEMBER_ID:
+            yield from self._gone(seen, group, request["member_id"], EXPIRED)
+
     def _joined(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
         exchange, name, request, response, end, *_ = seen
         member, reason = response["member_id"], request.get("reason") or ""
-        if seen.error:
-            if seen.error == MEMBER_ID_REQUIRED:
-                self._asked[name, member] = reason
-            elif seen.error == UNKNOWN_MEMBER_ID:
-                yield from self._gone(seen, group, request["member_id"], EXPIRED)
-            return
-        number = response["generation_id"]
-        now = group.now
+        number, now = response["generation_id"], group.now
         if now is not None and number < now.number:
             return  # overtaken on its way by a later one
         if now is None or number > now.number:
             if now is not None:
                 yield now.ended()
-            protocol = response.get("protocol_name") or ""
-            last, now = now, Generation(name, number, seen.type, protocol, seen.ts, group.pending)
-            if last is not None:
-                now.follows(last, group.members)
-            group.now, group.pending = now, Weighed()
-            group.before, group.listed = group.listed, set()
-            group.listed_weight = weight(group.before)
+            now = _next_generation(seen, group)
         static = now.joined and seen.ts > now.joins[0].end
         before = group.member(member, group.before)
         asked = self._asked.pop((name, member), None)
@@ -183,11 +178,30 @@ class Generations(Groups):
         elif seen.error == UNKNOWN_MEMBER_ID:
             yield from self._gone(seen, group, request["member_id"], EXPIRED)
         elif seen.key == SYNC_GROUP and not seen.error and group.now is not None:
-            now = group.now
-            if request["generation_id"] == now.number:
-                now.assigned = max(now.assigned or 0, end)
-                if seen.response.get("members"):  # of a dialect whose groups have no leader
-                    yield from self._members(seen, group, now)
-                if not now.joined:
-                    now.joined = True
-                    yield now
+            yield from self._synced(seen, group, group.now)
+
+    def _synced(
+        self, seen: Answered, group: Group, now: Generation
+    ) -> Iterator[Cause | Generation]:
+        """A member has its assignment."""
+        if seen.request["generation_id"] == now.number:
+            now.assigned = max(now.assigned or 0, seen.end)
+            if seen.response.get("members"):  # of a dialect whose groups have no leader
+                yield from self._members(seen, group, now)
+            if not now.joined:
+                now.joined = True
+                yield now
+
+
+def _next_generation(seen: Answered, group: Group) -> Generation:
+    """Make the generation that a JoinGroup names the present one of its group."""
+    protocol = seen.response.get("protocol_name") or ""
+    number = seen.response["generation_id"]
+    last = group.now
+    now = Generation(seen.group, number, seen.type, protocol, seen.ts, group.pending)
+    if last is not None:
+        now.follows(last, group.members)
+    group.now, group.pending = now, Weighed()
+    group.before, group.listed = group.listed, set()
+    group.listed_weight = weight(group.before)
+    return now

@@ -44,7 +44,7 @@ def member_epochs(_: NoSettings) -> See:
         seen = Answered.of(exchange) if exchange.key in GROUP_TYPES else None
         if seen is None:
             return
-        asked, epoch = seen.request["member_epoch"], seen.response["member_epoch"]
+        asked = seen.request["member_epoch"]
         what, answer = event(asked), exchange.error or NONE
         key = (seen.group, seen.response["member_id"] or seen.request["member_id"])
         member = members.get(key)
@@ -56,24 +56,29 @@ def member_epochs(_: NoSettings) -> See:
         following = CONSUMER_MEMBER.step(member.state, what, answer)
         if exchange.ts > member.since:
             yield from _judged(exchange, member, asked, following)
-        if following is None:
-            if exchange.connection != member.evidence.connection:
-                member.enter(member.state, seen)  # now it is told on this connection
-            return
-        if following == JOINED and answer == NONE:
-            if 0 < epoch < asked:
-                yield Finding(
-                    "error",
-                    f"group {member.group}: the broker answered member {member.id} with epoch "
-                    f"{epoch}, lower than its {asked}",
-                    "Member epochs only grow: the coordinator has lost the group's state.",
-                    (member.evidence, evidence(exchange)),
-                )
-            member.epoch = epoch
-        if following != member.state or answer == NONE:
-            member.enter(following, seen)
+        if following is not None:
+            yield from _step(seen, member, following, answer)
+        elif exchange.connection != member.evidence.connection:
+            member.enter(member.state, seen)  # now it is told on this connection
 
     return see
+
+
+def _step(seen: Answered, member: _Member, following: str, answer: str) -> Iterator[Finding]:
+    """Take a step that the table has."""
+    asked, epoch = seen.request["member_epoch"], seen.response["member_epoch"]
+    if following == JOINED and answer == NONE:
+        if 0 < epoch < asked:
+            yield Finding(
+                "error",
+                f"group {member.group}: the broker answered member {member.id} with epoch {epoch}, "
+                f"lower than its {asked}",
+                "Member epochs only grow: the coordinator has lost the group's state.",
+                (member.evidence, evidence(seen.exchange)),
+            )
+        member.epoch = epoch
+    if following != member.state or answer == NONE:
+        member.enter(following, seen)
 
 
 def _judged(

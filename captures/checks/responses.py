@@ -11,7 +11,6 @@ from barnabas.captures.checks.finding import (
     Evidence,
     Finding,
     NoSettings,
-    See,
     answered,
     evidence,
 )
@@ -32,14 +31,17 @@ class _Ended(NamedTuple):
     evidence: Evidence
 
 
-def responses(_: NoSettings) -> See:
-    """Responses in another order than their requests, without one, and requests passed over."""
-    latest: Memory[int, _Ended] = Memory()
-    """By connection: the answered request that was sent last."""
-    given_up: Memory[int, _Ended] = Memory()
-    """By connection: the request without a response that was sent last."""
+class _Responses:
+    """Finds responses out of order or without a request, and requests without a response."""
 
-    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+    def __init__(self, _: NoSettings) -> None:
+        self._latest: Memory[int, _Ended] = Memory()
+        """By connection: the answered request that was sent last."""
+        self._given_up: Memory[int, _Ended] = Memory()
+        """By connection: the request without a response that was sent last."""
+
+    def __call__(self, exchange: Exchange, context: Context) -> Iterator[Finding]:
+        """See an exchange."""
         if exchange.key == STRAY:
             yield _stray(exchange)
             return
@@ -53,28 +55,30 @@ def responses(_: NoSettings) -> See:
             exchange.losses,
             evidence(exchange),
         )
-        before = latest.get(exchange.connection)
-        if end is None:
-            if not _expects(exchange):
-                return
-            if before is None or before.ordinal < mine.ordinal:
-                given_up[exchange.connection] = mine
-            elif before.losses == mine.losses:
-                yield _passed_over(mine, before)
-            return
-        waits = given_up.get(exchange.connection)
+        if end is not None:
+            yield from self._answered(exchange.connection, mine)
+        elif _expects(exchange):
+            yield from self._unanswered(exchange.connection, mine)
+
+    def _unanswered(self, connection: int, mine: _Ended) -> Iterator[Finding]:
+        before = self._latest.get(connection)
+        if before is None or before.ordinal < mine.ordinal:
+            self._given_up[connection] = mine
+        elif before.losses == mine.losses:
+            yield _passed_over(mine, before)
+
+    def _answered(self, connection: int, mine: _Ended) -> Iterator[Finding]:
+        before, waits = self._latest.get(connection), self._given_up.get(connection)
         if waits is not None and waits.ordinal < mine.ordinal:
-            del given_up[exchange.connection]
+            del self._given_up[connection]
             if waits.losses == mine.losses:
                 yield _passed_over(waits, mine)
         # behind a gap requests are numbered anew
         if before is None or before.losses != mine.losses or before.ordinal <= mine.ordinal:
-            latest[exchange.connection] = mine
+            self._latest[connection] = mine
         # what a proxy sent on changed stands behind the others of its packet: there time decides
         elif mine.end > before.end or mine.packet == before.packet:
             yield _overtaken(mine, before)
-
-    return see
 
 
 def _stray(exchange: Exchange) -> Finding:
@@ -116,7 +120,7 @@ def _expects(exchange: Exchange) -> bool:
 
 
 CHECK: Final = Check(
-    "responses", NoSettings(), responses,
+    "responses", NoSettings(), _Responses,
     "responses out of order or without a request; requests without a response",
     "all APIs but Produce with acks=0; KafkaProtocol guide, Network; Java's InFlightRequests",
 )  # fmt: skip

@@ -170,28 +170,9 @@ def _next(exchange: Exchange, one: Place, seen: _Seen) -> Iterator[Finding]:
     ahead = (base - sequence.next) % MODULUS
     again = sequence.find(base)
     if 0 < ahead < HALF and seen.ended.all_before(exchange):
-        before = sequence.batches[-1].evidence if sequence.batches else None
-        yield Finding(
-            "error",
-            f"{who} skipped {ahead} sequence numbers: {sequence.next} was expected, {base} was "
-            "sent",
-            "The broker rejects all that follows (OUT_OF_ORDER_SEQUENCE_NUMBER): records were "
-            "lost on the way, or sent in another order than they were numbered.",
-            (before, mine) if before else (mine,),
-        )
-    elif again and again.until is not None and again.evidence and exchange.ts > again.until:
-        finding = Finding(
-            "warning",
-            f"{who} sent sequence {base} again after it had been acknowledged",
-            "A broker detects such a duplicate only among the last 5 batches of the partition: look for "
-            "what sends requests twice, or delays acknowledgements beyond the client's timeout.",
-            (again.evidence, mine),
-        )
-        # whoever gives up waiting for a response closes the connection
-        if seen.ended.used_since(again.evidence.connection, exchange.ts):
-            yield finding
-        else:
-            seen.unheard.keep(again.evidence.connection, finding)
+        yield _skipped(base, sequence, who, mine)
+    elif again is not None:
+        yield from _repeated(again, seen, who, mine)
     if one.error == OUT_OF_ORDER_SEQUENCE_NUMBER:
         yield from _refused(base, sequence, who, mine)
     taken = one.error in TAKEN
@@ -204,6 +185,35 @@ def _next(exchange: Exchange, one: Place, seen: _Seen) -> Iterator[Finding]:
     if ahead < HALF:
         sequence.next = follows(last)
     seen.known[place] = sequence
+
+
+def _skipped(base: int, sequence: _Sequence, who: str, mine: Evidence) -> Finding:
+    before = sequence.batches[-1].evidence if sequence.batches else None
+    count = (base - sequence.next) % MODULUS
+    return Finding(
+        "error",
+        f"{who} skipped {count} sequence numbers: {sequence.next} was expected, {base} was sent",
+        "The broker rejects all that follows (OUT_OF_ORDER_SEQUENCE_NUMBER): records were "
+        "lost on the way, or sent in another order than they were numbered.",
+        (before, mine) if before else (mine,),
+    )
+
+
+def _repeated(again: _Batch, seen: _Seen, who: str, mine: Evidence) -> Iterator[Finding]:
+    if again.until is None or again.evidence is None or mine.ts <= again.until:
+        return
+    finding = Finding(
+        "warning",
+        f"{who} sent sequence {again.base} again after it had been acknowledged",
+        "A broker detects such a duplicate only among the last 5 batches of the partition: look for "
+        "what sends requests twice, or delays acknowledgements beyond the client's timeout.",
+        (again.evidence, mine),
+    )
+    # whoever gives up waiting for a response closes the connection
+    if seen.ended.used_since(again.evidence.connection, mine.ts):
+        yield finding
+    else:
+        seen.unheard.keep(again.evidence.connection, finding)
 
 
 def _refused(base: int, sequence: _Sequence, who: str, mine: Evidence) -> Iterator[Finding]:

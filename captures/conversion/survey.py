@@ -90,26 +90,30 @@ class Survey:
             self._name(exchange)
         elif not self.selection.connection(number):
             return
-        opening = self._openings[number]
+        opening = number, self._openings[number]
         if wanted and (way := partial_of(exchange.note)):
-            self.arrived.setdefault((number, opening, way), Spans()).partial = exchange.key
+            self.arrived.setdefault((*opening, way), Spans()).partial = exchange.key
         if exchange.request_place >= 0:
-            verdict = self._verdict(exchange, "request") if wanted else DROPPED
-            spans = self.arrived[number, opening, "request"]
-            spans.verdicts[exchange.request_place] = verdict
-            if wanted and exchange.user != self._users.get((number, opening)):
-                self._users[number, opening] = exchange.user
-                spans.users[exchange.request_place] = exchange.user
-            if wanted and exchange.sasl:
-                spans.sasl[exchange.request_place] = exchange.sasl
+            self._judge_request(exchange, opening, wanted=wanted)
         verdict = self._verdict(exchange, "response") if wanted else DROPPED
         if exchange.response_place >= 0:
-            spans = self.arrived[number, opening, "response"]
+            spans = self.arrived[*opening, "response"]
             spans.verdicts[exchange.response_place] = verdict
             if exchange.begun:
                 spans.begun[exchange.response_place] = exchange.begun
         elif exchange.response_packet:
             self.replies[exchange.response_packet] = verdict
+
+    def _judge_request(self, exchange: Exchange, opening: tuple[int, int], *, wanted: bool) -> None:
+        place, spans = exchange.request_place, self.arrived[*opening, "request"]
+        if not wanted:
+            spans.verdicts[place] = DROPPED
+            return
+        spans.verdicts[place] = self._verdict(exchange, "request")
+        if exchange.user != self._users.get(opening):
+            self._users[opening] = spans.users[place] = exchange.user
+        if exchange.sasl:
+            spans.sasl[place] = exchange.sasl
 
     def _name(self, exchange: Exchange) -> None:
         if self.context is not None:

@@ -62,37 +62,18 @@ class _Body(NamedTuple):
     def read(self, kind: int, interfaces: list[Interface]) -> Block:
         if kind in (ENHANCED, _OBSOLETE):
             # the obsolete Packet Block counts drops where the newer one's interface goes on
-            index, high, low, captured, _ = self.fields("5I" if kind == ENHANCED else "Hxx4I")
-            on = self.interface(interfaces, index)
-            end = 20 + captured
-            if end > len(self.data):
-                raise self.fault(12, f"{captured} bytes of packet in a shorter block")
-            options = self.options(end + (-end & 3))
-            time = on.time(high << 32 | low)
-            comments = self.comments(options)
-            return Packet(time, on.linktype, self.data[20:end], comments, self.offset)
+            return self.packet("5I" if kind == ENHANCED else "Hxx4I", interfaces)
         if kind == SIMPLE:
             (original,) = self.fields("I")
             on = self.interface(interfaces, 0)
             end = 4 + min(original, on.snaplen or original)
             return Packet(0, on.linktype, self.data[4:end], (), self.offset)
         if kind == STATISTICS:
-            index, high, low = self.fields("3I")
-            on = self.interface(interfaces, index)
-            options = self.options(12)
-            drops = [self.integer("Q", value) for code, value in options if code == ISB_IFDROP]
-            drop = drops[0] if drops else None
-            return Statistics(on.time(high << 32 | low), self.comments(options), drop, self.offset)
+            return self.statistics(interfaces)
         if kind == INTERFACE:
             return self.described(len(interfaces))
         if kind == SECTION:
-            _, major, _, _ = self.fields("IHHq")
-            if major != 1:
-                raise self.fault(4, f"pcapng version {major}, not 1")
-            options = self.options(16)
-            names = [value for code, value in options if code == SHB_USERAPPL]
-            name = names[0].decode(errors="replace") if names else ""
-            return Section(self.comments(options), name, self.offset)
+            return self.section()
         if kind == _SECRETS:
             secrets, length = self.fields("2I")
             if length > len(self.data) - 8:
@@ -100,6 +81,34 @@ class _Body(NamedTuple):
             if secrets == _TLS_KEY_LOG:
                 return Secrets(self.data[8 : 8 + length], self.offset)
         return Other(kind, self.offset)
+
+    def packet(self, layout: str, interfaces: list[Interface]) -> Packet:
+        index, high, low, captured, _ = self.fields(layout)
+        on = self.interface(interfaces, index)
+        end = 20 + captured
+        if end > len(self.data):
+            raise self.fault(12, f"{captured} bytes of packet in a shorter block")
+        options = self.options(end + (-end & 3))
+        time = on.time(high << 32 | low)
+        comments = self.comments(options)
+        return Packet(time, on.linktype, self.data[20:end], comments, self.offset)
+
+    def statistics(self, interfaces: list[Interface]) -> Statistics:
+        index, high, low = self.fields("3I")
+        on = self.interface(interfaces, index)
+        options = self.options(12)
+        drops = [self.integer("Q", value) for code, value in options if code == ISB_IFDROP]
+        drop = drops[0] if drops else None
+        return Statistics(on.time(high << 32 | low), self.comments(options), drop, self.offset)
+
+    def section(self) -> Section:
+        _, major, _, _ = self.fields("IHHq")
+        if major != 1:
+            raise self.fault(4, f"pcapng version {major}, not 1")
+        options = self.options(16)
+        names = [value for code, value in options if code == SHB_USERAPPL]
+        name = names[0].decode(errors="replace") if names else ""
+        return Section(self.comments(options), name, self.offset)
 
     def described(self, count: int) -> Interface:
         if count >= _INTERFACE_LIMIT:

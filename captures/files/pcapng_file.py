@@ -36,12 +36,7 @@ def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
     Raises CaptureError and whatever `file` raises.
     """
     size = _size(file)
-    window = ReadBuffer(file)
-    if not window.has(1):
-        raise CaptureError(0, "the file is empty")
-    window.has(AROUND)
-    if not MAGIC.startswith(window.data[:4]):
-        raise CaptureError(0, "not a pcapng file")
+    window = _opened(file)
     order, layout = "<", LAYOUTS["<"]
     interfaces: list[Interface] = []
     while window.has(AROUND):
@@ -70,6 +65,16 @@ def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
             yield block
     if window.at < len(window.data):
         yield Truncated(window.before + window.at)
+
+
+def _opened(file: io.BufferedIOBase) -> ReadBuffer:
+    window = ReadBuffer(file)
+    if not window.has(1):
+        raise CaptureError(0, "the file is empty")
+    window.has(AROUND)
+    if not MAGIC.startswith(window.data[:4]):
+        raise CaptureError(0, "not a pcapng file")
+    return window
 
 
 def _run(window: ReadBuffer, layout: Layout, interfaces: list[Interface]) -> Run | None:

@@ -261,19 +261,22 @@ class Exchange:
         for direction in DIRECTIONS:
             if row.get(direction) is not None:
                 row[direction] = self._json_body(direction, row[direction], blob, tags)
-        if columns is not None:
-            return row
+        return row if columns is not None else row | self._remarks()
+
+    def _remarks(self) -> dict[str, Any]:
+        """Return what stands beside the columns in JSON form, where there is anything to say."""
+        remarks: dict[str, Any] = {}
         if self.controller is not None:
-            row["controller"] = self.controller
+            remarks["controller"] = self.controller
         if self.note:
-            row["note"] = self.note
+            remarks["note"] = self.note
         if self.sasl:
-            row["sasl"] = self.sasl
+            remarks["sasl"] = self.sasl
         if self.payload:
-            row["payload"] = self.payload
+            remarks["payload"] = self.payload
         if self.too_large:
-            row["too_large"] = list(self.too_large)
-        return row
+            remarks["too_large"] = list(self.too_large)
+        return remarks
 
     def _json_body(
         self, direction: Direction, fields: dict[str, Any], blob: Blob, tags: bool

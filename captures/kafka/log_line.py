@@ -26,12 +26,12 @@ from barnabas.captures.kafka.wording import (
     size,
 )
 from barnabas.plural import plural
+from barnabas.specs import keys
 from barnabas.specs.codec import TooLarge
 from barnabas.specs.dialects.dialect import PhraseRow
 from barnabas.specs.dialects.keys import STEP, of_key
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
-from barnabas.specs.keys import METADATA
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api, codec_of
 from barnabas.specs.secrets import SECRETS
@@ -53,16 +53,7 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
     if exchange.key not in NAMES and exchange.key < STEP:
         return ""
     try:
-        found = _row(exchange.key)
-        wanted, answered, words = found or ((), (), None)
-        if words is None:
-            text = _generic(exchange)
-        else:
-            request = _fields(exchange, "request", wanted)
-            if exchange.key == METADATA and exchange.version == 0 and request.get("topics") == []:
-                request = {"topics": None}  # as later versions ask for all
-            text = words(request, _fields(exchange, "response", answered), context.topics)
-            text = (text + learnt(exchange, context)).lstrip(", ")
+        text = _phrase(exchange, context)
     except TooLarge as problem:
         text = "" if exchange.too_large else str(problem)
     except Malformed as problem:
@@ -77,6 +68,19 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
     if exchange.too_large:
         text = joined(text, f"({' and '.join(exchange.too_large)} too large to decode)")
     return fit(printable(text), WIDTH)
+
+
+def _phrase(exchange: Exchange, context: Context) -> str:
+    """Say what matters of an exchange. Raises Malformed, LookupError, or whatever a dialect's words raise."""
+    row = _row(exchange.key)
+    if row is None:
+        return _generic(exchange)
+    requested, answered, words = row
+    request = _fields(exchange, "request", requested)
+    if exchange.key == keys.METADATA and exchange.version == 0 and request.get("topics") == []:
+        request = {"topics": None}  # as later versions ask for all
+    text = words(request, _fields(exchange, "response", answered), context.topics)
+    return (text + learnt(exchange, context)).lstrip(", ")
 
 
 def _row(key: int) -> PhraseRow | None:
@@ -114,7 +118,7 @@ _FETCHED_OFFSETS: Final = (
 _HEARTBEAT: Final = ("group_id", "member_id", "member_epoch")
 
 DETAILS: Final[dict[int, PhraseRow]] = {
-    0: (
+    keys.PRODUCE: (
         (
             "transactional_id",
             "acks",
@@ -125,7 +129,7 @@ DETAILS: Final[dict[int, PhraseRow]] = {
         (),
         records.produce,
     ),
-    1: (
+    keys.FETCH: (
         (
             "topics.topic",
             "topics.topic_id",
@@ -140,10 +144,10 @@ DETAILS: Final[dict[int, PhraseRow]] = {
         ),
         records.fetch,
     ),
-    2: (("topics",), ("topics",), offsets.list_offsets),
-    3: (("topics",), ("brokers.node_id", "topics.error_code"), cluster.metadata),
-    8: (_COMMITS, (), offsets.offset_commit),
-    9: (
+    keys.LIST_OFFSETS: (("topics",), ("topics",), offsets.list_offsets),
+    keys.METADATA: (("topics",), ("brokers.node_id", "topics.error_code"), cluster.metadata),
+    keys.OFFSET_COMMIT: (_COMMITS, (), offsets.offset_commit),
+    keys.OFFSET_FETCH: (
         (
             "group_id",
             "topics",
@@ -153,18 +157,18 @@ DETAILS: Final[dict[int, PhraseRow]] = {
         _FETCHED_OFFSETS,
         offsets.offset_fetch,
     ),
-    10: (
+    keys.FIND_COORDINATOR: (
         ("key", "key_type", "coordinator_keys"),
         ("node_id", "coordinators.key", "coordinators.node_id"),
         cluster.find_coordinator,
     ),
-    11: (
+    keys.JOIN_GROUP: (
         ("group_id", "member_id", "protocols.name", "reason"),
         ("generation_id", "protocol_name", "leader", "member_id", "members.member_id"),
         groups.join_group,
     ),
-    12: (("group_id", "generation_id", "member_id"), (), groups.generation),
-    13: (
+    keys.HEARTBEAT: (("group_id", "generation_id", "member_id"), (), groups.generation),
+    keys.LEAVE_GROUP: (
         (
             *("group_id", "member_id"),
             *("members.member_id", "members.group_instance_id", "members.reason"),
@@ -172,27 +176,35 @@ DETAILS: Final[dict[int, PhraseRow]] = {
         (),
         groups.leave_group,
     ),
-    14: (
+    keys.SYNC_GROUP: (
         ("group_id", "generation_id", "member_id", "assignments.member_id"),
         ("assignment",),
         groups.sync_group,
     ),
-    15: (("groups",), ("groups.group_id", "groups.group_state"), groups.describe_groups),
-    16: ((), ("groups.group_id",), groups.list_groups),
-    17: (("mechanism",), ("error_code", "mechanisms"), sasl.sasl_handshake),
-    18: (
+    keys.DESCRIBE_GROUPS: (
+        ("groups",),
+        ("groups.group_id", "groups.group_state"),
+        groups.describe_groups,
+    ),
+    keys.LIST_GROUPS: ((), ("groups.group_id",), groups.list_groups),
+    keys.SASL_HANDSHAKE: (("mechanism",), ("error_code", "mechanisms"), sasl.sasl_handshake),
+    keys.API_VERSIONS: (
         ("client_software_name", "client_software_version"),
         ("api_keys.api_key",),
         cluster.api_versions,
     ),
-    19: (
+    keys.CREATE_TOPICS: (
         ("topics.name", "topics.num_partitions", "topics.replication_factor"),
         (),
         cluster.create_topics,
     ),
-    20: (("topics", "topic_names"), (), cluster.delete_topics),
-    22: (("transactional_id",), ("producer_id", "producer_epoch"), transactions.init_producer_id),
-    24: (
+    keys.DELETE_TOPICS: (("topics", "topic_names"), (), cluster.delete_topics),
+    keys.INIT_PRODUCER_ID: (
+        ("transactional_id",),
+        ("producer_id", "producer_epoch"),
+        transactions.init_producer_id,
+    ),
+    keys.ADD_PARTITIONS_TO_TXN: (
         (
             "transactions.transactional_id",
             "transactions.topics",
@@ -202,19 +214,35 @@ DETAILS: Final[dict[int, PhraseRow]] = {
         (),
         transactions.add_partitions_to_txn,
     ),
-    25: (("transactional_id", "group_id"), (), transactions.add_offsets_to_txn),
-    26: (("transactional_id", "committed"), (), transactions.end_txn),
-    27: (
+    keys.ADD_OFFSETS_TO_TXN: (
+        ("transactional_id", "group_id"),
+        (),
+        transactions.add_offsets_to_txn,
+    ),
+    keys.END_TXN: (("transactional_id", "committed"), (), transactions.end_txn),
+    keys.WRITE_TXN_MARKERS: (
         ("markers.producer_id", "markers.transaction_result", "markers.topics"),
         (),
         transactions.write_txn_markers,
     ),
-    28: (("transactional_id", *_COMMITS), (), offsets.offset_commit),
-    36: (("auth_bytes",), ("auth_bytes",), sasl.sasl_authenticate),
-    60: ((), ("endpoint_type", "controller_id", "brokers.broker_id"), cluster.describe_cluster),
-    68: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),
-    76: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),
-    78: (
+    keys.TXN_OFFSET_COMMIT: (("transactional_id", *_COMMITS), (), offsets.offset_commit),
+    keys.SASL_AUTHENTICATE: (("auth_bytes",), ("auth_bytes",), sasl.sasl_authenticate),
+    keys.DESCRIBE_CLUSTER: (
+        (),
+        ("endpoint_type", "controller_id", "brokers.broker_id"),
+        cluster.describe_cluster,
+    ),
+    keys.CONSUMER_GROUP_HEARTBEAT: (
+        _HEARTBEAT,
+        ("member_id", "member_epoch", "assignment"),
+        groups.group_heartbeat,
+    ),
+    keys.SHARE_GROUP_HEARTBEAT: (
+        _HEARTBEAT,
+        ("member_id", "member_epoch", "assignment"),
+        groups.group_heartbeat,
+    ),
+    keys.SHARE_FETCH: (
         (
             "group_id",
             "member_id",
@@ -229,7 +257,11 @@ DETAILS: Final[dict[int, PhraseRow]] = {
         ),
         records.share_fetch,
     ),
-    88: (_HEARTBEAT, ("member_id", "member_epoch", "active_tasks"), groups.streams_heartbeat),
+    keys.STREAMS_GROUP_HEARTBEAT: (
+        _HEARTBEAT,
+        ("member_id", "member_epoch", "active_tasks"),
+        groups.streams_heartbeat,
+    ),
 }
 """By API key: the paths needed of the request, of the response, and what is said of them."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -70,6 +70,14 @@ class Lag:
         self._pending: Memory[str, dict[tuple[str, str, int], int]] = Memory(most, bytes_)
         self.fell_out = 0
         """Offsets of transactions that had too many."""
+        self._takers: dict[int, Callable[[Exchange, int], None]] = {
+            FETCH: self._fetch,
+            LIST_OFFSETS: self._list_offsets,
+            OFFSET_COMMIT: self._offset_commit,
+            OFFSET_FETCH: self._offset_fetch,
+            TXN_OFFSET_COMMIT: self._txn_offset_commit,
+            END_TXN: self._end_txn,
+        }
 
     @property
     def forgotten(self) -> int:
@@ -81,37 +89,52 @@ class Lag:
         """Take an exchange of which the context has learnt, in the order in which they end."""
         for seen in self._dialects.of(exchange):
             if seen.key == OFFSET_COMMIT:
-                for topic, number, offset in seen.partitions:
-                    self._committed[seen.group, topic, number] = Seen(
-                        offset, exchange.api, seen.end
-                    )
+                commits = (((seen.group, *place), offset) for *place, offset in seen.partitions)
+                self._commit(commits, exchange.api, seen.end)
         end = answered(exchange)
-        if end is None:
-            return
-        if exchange.key in (FETCH, LIST_OFFSETS):
-            found = self._fetched if exchange.key == FETCH else self._listed
-            for place, offset in found(exchange):
-                before = self._ends.get(place)
-                if before is None or before.ts <= end:
-                    self._ends[place] = Seen(offset, exchange.api, end)
-        elif exchange.key in (OFFSET_COMMIT, OFFSET_FETCH):
-            found_of = self._commits if exchange.key == OFFSET_COMMIT else self._positions
-            for key, offset in found_of(exchange):
-                self._committed[key] = Seen(offset, exchange.api, end)
-        elif exchange.key == TXN_OFFSET_COMMIT:
-            name = (exchange.request or {}).get("transactional_id", "")
-            pending = self._pending.get(name) or {}
-            for key, offset in self._commits(exchange):
-                if key in pending or len(pending) < PENDING:
-                    pending[key] = offset
-                else:
-                    self.fell_out += 1
-            if pending:
-                self._pending[name] = pending
-        elif exchange.key == END_TXN and exchange.error == "" and exchange.request:
+        take = self._takers.get(exchange.key)
+        if end is not None and take is not None:
+            take(exchange, end)
+
+    def _commit(self, commits: Iterable[tuple[Any, int]], api: str, ts: int) -> None:
+        for key, offset in commits:
+            self._committed[key] = Seen(offset, api, ts)
+
+    def _fetch(self, exchange: Exchange, end: int) -> None:
+        self._note_ends(self._fetched(exchange), exchange.api, end)
+
+    def _list_offsets(self, exchange: Exchange, end: int) -> None:
+        self._note_ends(self._listed(exchange), exchange.api, end)
+
+    def _note_ends(self, ends: Iterable[tuple[Place, int]], api: str, ts: int) -> None:
+        for place, offset in ends:
+            before = self._ends.get(place)
+            if before is None or before.ts <= ts:
+                self._ends[place] = Seen(offset, api, ts)
+
+    def _offset_commit(self, exchange: Exchange, end: int) -> None:
+        self._commit(self._commits(exchange), exchange.api, end)
+
+    def _offset_fetch(self, exchange: Exchange, end: int) -> None:
+        self._commit(self._positions(exchange), exchange.api, end)
+
+    def _txn_offset_commit(self, exchange: Exchange, _: int) -> None:
+        """Keep offsets until their transaction ends."""
+        name = (exchange.request or {}).get("transactional_id", "")
+        pending = self._pending.get(name) or {}
+        for key, offset in self._commits(exchange):
+            if key in pending or len(pending) < PENDING:
+                pending[key] = offset
+            else:
+                self.fell_out += 1
+        if pending:
+            self._pending[name] = pending
+
+    def _end_txn(self, exchange: Exchange, end: int) -> None:
+        if exchange.error == "" and exchange.request:
             pending = self._pending.pop(exchange.request["transactional_id"], {})
-            for key, offset in pending.items() if exchange.request["committed"] else ():
-                self._committed[key] = Seen(offset, "TxnOffsetCommit", end)
+            if exchange.request["committed"]:
+                self._commit(pending.items(), "TxnOffsetCommit", end)
 
     def rows(self) -> list[dict[str, Any]]:
         """By group and partition; `lag` is null where no end was seen."""

@@ -80,15 +80,11 @@ def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterat
             or other.early
             or half.first is None
             or other.first is None
+            or (seq - half.first - half.position) % MODULUS
+            or (flow.patience and 0 < (ack - other.first - other.position) % MODULUS < OLD)
         ):
             yield index
             continue
-        acked = (ack - other.first - other.position) % MODULUS
-        if (seq - half.first - half.position) % MODULUS or (flow.patience and 0 < acked < OLD):
-            yield index
-            continue
         flow.count += 1
-        if start < end:
-            payload = half.gather(data[start:end], ts_ns, number + index)
-            if payload:
-                yield Data(flow.number, half.direction, ts_ns, payload, (), number + index)
+        if start < end and (payload := half.gather(data[start:end], ts_ns, number + index)):
+            yield Data(flow.number, half.direction, ts_ns, payload, (), number + index)

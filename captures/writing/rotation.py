@@ -23,7 +23,7 @@ from barnabas.captures.files import private
 from barnabas.captures.files.capture_folder import PART
 from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.writing.block_sink import Stats
-from barnabas.captures.writing.sink import Sink
+from barnabas.captures.writing.sink import FileSystem, Sink
 
 _SAID: Final = 1000
 """Closed segments that are remembered until somebody asks for them."""
@@ -54,7 +54,6 @@ class Segments:
         rotation: Rotation,
         *,
         limit: int | None = None,
-        reserve: int = 0,
         sink: Callable[..., Sink] = Sink,
         now: Callable[[], int] = time.time_ns,
     ) -> None:
@@ -73,7 +72,7 @@ class Segments:
         head = heads(1)
         self._begun = len(head)
         """`Sink.accepted` when the present segment had nothing but its head."""
-        self.sink = sink(self._part(), head, limit=limit, reserve=reserve, create=_fresh)
+        self.sink = sink(self._part(), head, limit=limit, system=FileSystem(create=_fresh))
 
     @property
     def stats(self) -> Stats:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -59,12 +60,24 @@ class _Turn(NamedTuple):
     payload: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class FileSystem:
+    """How a sink opens and writes its files, and its clock."""
+
+    create: Callable[[Path], int] = private.empty
+    """Creates a file and returns its descriptor: what passes a proxy may hold passwords."""
+    writev: Callable[[int, Sequence[Buffer]], int] = os.writev
+    clock: Callable[[], int] = time.monotonic_ns
+
+
+_SYSTEM: Final = FileSystem()
+
+
 class Sink:
     """An append-only file of whole blocks; all methods are for one thread.
 
-    Raises OSError if the file can't be created or its first bytes can't be written. `limit` is in bytes, and
-    `reserve` of them are kept for what `close` writes. `create` opens its files: what passes a proxy
-    may hold passwords.
+    Raises OSError if the file can't be created or its first bytes can't be written. limit: bytes that `put`
+    may fill; what `close` writes comes on top.
     """
 
     segment = 1
@@ -75,24 +88,19 @@ class Sink:
         head: bytes,
         *,
         limit: int | None = None,
-        reserve: int = 0,
         queue: int = QUEUE,
         closing: float = CLOSING,
-        clock: Callable[[], int] = time.monotonic_ns,
-        writev: Callable[[int, Sequence[Buffer]], int] = os.writev,
-        create: Callable[[Path], int] = private.empty,
+        system: FileSystem = _SYSTEM,
     ) -> None:
         self.stats = Stats()
         self.path = path
         """The file that is written just now."""
         self.closed = False
         """Whether this file is closed, and those before."""
-        self._limit = None if limit is None else limit - reserve
+        self._limit = limit
         self._room = queue
         self._closing = closing
-        self._clock = clock
-        self._writev = writev
-        self._create = create
+        self._system = system
         self.accepted = len(head)
         """Bytes that are written, or wait."""
         self._before = 0
@@ -103,7 +111,7 @@ class Sink:
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._closer = Closer(self._fail)
-        self._file = create(path)
+        self._file = system.create(path)
         try:
             self._write_all(head)
             self.stats.bytes = len(head)
@@ -152,7 +160,7 @@ class Sink:
         """Write what waits, as long as `closing` allows, and what `last` says of it all."""
         if self._over.is_set():
             return
-        begun = self._clock()
+        begun = self._system.clock()
         with self._changed:
             self._over.set()
             thread = self._thread
@@ -164,7 +172,7 @@ class Sink:
                     self._stop(f"not written within {self._closing:g} s of closing")
                 thread.join(self._closing * _UNDER_WAY)
                 return  # the file stays open: it may hang in a system call, and so might the end
-        alone = self._closer.wait(self._closing - (self._clock() - begun) / 1e9)
+        alone = self._closer.wait(self._closing - (self._system.clock() - begun) / 1e9)
         if data := last(self.stats):
             try:
                 self._write_all(data)
@@ -213,7 +221,7 @@ class Sink:
         done, size = 0, sum(map(len, data))
         try:
             while done < size:
-                count = self._writev(self._file, rest)
+                count = self._system.writev(self._file, rest)
                 if not count:
                     raise OSError(errno.EIO, os.strerror(errno.EIO))
                 done += count
@@ -282,7 +290,7 @@ class Sink:
     def _go_on(self, turn: _Turn) -> None:
         """Another file takes the place of the present one; if it can't be made, that stays."""
         try:
-            file = self._create(turn.path)
+            file = self._system.create(turn.path)
             self._file, before = file, self._file
             self._before = self.stats.bytes
             self.path, path = turn.path, self.path

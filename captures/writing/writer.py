@@ -72,10 +72,11 @@ class CaptureWriter:
         self._capture = capture
         self._segments: Segments | None = None
         self._sink: BlockSink
+        room = None if limit is None else limit - _RESERVE
         if rotation is None:
-            self._sink = sink(path, head(self._meta), limit=limit, reserve=_RESERVE)
+            self._sink = sink(path, head(self._meta), limit=room)
         else:
-            made = Segments(path, self._segment_head, rotation, limit=limit, reserve=_RESERVE)
+            made = Segments(path, self._segment_head, rotation, limit=room)
             self._sink = self._segments = made
         self._now = 0
 

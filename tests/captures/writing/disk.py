@@ -12,7 +12,7 @@ from typing import Any
 
 from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.writing.block_sink import Stats
-from barnabas.captures.writing.sink import Sink
+from barnabas.captures.writing.sink import FileSystem, Sink
 
 HEAD = b"head"
 
@@ -80,7 +80,8 @@ class Disk:
 
 
 def make(path: Path, disk: Disk, **options: Any) -> Sink:
-    return Sink(path, HEAD, clock=disk.clock, writev=disk.writev, closing=30.0, **options)
+    system = FileSystem(writev=disk.writev, clock=disk.clock)
+    return Sink(path, HEAD, system=system, **{"closing": 30.0, **options})
 
 
 class Choosy(Sink):

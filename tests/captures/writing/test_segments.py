@@ -14,7 +14,7 @@ import pytest
 from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.writing.block_sink import Stats
 from barnabas.captures.writing.rotation import Rotation, Segments
-from barnabas.captures.writing.sink import Sink
+from barnabas.captures.writing.sink import FileSystem, Sink
 from tests.captures.writing.disk import HEAD, Disk, await_until, make, nothing
 
 
@@ -37,7 +37,7 @@ class Gate:
 
 def gated(folder: Path, gate: Gate, **options: int) -> Segments:
     def sink(path: Path, head: bytes, **given: Any) -> Sink:
-        return Sink(path, head, **{**given, **options, "create": gate.create})
+        return Sink(path, head, **{**given, **options, "system": FileSystem(gate.create)})
 
     return Segments(folder, lambda number: b"%d:" % number, Rotation(size=4), sink=sink)
 
@@ -110,7 +110,7 @@ def test_a_file_before_that_is_never_closed_does_not_hold_up_the_end(tmp_path: P
     def finish(path: Path) -> None:
         assert gate.wait(30)
 
-    sink = Sink(tmp_path / "1", HEAD, clock=disk.clock, writev=disk.writev, closing=0.1)
+    sink = make(tmp_path / "1", disk, closing=0.1)
     sink.turn(tmp_path / "2", HEAD, finish)
     await_until(lambda: sink.path.name == "2" and sink.stats.bytes == 2 * len(HEAD))
     sink.close(lambda stats: b"last")
@@ -132,7 +132,8 @@ def test_what_a_disk_says_at_closing_is_in_the_last_block(tmp_path: Path) -> Non
             files.append(0)
         return disk.writev(file, buffers)
 
-    sink = Sink(tmp_path / "1", HEAD, create=create, writev=writev, clock=disk.clock, closing=30.0)
+    system = FileSystem(create, writev, disk.clock)
+    sink = Sink(tmp_path / "1", HEAD, system=system, closing=30.0)
     over = list[Path]()
     sink.turn(tmp_path / "2", HEAD, over.append)
     sink.close(lambda stats: str(stats.stopped).encode())

@@ -21,7 +21,7 @@ from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
 from barnabas.captures.tcp.headers import parse
 from barnabas.captures.writing.flow_headers import HANDSHAKE, SEGMENT
 from barnabas.captures.writing.flow_writer import FlowWriter
-from barnabas.captures.writing.sink import Sink
+from barnabas.captures.writing.sink import FileSystem, Sink
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import Direction
 from tests.captures.writing.disk import Choosy
@@ -213,7 +213,7 @@ class Full:
 @given(st.integers(1000, 6000))
 def test_a_full_disk_leaves_a_file_that_can_be_read(tmp_path: Path, room: int) -> None:
     path = tmp_path / "f"
-    sink = functools.partial(Sink, writev=Full(room).writev)
+    sink = functools.partial(Sink, system=FileSystem(writev=Full(room).writev))
     with CaptureWriter(path, limit=None, meta={}, sink=sink) as capture:
         flow = begin(capture)
         for _ in range(7):
