@@ -28,7 +28,7 @@ from barnabas.captures.kafka.framing import (
     protocol_detection,
     stream_framing,
 )
-from barnabas.captures.kafka.pairing import conversation, fast_pairing, in_flight
+from barnabas.captures.kafka.pairing import conversation, exchange_builder, fast_pairing, in_flight
 from barnabas.captures.kafka.pairing.in_flight import Pairing
 from barnabas.captures.tcp import (
     bytes_needed,
@@ -52,7 +52,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     *(bytes_needed, events, flow, fragments, half, headers, initial_sequence, mid_stream),
     *(packets, reassembly, decryption, keylog),
     *(flow_framings, frame_resync, protocol_detection, stream_framing),
-    *(conversations, conversation, fast_pairing, in_flight, exchange, sasl),
+    *(conversations, conversation, exchange_builder, fast_pairing, in_flight, exchange, sasl),
     *(context, brokers, groups, members, memory, sessions),
 )
 """Whose classes a state may hold."""
