@@ -102,11 +102,10 @@ class Conversation:
         begun = framing.begun(len(chunk.data))
         if begun is None:
             return [], chunk.data
-        pair = self._fast.requests if direction == "request" else self._fast.responses
-        found, at = pair(framing, begun, chunk)
-        if at < 0:  # perhaps only since the header is in two parts
+        if begun:
             chunk = chunk._replace(data=b"".join((begun, chunk.data)))
-            found, at = pair(framing, bytearray(), chunk)
+        pair = self._fast.requests if direction == "request" else self._fast.responses
+        found, at = pair(framing, chunk)
         if found and direction == "response":
             self._answered = True
         if not framing.keep(chunk.data, at, chunk.ts_ns, chunk.packet):

@@ -74,35 +74,26 @@ class FastPairing:
             head.acks != 0,
         )
 
-    def requests(
-        self, framing: Framing, begun: bytearray, chunk: Chunk
-    ) -> tuple[list[Exchange], int]:
+    def requests(self, framing: Framing, chunk: Chunk) -> tuple[list[Exchange], int]:
         """Enter requests among those that wait; returns the exchanges of those that nobody answers."""
         found: list[Exchange] = []
         _, _, _, ts, data, _, packet = chunk
         unanswered = Outcome(note=notes.UNANSWERED)
         find, enter = self._kinds.get, self._pairing.waiting.append
         ordinal, place, user = framing.ordinal, framing.found, self.user
-        # positions count from the first byte of `data`: a frame that has begun is before it
-        end = len(data)
-        head, before = (begun, len(begun)) if begun else (data, 0)
-        at, last = -before, len(head) - before - _SAME
+        at, end = 0, len(data)
+        last = end - _SAME
         while at <= last:
-            size, number, correlation_id = _REQUEST(head, at + before)
+            size, number, correlation_id = _REQUEST(data, at)
             behind = at + 4 + size
             kind = find(number)
             if kind is None or behind > end or size > FRAME_LIMIT:
                 break
             key, version, client_id, same, reach, body, _, answered = kind
-            first = at + before
-            if at + reach > behind or head[first + _SAME : first + reach] != same:
+            if at + reach > behind or data[at + _SAME : at + reach] != same:
                 break
             pending = Pending(correlation_id, key, version, client_id, size, ts, ts)
-            if before:
-                pending.body = _joined(begun, first + body, data, behind)
-                head, before, last = data, 0, end - _SAME
-            else:
-                pending.body = data[at + body : behind]
+            pending.body = data[at + body : behind]
             if user:
                 pending.user = user
             pending.packet = packet
@@ -118,48 +109,37 @@ class FastPairing:
         framing.ordinal, framing.found = ordinal, place
         return found, at
 
-    def responses(
-        self, framing: Framing, begun: bytearray, chunk: Chunk
-    ) -> tuple[list[Exchange], int]:
+    def responses(self, framing: Framing, chunk: Chunk) -> tuple[list[Exchange], int]:
         """Pair responses that come in the order of their requests; returns their exchanges."""
         found: list[Exchange] = []
         _, _, _, ts, data, _, packet = chunk
         pairing, waiting, find = self._pairing, self._pairing.waiting, self._kinds.get
         link = self._link
         place = framing.found
-        end = len(data)
-        head, before = (begun, len(begun)) if begun else (data, 0)
-        at, last = -before, len(head) - before - _LEAST
+        at, end = 0, len(data)
+        last = end - _LEAST
         while waiting and at <= last:
-            size, correlation_id = _RESPONSE(head, at + before)
+            size, correlation_id = _RESPONSE(data, at)
             behind = at + 4 + size
             pending = waiting[0]
             kind = find(pending.key << 16 | pending.version)
             if kind is None or behind > end or size > FRAME_LIMIT:
                 break
-            start = at + before + 8
+            start = at + 8
             if kind.tagged:
-                if head[start]:
+                if data[start]:
                     break
                 start += 1
-            if pending.correlation_id != correlation_id or start - before > behind:
+            if pending.correlation_id != correlation_id or start > behind:
                 break
-            if before:
-                body = _joined(begun, start, data, behind)
-                head, before, last = data, 0, end - _LEAST
-            else:
-                body = data[start:behind]
             waiting.popleft()
             pending.begun, pairing.latest = pairing.latest, ts
             pending.response_place = place
-            found.append(build_exchange(pending, link, Outcome(ts, ts, size, body, packet)))
+            found.append(
+                build_exchange(pending, link, Outcome(ts, ts, size, data[start:behind], packet))
+            )
             place += 1
             at = behind
         framing.ordinal += place - framing.found
         framing.found = place
         return found, at
-
-
-def _joined(begun: bytearray, start: int, data: bytes, end: int) -> bytes:
-    """Return the bytes from `start` of what came first to `end` of what came last."""
-    return b"".join((memoryview(begun)[start:], memoryview(data)[:end]))
