@@ -209,6 +209,17 @@ class Exchange:
         decoded = self._decoded.get(direction)
         return None if decoded is None else decoded.fields
 
+    def project(self, direction: Direction, *paths: str) -> dict[str, Any] | None:
+        """Return at least these fields of a body, as far as its version has them; None without a body.
+
+        A body that was decoded before is returned whole. Raises Malformed, LookupError.
+        """
+        known, body = self.known(direction), self.body(direction)
+        if known is not None or body is None:
+            return known
+        version = body_version(self.key, self.version, direction, body)
+        return codec_of(self.key, version, direction).project(*paths)(body)
+
     @property
     def decoded(self) -> bool:
         """Whether both bodies were decoded before: then they cost nothing more."""

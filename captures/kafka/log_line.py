@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.exchange import HEADLESS, Exchange, body_version
+from barnabas.captures.kafka.exchange import HEADLESS, Exchange
 from barnabas.captures.kafka.phrases import cluster, groups, offsets, records, sasl, transactions
 from barnabas.captures.kafka.phrases.learnt import learnt
 from barnabas.captures.kafka.wording import (
@@ -33,7 +33,7 @@ from barnabas.specs.dialects.keys import STEP, of_key
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.malformed import Malformed
-from barnabas.specs.registry import NAMES, api, codec_of
+from barnabas.specs.registry import NAMES, api
 from barnabas.specs.secrets import SECRETS
 
 
@@ -92,16 +92,9 @@ def _row(key: int) -> PhraseRow | None:
 
 def _fields(exchange: Exchange, direction: Direction, paths: tuple[str, ...]) -> Body:
     """These fields, or all where they are decoded already."""
-    body = exchange.body(direction)
-    if body is None or not paths:
-        return {}
-    if not body and exchange.key > STEP:
+    if not paths or (exchange.key > STEP and not exchange.body(direction)):
         return {}  # after an error in the header there is no body
-    known = exchange.known(direction)
-    if known is not None:
-        return known
-    version = body_version(exchange.key, exchange.version, direction, body)
-    return codec_of(exchange.key, version, direction).project(*paths)(body)
+    return exchange.project(direction, *paths) or {}
 
 
 _COMMITS: Final = (

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from barnabas.captures.kafka.context.completing import complete, gaps
-from barnabas.captures.kafka.context.reading import bodies, fields_of
+from barnabas.captures.kafka.context.reading import fields_of
 from barnabas.captures.kafka.exchange import Exchange, body_version
 from barnabas.specs.entities import entity_paths, named, values_at
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.registry import NAMES
 
@@ -27,7 +27,10 @@ def topics_of(exchange: Exchange, names: Mapping[uuid.UUID, str]) -> set[str]:
     """
     found: set[str] = set()
     if exchange.key in NAMES:
-        for direction, body in bodies(exchange):
+        for direction in DIRECTIONS:
+            body = exchange.body(direction)
+            if body is None:
+                continue
             version = body_version(exchange.key, exchange.version, direction, body)
             found |= _in(exchange.key, version, direction, body, names)
     return found

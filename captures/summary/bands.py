@@ -38,9 +38,9 @@ class Bands:
     []
     """
 
-    def __init__(self, context: Context, most: int = MOST, bytes_: int = BYTES) -> None:
-        self._generations = Rebalances(most, bytes_, band)
-        self._moves = Moves(context, bytes_=bytes_)
+    def __init__(self, context: Context, most: int = MOST) -> None:
+        self._generations = Rebalances(most, BYTES, band)
+        self._moves = Moves(context)
 
     @property
     def forgotten(self) -> int:

@@ -10,7 +10,7 @@ from barnabas.captures.checks.dialect_groups import DialectGroups
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.checks.partitions import answered_partitions, by_follower
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory
+from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import topic_name
@@ -55,19 +55,19 @@ class Seen:
 
 class Lag:
     """The last committed offset of each group and partition, beside the end of the partition as it was last
-    said: `most` of each, of `bytes_`.
+    said.
 
     Offsets of a transaction count once it is committed. The end is the high watermark of a Fetch response,
     or what ListOffsets says without read_committed. Messages of a dialect count as the commits that its
     group reader makes of them.
     """
 
-    def __init__(self, context: Context, most: int = MOST, bytes_: int = BYTES) -> None:
+    def __init__(self, context: Context) -> None:
         self._context = context
-        self._dialects = DialectGroups(bytes_)
-        self._committed: Memory[tuple[str, str, int | str], Seen] = Memory(most, bytes_)
-        self._ends: Memory[Place, Seen] = Memory(most, bytes_)
-        self._pending: Memory[str, dict[tuple[str, str, int], int]] = Memory(most, bytes_)
+        self._dialects = DialectGroups()
+        self._committed: Memory[tuple[str, str, int | str], Seen] = Memory()
+        self._ends: Memory[Place, Seen] = Memory()
+        self._pending: Memory[str, dict[tuple[str, str, int], int]] = Memory()
         self.fell_out = 0
         """Offsets of transactions that had too many."""
         self._takers: dict[int, Callable[[Exchange, int], None]] = {

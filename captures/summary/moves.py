@@ -9,7 +9,7 @@ from barnabas.captures.checks.dialect_groups import DialectGroups
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.id_names import name_of
-from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, Weighed
+from barnabas.captures.kafka.context.memory import Memory, Weighed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.embedded.members import read_member
 from barnabas.specs.keys import (
@@ -30,17 +30,17 @@ Partitions = list[tuple[str, int | str]]
 
 
 class Moves:
-    """Who had which partition last, and what moved: `most` partitions and generations of `bytes_` each.
+    """Who had which partition last, and what moved.
 
     Only what a capture shows has an owner: of a partition's first one nobody is said to have had it before.
     Partitions of share groups belong to several members and do not move.
     """
 
-    def __init__(self, context: Context, most: int = MOST, bytes_: int = BYTES) -> None:
+    def __init__(self, context: Context) -> None:
         self._context = context
-        self._dialects = DialectGroups(bytes_)
-        self._owners: Memory[tuple[str, str, int | str], str] = Memory(most, bytes_)
-        self._moves: Memory[tuple[str, int], Weighed[Move]] = Memory(most, bytes_)
+        self._dialects = DialectGroups()
+        self._owners: Memory[tuple[str, str, int | str], str] = Memory()
+        self._moves: Memory[tuple[str, int], Weighed[Move]] = Memory()
         self.fell_out = 0
         """Moves of a generation that had too many."""
 

@@ -10,7 +10,7 @@ from barnabas.captures.checks.batches import sent
 from barnabas.captures.checks.finding import CLIENT, MS, answered
 from barnabas.captures.checks.partitions import answered_partitions
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.memory import BYTES, Memory, weight
+from barnabas.captures.kafka.context.memory import Memory, weight
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten
 from barnabas.specs.keys import (
@@ -92,7 +92,7 @@ class Transaction:
 
 
 class Transactions:
-    """Open transactions, and the last ones that are over: `most` of each, of `bytes_`.
+    """Open transactions, and the last ones that are over: `most` of each.
 
     One begins with AddPartitionsToTxn or AddOffsetsToTxn, or by itself with Produce v12 and
     TxnOffsetCommit v5 (KIP-890). It ends with EndTxn, or when a producer begins anew with its id.
@@ -101,11 +101,11 @@ class Transactions:
     []
     """
 
-    def __init__(self, context: Context, most: int = MOST, bytes_: int = BYTES) -> None:
+    def __init__(self, context: Context, most: int = MOST) -> None:
         self._context = context
-        self._open: Memory[str, Transaction] = Memory(most, bytes_)
-        self._over: Memory[int, Transaction] = Memory(most, bytes_)
-        self._known: Memory[str, tuple[int, int]] = Memory(most, bytes_)
+        self._open: Memory[str, Transaction] = Memory(most)
+        self._over: Memory[int, Transaction] = Memory(most)
+        self._known: Memory[str, tuple[int, int]] = Memory(most)
         """Producer id and epoch by transactional id."""
         self.count = 0
         """Transactions that are over."""

@@ -55,7 +55,6 @@ class Segments:
         *,
         limit: int | None = None,
         sink: Callable[..., Sink] = Sink,
-        now: Callable[[], int] = time.time_ns,
     ) -> None:
         private.folder(folder)
         recover(folder)
@@ -63,7 +62,6 @@ class Segments:
         self._folder = folder
         self._heads = heads
         self.rotation = rotation
-        self._now = now
         self._since: int | None = None
         """When the present segment was first looked at (ns)."""
         self._over = False
@@ -135,7 +133,7 @@ class Segments:
 
     def _part(self) -> Path:
         """The name of the present segment while it is written; no file has it, or will have."""
-        seconds = self._now() // 10**9
+        seconds = time.time_ns() // 10**9
         while True:
             stamp = datetime.fromtimestamp(seconds, UTC).strftime("%Y%m%dT%H%M%SZ")
             name = self._folder / f"barnabas-{stamp}-{self.segment:06}.pcapng"

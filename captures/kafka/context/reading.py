@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange, body_version
-from barnabas.specs.frames import DIRECTIONS, Direction
+from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import codec_of
 
 
-def bodies(exchange: Exchange) -> Iterator[tuple[Direction, bytes]]:
-    """Those that an exchange has."""
-    for direction in DIRECTIONS:
-        body = exchange.body(direction)
-        if body is not None:
-            yield direction, body
-
-
 def fields(exchange: Exchange, direction: Direction, *paths: str) -> dict[str, Any] | None:
-    """At least these fields of a body, as far as the version has them; None if it can't be read or is
-    absent. One that is decoded already needs no decoding of its own."""
-    known = exchange.known(direction)
-    if known is not None:
-        return known
-    return fields_of(exchange.key, exchange.version, direction, exchange.body(direction), *paths)
+    """Return what `Exchange.project` does; None also for a body that can't be read."""
+    try:
+        return exchange.project(direction, *paths)
+    except (LookupError, Malformed):
+        return None
 
 
 def fields_of(
     key: int, version: int, direction: Direction, body: bytes | None, *paths: str
 ) -> dict[str, Any] | None:
-    """The same of a body by itself."""
+    """Return at least these fields of a body by itself; None if it can't be read or is absent."""
     if body is None:
         return None
     try:
