@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
 
 from barnabas.captures.checks.facts import GROUP
-from barnabas.captures.checks.finding import answered
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.dialects.keys import of_key
 from barnabas.specs.keys import HEARTBEAT
@@ -38,7 +37,7 @@ class Answered(NamedTuple):
     @classmethod
     def of(cls, exchange: Exchange) -> Self | None:
         """None: it was not answered, or can't be read."""
-        (request, response), end = GROUP.of(exchange) or (None, None), answered(exchange)
+        (request, response), end = GROUP.of(exchange) or (None, None), exchange.answered
         if not request or not response or end is None:
             return None
         about = exchange, request["group_id"], request, response, end

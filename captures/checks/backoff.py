@@ -17,7 +17,6 @@ from barnabas.captures.checks.finding import (
     Evidence,
     Finding,
     See,
-    answered,
     client_key,
     duration,
     evidence,
@@ -66,7 +65,7 @@ def backoff(settings: Backoff) -> See:
             begun[exchange.connection] = exchange.ts
         if exchange.key in FETCHES:
             return
-        of_body, end = REQUEST_HASH.of(exchange), answered(exchange)
+        of_body, end = REQUEST_HASH.of(exchange), exchange.answered
         if of_body is None or end is None:
             return
         request = exchange.key, of_body

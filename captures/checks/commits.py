@@ -15,7 +15,6 @@ from barnabas.captures.checks.finding import (
     Finding,
     See,
     Severity,
-    answered,
     duration,
     evidence,
 )
@@ -167,7 +166,7 @@ def _refused(
 
 
 def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None:
-    end, (request, response) = answered(exchange), GROUP.of(exchange) or (None, None)
+    end, (request, response) = exchange.answered, GROUP.of(exchange) or (None, None)
     if end is not None and request and response and not response["error_code"]:
         member = (request["group_id"], response["member_id"])
         joined[member] = _Joined(response["generation_id"], end, evidence(exchange))

@@ -12,7 +12,6 @@ from barnabas.captures.checks.finding import (
     Finding,
     NoSettings,
     See,
-    answered,
     evidence,
 )
 from barnabas.captures.kafka.context import Context
@@ -41,7 +40,7 @@ def correlation_ids(_: NoSettings) -> See:
                 "order tells such responses apart.",
                 (first, evidence(exchange)),
             )
-        end = answered(exchange)
+        end = exchange.answered
         if end is None:
             end = exchange.ts if _unanswerable(exchange) else NEVER
         used[key] = (end, evidence(exchange))

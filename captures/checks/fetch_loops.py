@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from barnabas.captures.checks.facts import PLACES, Place
-from barnabas.captures.checks.finding import MS, Check, Evidence, Finding, See, answered, evidence
+from barnabas.captures.checks.finding import MS, Check, Evidence, Finding, See, evidence
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -80,7 +80,7 @@ def fetch_loops(settings: FetchLoops) -> See:
     """Offsets that were reported last."""
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        end = answered(exchange)
+        end = exchange.answered
         if exchange.key not in (FETCH, SHARE_FETCH) or end is None:
             return
         for place in PLACES.of(exchange, context) or ():

@@ -150,12 +150,6 @@ def evidence(exchange: Exchange) -> Evidence:
     )
 
 
-def answered(exchange: Exchange) -> int | None:
-    """When the client had its response, in ns since the epoch; None: never."""
-    latency = exchange.latency_ms
-    return None if latency is None else exchange.ts + round(latency * MS)
-
-
 def client_key(exchange: Exchange) -> str:
     """What a client is known by on all its connections: its host, and its client id if it has one."""
     host = exchange.client_address.rpartition(":")[0]

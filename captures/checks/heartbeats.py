@@ -24,7 +24,6 @@ from barnabas.captures.checks.finding import (
     Check,
     Evidence,
     Finding,
-    answered,
     duration,
     evidence,
 )
@@ -219,7 +218,7 @@ def _learn(
 ) -> None:
     if exchange.key == OFFSET_COMMIT and alive is not None and not alive.classic:
         return  # taken or refused, it is no sign of life
-    end = answered(exchange)
+    end = exchange.answered
     if end is None or response is None or exchange.error not in ("", REBALANCE_IN_PROGRESS):
         # thrown out, or the coordinator is not to be had: what it counts from is not known
         members.pop(key, None)

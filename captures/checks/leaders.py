@@ -19,7 +19,6 @@ from barnabas.captures.checks.finding import (
     Evidence,
     Finding,
     See,
-    answered,
     client_key,
     duration,
     evidence,
@@ -74,7 +73,7 @@ def leaders(settings: Leaders) -> See:
     clients: Memory[tuple[str, str, int], _Told] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        end = answered(exchange)
+        end = exchange.answered
         if exchange.key not in _KEYS or end is None or not RESPONDED.of(exchange):
             return
         client, broker = client_key(exchange), context.brokers.node(exchange)

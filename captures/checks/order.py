@@ -20,7 +20,6 @@ from barnabas.captures.checks.finding import (
     Finding,
     NoSettings,
     See,
-    answered,
     client_key,
     evidence,
 )
@@ -86,7 +85,7 @@ def order(_: NoSettings) -> See:
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         if exchange.key != PRODUCE or ACKS.of(exchange) == 0:
             return
-        end, client = answered(exchange), client_key(exchange)
+        end, client = exchange.answered, client_key(exchange)
         for one in PLACES.of(exchange, context) or ():
             if one.checksum is None:
                 continue

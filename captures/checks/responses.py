@@ -11,7 +11,6 @@ from barnabas.captures.checks.finding import (
     Evidence,
     Finding,
     NoSettings,
-    answered,
     evidence,
 )
 from barnabas.captures.kafka.context import Context
@@ -47,7 +46,7 @@ class _Responses:
             return
         if NOT_CAPTURED in exchange.note:
             return  # it stood in a gap
-        end = answered(exchange)
+        end = exchange.answered
         mine = _Ended(
             exchange.ordinal,
             0 if end is None else end,

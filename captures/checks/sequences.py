@@ -21,7 +21,6 @@ from barnabas.captures.checks.finding import (
     Finding,
     NoSettings,
     See,
-    answered,
     evidence,
 )
 from barnabas.captures.kafka.context import Context
@@ -181,7 +180,7 @@ def _next(exchange: Exchange, one: Place, seen: _Seen) -> Iterator[Finding]:
         sequence.batches.append(again)
     if again.until is None:
         again.last, again.evidence = last, mine
-        again.until = answered(exchange) if taken else None
+        again.until = exchange.answered if taken else None
     if ahead < HALF:
         sequence.next = follows(last)
     seen.known[place] = sequence

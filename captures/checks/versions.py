@@ -13,7 +13,6 @@ from barnabas.captures.checks.finding import (
     Finding,
     NoSettings,
     See,
-    answered,
     evidence,
 )
 from barnabas.captures.kafka.context import Context
@@ -86,7 +85,7 @@ def _compared(
 def _learn(
     exchange: Exchange, by_connection: Memory[int, _Offer], by_broker: Memory[int, _Offer]
 ) -> None:
-    end, ranges = answered(exchange), OFFERED.of(exchange)
+    end, ranges = exchange.answered, OFFERED.of(exchange)
     if end is None or ranges is None:
         return
     offer = _Offer(end, ranges, evidence(exchange))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from barnabas.captures.checks.dialect_groups import DialectGroups
-from barnabas.captures.checks.finding import answered
 from barnabas.captures.checks.partitions import answered_partitions, by_follower
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
@@ -91,7 +90,7 @@ class Lag:
             if seen.key == OFFSET_COMMIT:
                 commits = (((seen.group, *place), offset) for *place, offset in seen.partitions)
                 self._commit(commits, exchange.api, seen.end)
-        end = answered(exchange)
+        end = exchange.answered
         take = self._takers.get(exchange.key)
         if end is not None and take is not None:
             take(exchange, end)

@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.checks.dialect_groups import DialectGroups
 from barnabas.captures.checks.facts import GROUP_APIS, GROUP_TYPES
-from barnabas.captures.checks.finding import answered
 from barnabas.captures.checks.rebalance import REASON
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, weight
 from barnabas.captures.kafka.dialect_conversations import error_of
@@ -178,7 +177,7 @@ def _event(exchange: Exchange, said: _Said) -> Event:
         and request.get("topic_partitions") is None
     )
     place = (exchange.connection, exchange.correlation_id)
-    end = answered(exchange)
+    end = exchange.answered
     color = ""
     if exchange.key >= STEP:
         color = of_key(exchange.key)[0].lane_colors.get(exchange.api, "")

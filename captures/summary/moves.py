@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from barnabas.captures.checks.dialect_groups import DialectGroups
-from barnabas.captures.checks.finding import answered
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.id_names import name_of
 from barnabas.captures.kafka.context.memory import Memory, Weighed
@@ -58,7 +57,7 @@ class Moves:
                 self._given(
                     (seen.group, told["generation_id"]), told["member_id"], partitions, seen.end
                 )
-        end = answered(exchange)
+        end = exchange.answered
         if end is None or exchange.error or not exchange.request:
             return
         group = exchange.request.get("group_id", "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from barnabas.captures.checks.batches import sent
-from barnabas.captures.checks.finding import CLIENT, MS, answered
+from barnabas.captures.checks.finding import CLIENT, MS
 from barnabas.captures.checks.partitions import answered_partitions
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory, weight
@@ -118,7 +118,7 @@ class Transactions:
 
     def add(self, exchange: Exchange) -> None:
         """Take an exchange of which the context has learnt, in the order in which they end."""
-        end = answered(exchange)
+        end = exchange.answered
         self._now = max(self._now, exchange.ts if end is None else end)
         request = exchange.request if exchange.key in _KEYS else None
         if end is None or not request or not exchange.response:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.checks.finding import answered
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.consumer_rewrite.peers.wire import error_name
 from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2
@@ -37,7 +36,7 @@ class Step(NamedTuple):
 
 def step(exchange: Exchange) -> Step | None:
     """Decode an exchange of the rewrite; None: it is of another protocol, or incomplete."""
-    api, end = _APIS.get(exchange.key), answered(exchange)
+    api, end = _APIS.get(exchange.key), exchange.answered
     request, response = exchange.request_body, exchange.response_body
     if api is None or exchange.version != api.version or None in (request, response, end):
         return None
