@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, Framing, facts_of
@@ -40,7 +39,7 @@ def error_of(exchange: Exchange) -> str | None:
 class _Conversation:
     """One connection."""
 
-    opened: Opened
+    link: Link
     pairing: Pairing
     framings: dict[Direction, Framing] = field(
         default_factory=lambda: {way: Framing() for way in DIRECTIONS}
@@ -73,7 +72,11 @@ class DialectConversations:
 
     def _event(self, event: Event) -> Iterator[Exchange]:
         if isinstance(event, Opened):
-            self._open[event.connection] = _Conversation(event, pairing_of(self.dialect))
+            client, broker = event.comment.get("client", event.client), event.comment.get("broker")
+            link = Link(
+                event.connection, client, broker, server_address=event.server, proxied=False
+            )
+            self._open[event.connection] = _Conversation(link, pairing_of(self.dialect))
         elif event.connection not in self._open:
             return
         elif isinstance(event, Closed):
@@ -103,7 +106,8 @@ class DialectConversations:
 def _ended(known: _Conversation, how: str) -> Iterator[Exchange]:
     for waiting in known.pairing.waiting.values():
         for asked in waiting:
-            yield _over(known, asked.reason, note=f"no response: {how}")
+            outcome = Outcome(note=f"no response: {how}")
+            yield build_exchange(asked.reason, known.link, outcome)
 
 
 def _frame(known: _Conversation, frame: CapturedFrame, found: Asked | Answer) -> Iterator[Exchange]:
@@ -117,24 +121,24 @@ def _frame(known: _Conversation, frame: CapturedFrame, found: Asked | Answer) ->
         if never:
             known.pairing.forget(found)
         if never or not found.answered:
-            yield _over(known, found.reason, note=note if never else UNANSWERED)
+            outcome = Outcome(note=note if never else UNANSWERED)
+            yield build_exchange(found.reason, known.link, outcome)
         return
     pending: Pending = found.asked.reason
     pending.note = found.error  # behind an error in the header stands nothing
     body = None if found.error or never else found.body
     if body is not None:
         known.pairing.response(found.asked, body)
-    yield _over(
-        known,
-        pending,
+    outcome = Outcome(
         received=frame.ts,
         answered=None if never else frame.ts,
         response_size=len(frame.data),
         response_body=body,
+        packet=frame.packet,
         rules=rules,
         note=note,
-        packet=frame.packet,
     )
+    yield build_exchange(pending, known.link, outcome)
 
 
 def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
@@ -146,10 +150,3 @@ def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
         raise
     head = (asked.correlation_id, asked.key, asked.version, asked.client_id)
     return pending_request(frame, head, body=asked.body)
-
-
-def _over(known: _Conversation, pending: Pending, **came: Any) -> Exchange:
-    opened = known.opened
-    client, broker = opened.comment.get("client", opened.client), opened.comment.get("broker")
-    link = Link(opened.connection, client, broker, None, opened.server, proxied=False)
-    return build_exchange(pending, link, Outcome(**came))

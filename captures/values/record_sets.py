@@ -24,7 +24,12 @@ BYTES: Final = 1 << 20
 MAX_OUTPUT: Final = 16 << 20
 """Bytes that one batch may take decompressed."""
 
-_CARRIERS: Final = {(PRODUCE, "request"), (FETCH, "response"), (SHARE_FETCH, "response")}
+CARRIERS: Final[dict[int, Direction]] = {
+    PRODUCE: "request",
+    FETCH: "response",
+    SHARE_FETCH: "response",
+}
+"""By API key: the message that carries records of applications."""
 
 
 def has_records(key: int, direction: Direction) -> bool:
@@ -33,7 +38,7 @@ def has_records(key: int, direction: Direction) -> bool:
     >>> has_records(0, "request"), has_records(0, "response")
     (True, False)
     """
-    return (key, direction) in _CARRIERS
+    return CARRIERS.get(key) == direction
 
 
 def decoded(body: Any, values: Values, blob: Blob = base64_text) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.values.record_sets import CARRIERS, record_sets
 from barnabas.specs import records
-from barnabas.specs.keys import FETCH, PRODUCE, SHARE_FETCH
 from barnabas.specs.malformed import Malformed
 
 HEADER: Final = "traceparent"
@@ -22,13 +22,6 @@ RECORDS: Final = 1000
 
 OUTPUT: Final = 8 << 20
 """Bytes that a batch may decompress to; a larger one is not looked into."""
-
-PLACES: Final = {
-    PRODUCE: ("request", "topic_data", "partition_data"),
-    FETCH: ("response", "responses", "partitions"),
-    SHARE_FETCH: ("response", "responses", "partitions"),
-}
-"""By API key: the body that has records, and the fields on the way to them."""
 
 _FORM: Final = re.compile(
     rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL
@@ -75,14 +68,9 @@ def record_count(exchange: Exchange) -> int | None:
 
 
 def _record_sets(exchange: Exchange) -> Iterator[bytes]:
-    if exchange.key not in PLACES:
-        return
-    direction, topics, partitions = PLACES[exchange.key]
-    body = exchange.request if direction == "request" else exchange.response
-    for topic in (body or {}).get(topics) or ():
-        for partition in topic[partitions]:
-            if partition["records"]:
-                yield partition["records"]
+    direction = CARRIERS.get(exchange.key)
+    if direction is not None:
+        yield from (data for _, data in record_sets(exchange.decode(direction).fields) if data)
 
 
 def _contexts(sets: Iterable[bytes]) -> Iterator[TraceContext | None]:

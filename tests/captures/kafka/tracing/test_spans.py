@@ -15,7 +15,8 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.tracing.spans import LINKS, TOPICS, Span, spans_of
-from barnabas.captures.kafka.tracing.trace_context import PLACES, TraceContext
+from barnabas.captures.kafka.tracing.trace_context import TraceContext
+from barnabas.captures.values.record_sets import CARRIERS
 from barnabas.specs.records import build
 from barnabas.specs.registry import api
 from tests.captures.kafka.tracing.test_trace_context import fetched, header, produced, record
@@ -175,7 +176,7 @@ def test_those_of_a_capture_have_ids_of_their_own_and_stand_within_each_other(na
         assert all(span.start <= inner.start <= inner.end <= span.end for inner in rest)
 
 
-@pytest.mark.parametrize("key", sorted(PLACES))
+@pytest.mark.parametrize("key", sorted(CARRIERS))
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_body_makes_it_raise(key: int, data: st.DataObject) -> None:
