@@ -15,7 +15,7 @@ what must be guessed in the latter is known.
 4. `kafka/` detects the protocol, cuts frames (behind a gap from the next frame that holds: frame_resync),
    pairs requests with responses, and completes what messages do not say: names of topic ids, partitions of
    fetch sessions, members, transactions. The hot path pairs usual frames by size, prefix and correlation
-   id; bodies stay where they came until somebody asks for them.
+   id; bodies are decoded when somebody asks for them.
    `values/` reads keys and values of records, by schemas too, for who asks for them.
 5. `checks/` judges exchanges, `summary/`, `search.py` and `diff/` describe them, `conversion/` writes them
    again. `writing/` is the proxy's side: pcapng, rotation, masked secrets, a sink that never slows traffic.

@@ -28,30 +28,30 @@ UNREADABLE: Final = -3
 """The key that stands for a request whose header can't be read, so that none is known."""
 
 HEADLESS: Final = frozenset((SASL_TOKEN, UNREADABLE))
-"""Without a header that says which API it is."""
+"""Keys of requests without a readable header: the API is unknown."""
 
 STRAY: Final = -(1 << 16)
-"""The key that stands for a response which answers no request, where such are asked for."""
+"""The key that stands for a response without a request (`Conversations.strays`)."""
 
 STAND_INS: Final = {SASL_TOKEN: "SASL token", UNREADABLE: "unreadable", STRAY: "stray response"}
-"""What is shown in place of an API's name for the keys that stand for none."""
+"""By such a key: what is shown in place of an API's name."""
 
 GSSAPI_START: Final = 0x60
-"""How a GSSAPI token begins (RFC 2743, 3.1). A client of 0.9 sends one first of all, without a
-handshake; as the key of an API it would be unknown."""
+"""The first byte of a GSSAPI token (RFC 2743, 3.1). A client of 0.9 begins with a token, without a
+handshake; read as the key of an API, this byte gives an unknown one."""
 
 UNSUPPORTED_VERSION: Final = 35
 
 _COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
 
 _REMEMBERED: Final = 8
-"""Decoded bodies of a message that are kept ..."""
+"""Decoded bodies that are kept of each message."""
 
 _SHORT: Final = 2048
-"""... of so many bytes at most."""
+"""Bytes of the longest body that is kept decoded."""
 
 ALTERED: Final = 64 << 10
-"""Bytes of a body of which both forms are kept."""
+"""Bytes of the largest body that is kept twice, as it came and as it left."""
 
 _UNREAD: Final = object()
 
@@ -68,7 +68,10 @@ _NO_BODY: Final = DecodedBody(None)
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and what came of it. Bodies are decoded when they are asked for, and once."""
+    """A request and its outcome: a response, or the reason why there is none.
+
+    Bodies are bytes; `request` and `response` decode them on first use.
+    """
 
     ts: int
     connection: int
@@ -86,81 +89,81 @@ class Exchange:
     request_body: bytes | None = None
     response_body: bytes | None = None
     note: str = ""
-    """What else there is to say: "no response (acks=0)", "dropped", "connection closed" ..."""
+    """A remark, such as "no response (acks=0)", "dropped" or "connection closed"."""
     sasl: str = ""
-    """What is known of an authentication: mechanism, user, outcome; never a secret."""
+    """Mechanism, user and outcome of an authentication; never a secret."""
     user: str | None = None
-    """Who was authenticated when the request came; None: nobody, or nobody who could be told."""
+    """The authenticated user when the request came; None: no user, or an unknown one."""
     payload: dict[str, dict[str, str]] = field(default_factory=dict)
-    """By direction and path: hashes that stand for a payload which was taken out, see
-    `barnabas.captures.writing.masking`."""
+    """By direction and path: hashes in place of a masked payload (`captures.writing.masking`)."""
     request_packet: int = field(default=0, compare=False)
     """Number of the packet with the request's last byte in its capture file, as Wireshark numbers
-    them; 0 if there is none, as while traffic passes."""
+    packets; 0 for live traffic."""
     response_packet: int = field(default=0, compare=False)
-    """The same of the response, as the client saw it."""
+    """Number of the packet with the response's last byte, as the client saw it."""
     ordinal: int = field(default=0, compare=False)
     """The request's number among those of its connection, from 0; counted in captures only."""
     server_address: str = field(default="", compare=False)
     """Where the client connected, as ip:port; known in captures only."""
     request_place: int = field(default=-1, compare=False)
-    """`CapturedFrame.place` of the request as it arrived; -1 if there is none."""
+    """`CapturedFrame.place` of the request as it arrived; -1 in live traffic."""
     response_place: int = field(default=-1, compare=False)
-    """The same of the response; -1 too if the proxy made it."""
+    """`CapturedFrame.place` of the response as it arrived; -1 also if the proxy made it."""
     begun: int = field(default=0, compare=False)
-    """When the response before it had come, where the broker had that to do first; else 0."""
+    """When the previous response came, if that was after this request; else 0. A broker works on one
+    request of a connection at a time."""
     sent: int | None = field(default=None, compare=False)
-    """When the request left for the broker; 0: it never did; None: nobody knows, as in a capture without
-    the proxy's other side."""
+    """When the request left for the broker; 0: never; None: unknown, as in a capture without the
+    proxy's other side."""
     request_left: bytes | None = field(default=None, compare=False)
-    """The request's body as it left, if the proxy changed it; None of one above ALTERED bytes, too."""
+    """The request's body as it left, if the proxy changed it; None also above ALTERED bytes."""
     response_came: bytes | None = field(default=None, compare=False)
-    """The response's body as it had come, if the proxy changed it."""
+    """The response's body as it came, if the proxy changed it; None also above ALTERED bytes."""
     controller: int | None = field(default=None, compare=False)
-    """Node id of the controller, where a controller was asked: then `broker` is None, since a broker may have
-    the same id."""
+    """Node id of the controller, if the request went to a controller: then `broker` is None, since a broker
+    may have the same id."""
     inferred: bool = field(default=False, compare=False)
-    """Whether the request was not captured, so that API and version are what fits the response."""
+    """Whether the request was not captured: then API and version are what fits the response."""
     ended: int = field(default=0, compare=False)
-    """When it was over (ns since the epoch); 0 if nobody noted it. See `end`."""
+    """When the exchange was over (ns since the epoch); 0: not noted. See `end`."""
     losses: int = field(default=0, compare=False)
-    """How often the capture had lost something, anywhere, when the exchange was over: between two
-    that say the same nothing is missing."""
+    """How often the capture had lost bytes, on any connection, when the exchange was over. Between two
+    exchanges with the same number nothing is missing."""
     too_large: tuple[Direction, ...] = field(default=(), compare=False)
-    """Bodies that are not decoded, as that would take too much memory (`specs.codec.budget`): those that
-    were left out for it, and those of which it was found."""
+    """Bodies that are not decoded since that takes too much memory (`specs.codec.budget`), whether they
+    were left out before or decoding gave up."""
     facts: dict[str, Any] | None = field(default=None, repr=False, compare=False)
-    """What checks have read of its bodies, by name: see `barnabas.captures.checks.facts`."""
+    """What checks have read of the bodies, by name of the fact (`barnabas.captures.checks.facts`)."""
     _decoded: dict[Direction, DecodedBody] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
 
     def body(self, direction: Direction) -> bytes | None:
-        """The body of the request or the response."""
+        """Return the body of the request or the response."""
         return self.request_body if direction == "request" else self.response_body
 
     def leave_out(self, direction: Direction) -> None:
-        """Keep a body no longer: it is too large."""
+        """Drop a body that is too large."""
         setattr(self, f"{direction}_body", None)
         if direction not in self.too_large:
             self.too_large += (direction,)
 
     @property
     def node(self) -> int | None:
-        """Node id of who was asked, a broker or a controller; None if it is not known."""
+        """Node id of the broker or controller that the request went to; None: unknown."""
         return self.broker if self.controller is None else self.controller
 
     @property
     def weight(self) -> int:
-        """Bytes of its bodies and of the client id, which may have 32 KiB."""
+        """Bytes of the bodies and of the client id, which may have 32 KiB."""
         bodies = len(self.request_body or b"") + len(self.response_body or b"")
         bodies += len(self.request_left or b"") + len(self.response_came or b"")
         return bodies + len(self.client_id or "")
 
     @property
     def client(self) -> str:
-        """Its client id, or the address of a client that has none."""
+        """The client id, or the address of a client without one."""
         return self.client_id or self.client_address
 
     @property
@@ -171,25 +174,25 @@ class Exchange:
 
     @property
     def end(self) -> int:
-        """When it was over, in ns since the epoch: as noted; else when the response left, or came, or
-        without one when the request came."""
+        """When the exchange was over, in ns since the epoch: as noted; else when the response left or came;
+        without a response, when the request came."""
         return self.ended or self.answered or self.received or self.ts
 
     @property
     def received(self) -> int | None:
-        """When the response came from the broker; None: none did, or nobody knows."""
+        """When the response came from the broker; None: no response, or unknown."""
         since = self.begun or self.sent or self.ts
         return None if self.broker_ms is None else since + round(self.broker_ms * 1e6)
 
     @property
     def answered(self) -> int | None:
-        """When the response left to the client; None: none did."""
+        """When the response left to the client; None: it did not."""
         return None if self.latency_ms is None else self.ts + round(self.latency_ms * 1e6)
 
     @property
     def request(self) -> dict[str, Any] | None:
-        """The request's decoded body, with its secrets; None if not kept or undecodable. Exchanges may share
-        it: nobody changes it."""
+        """The request's decoded body, with its secrets; None if not kept or undecodable. Don't change it:
+        exchanges may share it."""
         return self.decode("request").fields
 
     @property
@@ -257,12 +260,14 @@ class Exchange:
     def row(
         self, columns: Iterable[str] | None = None, blob: Blob = base64_text, *, tags: bool = True
     ) -> dict[str, Any]:
-        """The exchange in JSON form, in the order of COLUMNS, secrets redacted, bytes as `blob` has them.
+        """Return the exchange in JSON form, secrets redacted. Parts of it are shared with the decoded bodies.
 
-        Only the columns that are named, if any are: bodies are decoded only if they are among them.
-        Without names, `controller`, `note`, `sasl`, `payload` and `too_large` stand beside them if there is
-        anything to say. It shares with the decoded bodies what JSON has as they do. tags: as
-        `barnabas.specs.json_forms` has it.
+        Args:
+            columns: The columns to return; bodies are decoded only if they are among them. None: all, in the
+                order of COLUMNS, with `controller`, `note`, `sasl`, `payload` and `too_large` where they
+                have a value.
+            blob: The form of bytes.
+            tags: Whether unknown tagged fields are expected (`barnabas.specs.json_forms`).
         """
         names = _COLUMN_NAMES if columns is None else columns
         row = {name: getattr(self, name) for name in names}
@@ -315,22 +320,22 @@ class Exchange:
 def _decoder(
     key: int, version: int, direction: Direction
 ) -> Callable[[bytes], dict[str, Any] | None]:
-    """Decodes bodies of a message: clients and brokers say much again and again (heartbeats, versions,
-    metadata), and what is short is kept for when it comes again. Raises LookupError."""
+    """Return what decodes the bodies of a message. Clients and brokers repeat many messages (heartbeats,
+    versions, metadata), so short bodies are remembered decoded. Raises LookupError."""
     decode = codec_of(key, version, direction).decode
     remembered = lru_cache(_REMEMBERED)(decode)
     return lambda body: remembered(body) if len(body) <= _SHORT else decode(body)
 
 
 def with_bodies(exchange: Exchange) -> Exchange:
-    """The same exchange, once its bodies are decoded: for who needs them whole in the end. Otherwise those
-    that come before would each read some fields of them."""
+    """Decode both bodies of an exchange and return it. If the whole bodies are needed in the end, this saves
+    every reader on the way decoding some fields of them."""
     _ = exchange.request, exchange.response
     return exchange
 
 
 def body_version(key: int, version: int, direction: Direction, body: bytes) -> int:
-    """The version that a body is laid out in: that of the request, but for one case.
+    """Return the version that a body is laid out in: that of the request, with one exception.
 
     A broker that does not know the version of an ApiVersions request answers error 35 as v0, which
     every client can read (KIP-511). librdkafka's mock does otherwise, so the length has to fit.

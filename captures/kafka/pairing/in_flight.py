@@ -15,9 +15,9 @@ LIMIT: Final = 10_000
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A request that left and waits for its response. `arrived` and `sent` are ns since the epoch.
+    """A request that waits for its response. `arrived` and `sent` are ns since the epoch.
 
-    Equal to itself only: two requests may have everything in common.
+    Compared by identity: two requests may have everything in common.
     """
 
     correlation_id: int
@@ -30,19 +30,19 @@ class Pending:
     body: bytes | None = None
     rules: tuple[str, ...] = ()
     opaque: bool = False
-    """Neither it nor what answers it has a header that can be read: `HEADLESS`."""
+    """Whether neither the request nor its response has a readable header (`HEADLESS`)."""
     note: str = ""
     group: str | None = None
-    """The group that the request names, where somebody asked for it."""
+    """The group that the request names, if a rule needs it."""
     begun: int = 0
-    """When the response before it had come, as `sent`: a broker works on one request of a connection
-    at a time, so it can't have begun with this one earlier."""
+    """When the previous response came: a broker works on one request of a connection at a time, so it
+    can't have begun with this request earlier."""
     sasl: str = ""
-    """What is known of an authentication, see `Exchange.sasl`."""
+    """See `Exchange.sasl`."""
     user: str | None = None
     """See `Exchange.user`."""
     payload: dict[str, str] | None = None
-    """Hashes in place of the request's payload, if it was taken out of a capture."""
+    """Hashes in place of the request's payload, if it was masked in a capture."""
     packet: int = 0
     """See `Exchange.request_packet`."""
     ordinal: int = 0
