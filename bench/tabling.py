@@ -162,14 +162,15 @@ def measure_spark(path: Path, out: Path, master: str, *, bodies: bool) -> Spans:
     """The pipeline; it may begin when its session has answered something, by a worker in Python."""
     clock, peaks = Clock(), Peaks(os.getpid())
     from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, session
-    from barnabas.pipeline.tables.tables import write
+    from barnabas.pipeline.tables.tables import TableOptions, write
 
+    options = TableOptions() if bodies else TableOptions(bodies=None)
     settings = LIGHT if path.stat().st_size < LIGHT_UP_TO else {}  # as `barnabas analyze` does
     with session(master, settings) as spark:
         spark.range(1).mapInArrow(lambda batches: batches, "id bigint").collect()
         begun, begun_cpu = clock.now()
         with peaks.watched():
-            rows = write(spark, [path], out, bodies=bodies).exchanges
+            rows = write(spark, [path], out, options).exchanges
             seconds, cpu = clock.now()
     driver = machine.peak_mib(os.getpid()) or 0.0
     cost = seconds - begun, cpu - begun_cpu

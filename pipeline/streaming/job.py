@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,22 +21,21 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from barnabas.captures.files import private
-from barnabas.pipeline.reading.side_tables import CONNECTIONS, NOTES
 from barnabas.pipeline.rows.bodies import Names
 from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, RAW, Column, arrow
 from barnabas.pipeline.rows.exchanges import batch
-from barnabas.pipeline.rows.inside import INSIDE
 from barnabas.pipeline.streaming.arrivals import Arrivals, arrived
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.following import closed
 from barnabas.pipeline.streaming.incremental_reader import TableRow
-from barnabas.pipeline.tables.parquet import Filed, Table, parts, write_tables
+from barnabas.pipeline.tables.decoded_bodies import ELIDED, Bodies
+from barnabas.pipeline.tables.folders import ON_REQUEST
+from barnabas.pipeline.tables.parquet import Filed, Table, parts, write_rows, write_tables
 from barnabas.pipeline.tables.partitioned_parquet import ZSTD, Written
 from barnabas.pipeline.tables.quality import QUALITY, Read, quality_row, sums
+from barnabas.pipeline.tables.schemas import FOLDERS, ORDER, TABLES
 from barnabas.pipeline.tables.spark_stages import parallelism
-from barnabas.pipeline.tables.tables import FOLDERS, ORDER, decoded, with_bodies
 from barnabas.pipeline.tables.variants import capture_of, lost_bodies
-from barnabas.specs.jsonform import Blob, elided
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 AT_ONCE: Final = 8
 """Segments of a batch at most, unless told otherwise."""
 
+_EVERY: Final = "2 seconds"
+"""How often the folder is looked at."""
+
 _TABLES: Final[dict[str, tuple[Column, ...]]] = {
+    **{table: columns for table, columns in TABLES.items() if table not in ON_REQUEST},
     "exchanges": (*EXCHANGES, *RAW),
-    "inside": INSIDE,
-    "errors": ERRORS,
-    "connections": CONNECTIONS,
-    "notes": NOTES,
-    "quality": QUALITY,
 }
+"""The columns of each table, as rows come out of the reader."""
 _FILES: Final = "path string, modificationTime timestamp, length bigint, content binary"
 """What Spark says of files; their content is not read."""
 _ROWS: Final = 2000
@@ -61,86 +61,108 @@ Sink = Callable[["SparkSession", Path, int], None]
 again."""
 
 
-def follow(
-    spark: SparkSession,
-    folder: Path,
-    batches: Batches,
-    *,
-    at_once: int = AT_ONCE,
-    every: str = "2 seconds",
-    until_read: bool = False,
-    json_bodies: bool = False,
-    blob: Blob = elided,
-    sinks: Sequence[Sink] = (),
-    arrivals: Arrivals | None = None,
-) -> StreamingQuery:
-    """Begin to write what is captured into `folder` to tables, as its files are closed.
+@dataclass(frozen=True)
+class Job:
+    """Writes what is captured into a folder to tables, as its files are closed.
 
-    It goes on where the run before ended, however that did. The query runs until it is stopped;
-    with `until_read` it ends when all that is there is read. every: how often the folder is looked at.
-    json_bodies: whether bodies are also written as JSON text. blob: how bytes in them are written. sinks:
-    where each batch goes, too. arrivals: by whose `look` the caller finds the files that are closed later.
-    Paths are those of this machine. Raises OSError if a folder can't be read or made, ValueError if the run
-    before was another version's.
+    Paths are those of this machine.
     """
-    batches.check()
-    folder, out = folder.resolve(), batches.out
-    private.folder(out)
-    arrivals = arrivals or Arrivals(folder, out)
-    arrivals.look()
-    whole = with_bodies(arrow(EXCHANGES), json_bodies=json_bodies)
-    files = (
-        spark.readStream.format("binaryFile")
-        .schema(_FILES)
-        .option("maxFilesPerTrigger", at_once)
-        .option("maxFileAge", "36500d")
-        .load(str(arrivals.notes))
-        .select("path")
-    )
-    writer = files.writeStream.foreachBatch(
-        partial(_batch, spark, folder, batches, whole, blob=blob, sinks=sinks)
-    )
-    writer = writer.option("checkpointLocation", str(out / "_checkpoint"))
-    writer = (
-        writer.trigger(availableNow=True) if until_read else writer.trigger(processingTime=every)
-    )
-    return writer.start()
 
+    spark: SparkSession
+    folder: Path
+    """The folder that is followed."""
+    batches: Batches
+    """Where the tables are."""
+    bodies: Bodies = ELIDED
+    """How bodies are written."""
+    sinks: Sequence[Sink] = ()
+    """Where each batch goes, in addition."""
 
-def _batch(
-    spark: SparkSession,
-    folder: Path,
-    batches: Batches,
-    whole: pa.Schema,
-    files: DataFrame,
-    number: int,
-    *,
-    blob: Blob = elided,
-    sinks: Sequence[Sink] = (),
-) -> None:
-    """A batch, from the segments that came. whole: the columns of exchanges."""
-    if batches.over(number):
-        return  # it was cut short behind its end
-    paths = [Path(unquote(urlparse(row["path"]).path)) for row in files.collect()]
-    state = batches.before(number)
-    run = batches.begin(number)
-    there, gone = arrived(paths, folder)
-    read = _write(run, state.batch(there, partial(closed, folder), gone))
-    names = {} if state.reader is None else dict(state.reader.context.topics)
-    written = _write_exchanges(spark, run, names, whole, blob)
-    _write_quality(run, read, written)
-    for sink in sinks:
-        sink(spark, run, number)
-    batches.install(run, number, _TABLES)
-    batches.finish(run, number, state)
-    with contextlib.suppress(OSError):  # then there are more files than need be
-        batches.compact(_filed(whole), {"exchanges": ORDER})
+    def start(
+        self,
+        arrivals: Arrivals | None = None,
+        *,
+        at_once: int = AT_ONCE,
+        until_read: bool = False,
+    ) -> StreamingQuery:
+        """Begin where the run before ended, however that did.
 
+        Args:
+            arrivals: by whose `look` the caller finds the files that are closed later.
+            at_once: segments of a batch at most.
+            until_read: whether the query ends when all that is there is read; else it runs until it is
+                stopped.
 
-def _filed(whole: pa.Schema) -> dict[str, pa.Schema]:
-    """What is in the files of the tables: what folders are called by is not."""
-    inner = pa.schema([one for one in whole if one.name not in FOLDERS], whole.metadata)
-    return {**{table: arrow(columns) for table, columns in _TABLES.items()}, "exchanges": inner}
+        Raises:
+            OSError: a folder can't be read or made.
+            ValueError: the run before was another version's.
+        """
+        self.batches.check()
+        out = self.batches.out
+        private.folder(out)
+        arrivals = arrivals or Arrivals(self.folder.resolve(), out)
+        arrivals.look()
+        files = (
+            self.spark.readStream.format("binaryFile")
+            .schema(_FILES)
+            .option("maxFilesPerTrigger", at_once)
+            .option("maxFileAge", "36500d")
+            .load(str(arrivals.notes))
+            .select("path")
+        )
+        writer = files.writeStream.foreachBatch(self.batch)
+        writer = writer.option("checkpointLocation", str(out / "_checkpoint"))
+        if until_read:
+            return writer.trigger(availableNow=True).start()
+        return writer.trigger(processingTime=_EVERY).start()
+
+    def batch(self, files: DataFrame, number: int) -> None:
+        """Write a batch, from the segments that came."""
+        batches, folder = self.batches, self.folder.resolve()
+        if batches.over(number):
+            return  # it was cut short behind its end
+        paths = [Path(unquote(urlparse(row["path"]).path)) for row in files.collect()]
+        state = batches.before(number)
+        run = batches.begin(number)
+        there, gone = arrived(paths, folder)
+        read = _write(run, state.batch(there, partial(closed, folder), gone))
+        names = {} if state.reader is None else dict(state.reader.context.topics)
+        written = self._write_exchanges(run, names)
+        _write_quality(run, read, written)
+        for sink in self.sinks:
+            sink(self.spark, run, number)
+        batches.install(run, number, _TABLES)
+        batches.finish(run, number, state)
+        with contextlib.suppress(OSError):  # then there are more files than need be
+            batches.compact(self._filed(), {"exchanges": ORDER})
+
+    def _write_exchanges(self, run: Path, names: Names) -> list[Written]:
+        """Write exchanges with the bodies decoded: the files."""
+        bodies, schema = self.bodies, self._schema
+
+        def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for one in batches:
+                yield bodies.decoded(one, names, schema)
+
+        raw = run / "_raw" / "part-0.parquet"
+        filed = Filed(str(raw), pq.read_metadata(raw).num_row_groups)
+        table = Table("exchanges", None, schema, None, decode, FOLDERS, ORDER)
+        shares = parts([filed], -(-filed.groups // parallelism(self.spark)) or 1)
+        written = write_tables(self.spark, shares, [table], run)
+        lost = lost_bodies(written)
+        if lost:
+            write_rows(run / "errors" / "part-lost.parquet", batch(lost, ERRORS))
+        return written
+
+    @property
+    def _schema(self) -> pa.Schema:
+        return self.bodies.schema(arrow(EXCHANGES))
+
+    def _filed(self) -> dict[str, pa.Schema]:
+        """Return what is in the files of each table: columns that folders are named by are not."""
+        whole = self._schema
+        inner = pa.schema([one for one in whole if one.name not in FOLDERS], whole.metadata)
+        return {**{table: arrow(columns) for table, columns in _TABLES.items()}, "exchanges": inner}
 
 
 def _write(run: Path, found: Iterable[TableRow]) -> dict[str, Read]:
@@ -180,28 +202,6 @@ def _flush(
         rows.clear()
 
 
-def _write_exchanges(
-    spark: SparkSession, run: Path, names: Names, whole: pa.Schema, blob: Blob
-) -> list[Written]:
-    """The table with the bodies decoded: its files."""
-    columns = [column.name for column in EXCHANGES]
-
-    def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for one in batches:
-            yield decoded(one, columns, names, whole, blob)
-
-    raw = run / "_raw" / "part-0.parquet"
-    filed = Filed(str(raw), pq.read_metadata(raw).num_row_groups)
-    table = Table("exchanges", None, whole, None, decode, FOLDERS, ORDER)
-    shares = parts([filed], -(-filed.groups // parallelism(spark)) or 1)
-    written = write_tables(spark, shares, [table], run)
-    lost = lost_bodies(written)
-    if lost:
-        rows = pa.Table.from_batches([batch(lost, ERRORS)])
-        pq.write_table(rows, run / "errors" / "part-lost.parquet", compression=ZSTD)
-    return written
-
-
 def _write_quality(run: Path, read: dict[str, Read], written: list[Written]) -> None:
     """A row for each capture that something was read of, or said."""
     errors = defaultdict(list)
@@ -216,5 +216,4 @@ def _write_quality(run: Path, read: dict[str, Read], written: list[Written]) -> 
     ]
     place = run / "quality"
     place.mkdir()
-    table = pa.Table.from_batches([batch(rows, QUALITY)])
-    pq.write_table(table, place / "part-0.parquet", compression=ZSTD)
+    write_rows(place / "part-0.parquet", batch(rows, QUALITY))

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from barnabas.pipeline.rows.columns import BODY_JSON, ddl
-from barnabas.pipeline.tables.table_formats import FORMATS, columns_of, folders_of, tables_in
+from barnabas.pipeline.tables.schemas import columns_of, folders_of
+from barnabas.pipeline.tables.table_formats import FORMATS, tables_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from barnabas.pipeline.tables.tables import FOLDERS
+from barnabas.pipeline.tables.schemas import FOLDERS
 
 _APP: Final = "barnabas"
 """Whose transactions batches are."""

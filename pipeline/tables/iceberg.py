@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from barnabas.pipeline.tables.partitioned_parquet import write
-from barnabas.pipeline.tables.tables import FOLDERS, ORDER
+from barnabas.pipeline.tables.schemas import FOLDERS, ORDER
 
 if TYPE_CHECKING:
     import pyarrow as pa

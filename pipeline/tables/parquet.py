@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from barnabas.pipeline.tables import partitioned_parquet
-from barnabas.pipeline.tables.partitioned_parquet import Written
+from barnabas.pipeline.tables.partitioned_parquet import ZSTD, Written
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -141,6 +141,11 @@ def parts(filed: Iterable[Filed], groups: int) -> list[Part]:
                 found.append(Part(tuple(mine)))
                 mine, room = [], groups
     return [*found, Part(tuple(mine))] if mine else found
+
+
+def write_rows(path: Path, rows: pa.RecordBatch) -> None:
+    """Write a few rows as a file. Raises OSError."""
+    pq.write_table(pa.Table.from_batches([rows]), path, compression=ZSTD)
 
 
 def write_tables(

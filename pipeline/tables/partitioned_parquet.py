@@ -36,7 +36,7 @@ _SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 
 class Written(NamedTuple):
-    """A file, and in how many rows a column is null, if it has one that is called so."""
+    """A file, and how many of its exchanges have no body: `body` is null."""
 
     path: Path
     nulls: int
@@ -63,7 +63,7 @@ class _Folder:
         self._kept.append(rows)
         self.bytes += rows.nbytes
 
-    def flush(self, counted: str) -> None:
+    def flush(self) -> None:
         if not self._kept:
             return
         rows = pa.Table.from_batches(self._kept)
@@ -76,7 +76,7 @@ class _Folder:
                 self._begin()
             assert self._writer is not None  # noqa: S101
             self._writer.write_table(group.combine_chunks(), row_group_size=ROWS)
-            nulls = group[counted].null_count if counted in group.schema.names else 0
+            nulls = group["body"].null_count if "body" in group.schema.names else 0
             path, before = self.written[-1]
             self.written[-1] = Written(path, before + nulls)
             if self._file.tell() >= FILE:
@@ -143,13 +143,20 @@ def write(
     place: Path,
     name: str,
     order: Sequence[str] = (),
-    counted: str = "body",
 ) -> list[Written]:
-    """Write batches into files of this name, with `{}` for their number, in folders. order: columns by which
-    rows are sorted, as many at once as are kept. counted: the column whose nulls are counted.
+    """Write batches into files. There is no file where there is no row.
 
-    schema: of the batches; what `folders` names is in the folders' names and not in the files. There is no
-    file where there is no row. Raises OSError.
+    Args:
+        batches: the rows.
+        schema: the schema of the batches.
+        folders: columns by whose values files are in folders: they are in the folders' names, not in the
+            files.
+        place: the folder of all.
+        name: how files are called, with `{}` for their number.
+        order: columns by which rows are sorted, as many at once as are kept.
+
+    Raises:
+        OSError: a file can't be written.
     """
     inner = pa.schema([field for field in schema if field.name not in folders])
     said = {_SCHEMA: spark_schema(inner).encode()}
@@ -164,9 +171,9 @@ def write(
                 found[key].add(rows.select(inner.names))
             if sum(one.bytes for one in found.values()) > KEPT:
                 for folder in found.values():
-                    folder.flush(counted)
+                    folder.flush()
         for folder in found.values():
-            folder.flush(counted)
+            folder.flush()
     finally:
         for folder in found.values():
             folder.close()

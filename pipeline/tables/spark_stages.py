@@ -79,9 +79,11 @@ def planned(spark: SparkSession | None, ranges: Sequence[Range]) -> Plan:
     return plan(ranges, lambda found: surveyed(spark, found) if found else [])
 
 
-def segment_rows(spark: SparkSession, plan: Plan, *, carry: bool) -> DataFrame:
-    """The rows of segments.py of all pieces, a task for each."""
-    return _of_pieces(spark, plan, partial(segments, links=plan.links, carry=carry), _SEGMENTS)
+def segment_rows(spark: SparkSession, plan: Plan, partitions: int, *, carry: bool) -> DataFrame:
+    """Return the rows of segments.py of all pieces, read by a task for each, and brought together flow by
+    flow in so many partitions."""
+    rows = _of_pieces(spark, plan, partial(segments, links=plan.links, carry=carry), _SEGMENTS)
+    return rows.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
 
 
 class TooMuch(Exception):
@@ -125,16 +127,25 @@ def outcome_files(
     found: DataFrame | Batches,
     plan: Plan,
     columns: tuple[str, ...],
-    partitions: int,
     folder: Path,
     *,
     frames: bool = False,
     go_on: Callable[[], None] | None = None,
 ) -> list[Filed]:
-    """What the flows come to, as files in a new folder: rows with the columns of outcomes.py, of exchanges
-    these.
+    """Write what the flows come to into files in a new folder: rows with the columns of outcomes.py, of
+    exchanges these.
 
-    frames: whether there is a row of each frame, too. go_on: see `write`. Raises OSError."""
+    Args:
+        found: segments, flow by flow.
+        plan: how the captures are read.
+        columns: columns of exchanges.
+        folder: where the files are made.
+        frames: whether there is a row of each frame, too.
+        go_on: see `write`.
+
+    Raises:
+        OSError: a file can't be read or written.
+    """
     travel = travelling(columns)
     names = tuple(column.name for column in travel)
     reading = Reading(names, tuple(plan.section_groups), plan.packets, tuple(plan.secrets), frames)
@@ -153,8 +164,6 @@ def outcome_files(
         )
         yield from _batches(asking(done, go_on), (*HEAD, *travel))
 
-    if not isinstance(found, Iterator):
-        found = found.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
     return file_rows(found, read, schema(columns), folder)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.pipeline.analyses.registry import ANALYSES
-from barnabas.pipeline.rows.columns import BODY_JSON, VERSION, VERSION_KEY, Column, ddl
-from barnabas.pipeline.tables.tables import FOLDERS, TABLES, ddl_of
+from barnabas.pipeline.rows.columns import VERSION, VERSION_KEY, Column, ddl
+from barnabas.pipeline.tables.schemas import FOLDERS, TABLES, columns_of, ddl_of, folders_of
 
 FILE: Final = "tables.sql"
 """Beside the tables."""
@@ -27,16 +27,16 @@ def statements(out: Path, location: str = "") -> Iterator[str]:
     location: where the folder will be, if that is elsewhere, as Spark names it.
     """
     location = location.rstrip("/") or str(out.resolve())
-    for name, columns in TABLES.items():
+    for name in TABLES:
         place = out / name
         if place.is_dir():
             followed = any(place.glob(f"{_BATCH}=*"))
-            folders = FOLDERS if name == "exchanges" else () if followed else FOLDERS[:1]
-            said = ddl_of(name)
+            folders, said = folders_of(name), ddl_of(name)
             if followed:
-                folders, said = (_BATCH, *folders), f"{said}, `{_BATCH}` bigint"
+                folders = (_BATCH, *(FOLDERS if name == "exchanges" else ()))
+                said = f"{said}, `{_BATCH}` bigint"
             yield _table(name, said, folders, f"{location}/{name}")
-            yield from _added(name, (*columns, *((BODY_JSON,) if name == "exchanges" else ())))
+            yield from _added(name, columns_of(name))
             # else Spark does not look for folders; of those that are gone it forgets the rows
             yield f"MSCK REPAIR TABLE {name} SYNC PARTITIONS"
     for analysis in ANALYSES:

@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from barnabas.pipeline.rows.columns import BODY_JSON, Column, arrow
+from barnabas.pipeline.rows.columns import arrow
 from barnabas.pipeline.tables import delta, iceberg
-from barnabas.pipeline.tables.tables import FOLDERS, TABLES
+from barnabas.pipeline.tables.schemas import TABLES, columns_of, folders_of
 
 _ROWS: Final = 2000
 
@@ -52,16 +52,6 @@ def commit_batch(tables: Path, out: Path, kind: str, number: int) -> None:
     for table in tables_in(tables):
         rows = partial(_rows, tables / table, table)
         FORMATS[kind].commit(out / kind, table, {"batch": number}, rows)
-
-
-def columns_of(table: str) -> tuple[Column, ...]:
-    """The columns that a table has in these formats."""
-    return (*TABLES[table], BODY_JSON) if table == "exchanges" else TABLES[table]
-
-
-def folders_of(table: str) -> tuple[str, ...]:
-    """By which the rows of a table are in folders."""
-    return FOLDERS if table == "exchanges" else FOLDERS[:1]
 
 
 def tables_in(folder: Path) -> list[str]:

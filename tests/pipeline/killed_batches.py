@@ -23,11 +23,9 @@ from typing import Any, Final, cast
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from barnabas.pipeline.rows.columns import EXCHANGES, arrow
 from barnabas.pipeline.streaming import compaction
 from barnabas.pipeline.streaming.batches import Batches
-from barnabas.pipeline.streaming.job import _batch
-from barnabas.pipeline.tables.tables import with_bodies
+from barnabas.pipeline.streaming.job import Job
 
 TABLES: Final = ("exchanges", "inside", "errors", "connections", "notes", "quality")
 
@@ -55,10 +53,9 @@ class _Files:
 def work(folder: Path, out: Path, numbers: Sequence[int]) -> None:
     """Do these batches, of two segments each."""
     paths = sorted(folder.iterdir())
-    whole = with_bodies(arrow(EXCHANGES), json_bodies=False)
     for number in numbers:
         files: Any = _Files(paths[number * 2 : number * 2 + 2])
-        _batch(cast("Any", None), folder, Batches(out), whole, files, number)
+        Job(cast("Any", None), folder, Batches(out)).batch(files, number)
 
 
 def in_child(folder: Path, out: Path, numbers: Sequence[int], fatal: int = 0) -> str | None:

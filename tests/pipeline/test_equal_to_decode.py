@@ -21,8 +21,9 @@ from barnabas.cli.app import app
 from barnabas.pipeline.rows.columns import BODY_JSON, EXCHANGES
 from barnabas.pipeline.rows.inside import INSIDE
 from barnabas.pipeline.streaming.batches import Batches
-from barnabas.pipeline.streaming.job import follow
-from barnabas.pipeline.tables.tables import write
+from barnabas.pipeline.streaming.job import Job
+from barnabas.pipeline.tables.decoded_bodies import Bodies
+from barnabas.pipeline.tables.tables import TableOptions, write
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.jsonform import BLOBS
 from tests.captures.produced import produced
@@ -169,7 +170,7 @@ def documented() -> dict[str, tuple[int, int]]:
 
 @pytest.mark.parametrize("path", [*SAMPLES, *FOREIGN], ids=lambda path: path.name)
 def test_tables_made_here(path: Path, tmp_path: Path) -> None:
-    write(None, [path], tmp_path, json_bodies=True)
+    write(None, [path], tmp_path, TableOptions(bodies=Bodies(json=True)))
     right = said(path)
     assert differences(held(tmp_path), right) == []
     if path in SAMPLES:
@@ -181,7 +182,8 @@ def test_tables_made_here(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("word", BLOBS)
 def test_large_bytes_are_elided_or_whole(tmp_path: Path, word: str) -> None:
     path = produced(tmp_path / "large.pcapng", bytes(range(256)) * 32)
-    write(None, [path], tmp_path / "out", json_bodies=True, blob=BLOBS[word])
+    options = TableOptions(bodies=Bodies(json=True, blob=BLOBS[word]))
+    write(None, [path], tmp_path / "out", options)
     right = said(path, "--bodies", word)
     assert ("sha256" in str(right.exchanges)) == (word == "elided")
     assert differences(held(tmp_path / "out"), right) == []
@@ -194,6 +196,6 @@ def test_tables_of_a_folder_that_is_followed(
     """In segments, of which a batch reads two."""
     folder, out = tmp_path / "captures", tmp_path / "out"
     rotated(path, folder, {15, 40, 80})
-    stream = follow(spark, folder, Batches(out), at_once=2, until_read=True, json_bodies=True)
-    stream.awaitTermination()
+    job = Job(spark, folder, Batches(out), Bodies(json=True))
+    job.start(at_once=2, until_read=True).awaitTermination()
     assert differences(held(out), said(folder, over=True)) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import Secrets
-from barnabas.pipeline.tables.tables import write
+from barnabas.pipeline.tables.tables import TableOptions, write
 from tests.places import SAMPLES
 
 CAPTURE = SAMPLES / "tls.pcapng"
@@ -21,4 +21,6 @@ def test_they_are_used_as_those_in_the_file(tmp_path: Path) -> None:
     bare.write_bytes(whole[:at] + whole[at + int.from_bytes(whole[at + 4 : at + 8], "little") :])
     assert log not in bare.read_bytes()
     assert write(None, [bare], tmp_path / "none").exchanges == 0
-    assert write(None, [bare], tmp_path / "given", secrets=[bytes(log)]).exchanges == 8
+    assert (
+        write(None, [bare], tmp_path / "given", TableOptions(secrets=[bytes(log)])).exchanges == 8
+    )

@@ -18,7 +18,7 @@ from barnabas.entry import INTERRUPTED
 from barnabas.loop import run
 from barnabas.page.openapi import document
 from barnabas.pipeline.rows.columns import BODY_JSON, PARTITION
-from barnabas.pipeline.tables.tables import TABLES
+from barnabas.pipeline.tables.schemas import TABLES
 from barnabas.proxy.control.api import routes
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.scenario.json_schema import scenario_schema

@@ -310,16 +310,16 @@ def _tables(
     progress: Shown | None = None,
     go_on: Callable[[], None] | None = None,
 ) -> None:
-    from barnabas.pipeline.tables.tables import write
+    from barnabas.pipeline.tables.decoded_bodies import Bodies
+    from barnabas.pipeline.tables.tables import TableOptions, write
 
     # whoever works for us may have begun in another folder
     out, files = wanted.out.resolve(), [path.resolve() for path in files]
     secrets = [wanted.tls_keys.read_bytes()] if wanted.tls_keys else []
     step = None if progress is None else progress.step
-    made = write(
-        spark, files, out, step, secrets=secrets, also=wanted.also,
-        json_bodies=wanted.json_bodies, blob=wanted.blob, go_on=go_on,
-    )  # fmt: skip
+    bodies = Bodies(wanted.json_bodies, wanted.blob)
+    options = TableOptions(secrets=secrets, also=wanted.also, bodies=bodies)
+    made = write(spark, files, out, options, progress=step, go_on=go_on)
     if wanted.table_format is not None:
         from barnabas.pipeline.tables.table_formats import commit_capture
 

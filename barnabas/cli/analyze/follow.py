@@ -92,7 +92,8 @@ def _work(
     from barnabas.pipeline.spark.progress import watched
     from barnabas.pipeline.streaming.arrivals import Arrivals
     from barnabas.pipeline.streaming.batches import Batches
-    from barnabas.pipeline.streaming.job import follow as begin
+    from barnabas.pipeline.streaming.job import Job
+    from barnabas.pipeline.tables.decoded_bodies import Bodies
     from barnabas.pipeline.tables.quality import quality
 
     out = wanted.out.resolve()
@@ -111,16 +112,9 @@ def _work(
     try:
         with noted() as interrupted:  # raised within a call to the JVM it would take that apart
             try:
-                query = begin(
-                    spark,
-                    folder,
-                    batches,
-                    until_read=until_read,
-                    json_bodies=wanted.json_bodies,
-                    blob=wanted.blob,
-                    sinks=[*_sinks(wanted, out)],
-                    arrivals=arrivals,
-                )
+                bodies = Bodies(wanted.json_bodies, wanted.blob)
+                job = Job(spark, folder, batches, bodies, [*_sinks(wanted, out)])
+                query = job.start(arrivals, until_read=until_read)
             except ValueError as problem:
                 raise Trouble(f"--out {out} was {problem}: choose another folder") from None
             progress.step(0, 1, f"following {folder}: Ctrl-C ends it with a report")

@@ -15,7 +15,7 @@ from barnabas.pipeline.report import collecting, digests
 from barnabas.pipeline.report.collecting import collect, overview
 from barnabas.pipeline.report.digests import DIGESTS, Digest
 from barnabas.pipeline.rows.columns import ddl
-from barnabas.pipeline.tables.tables import TABLES
+from barnabas.pipeline.tables.schemas import TABLES
 from tests.pipeline.analyses.made import metadata
 from tests.pipeline.analyses.tables import rows
 from tests.pipeline.analyses.tables import table as given

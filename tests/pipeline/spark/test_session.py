@@ -23,7 +23,8 @@ WORK = """
 import sys
 from pathlib import Path
 from barnabas.pipeline.spark.session import session
-from barnabas.pipeline.tables.tables import read, write
+from barnabas.pipeline.tables.decoded_bodies import Bodies
+from barnabas.pipeline.tables.tables import TableOptions, read, write
 from pyspark.sql.functions import udf
 from tests.pipeline.everything import FEW, everything
 
@@ -45,7 +46,7 @@ with session(url, settings) as spark:
     write(spark, [capture], out)
     everything(read(spark, out, "exchanges")).write.parquet(str(out / "everything"))
     for path in samples:
-        write(spark, [path], out / "samples" / path.name, json_bodies=True)
+        write(spark, [path], out / "samples" / path.name, TableOptions(bodies=Bodies(json=True)))
 """
 """What is done elsewhere. Our packages come from what was sent there, whatever is installed."""
 

@@ -12,7 +12,7 @@ import pytest
 
 from barnabas.pipeline.streaming import compaction
 from barnabas.pipeline.streaming.batches import Batches
-from barnabas.pipeline.streaming.job import follow
+from barnabas.pipeline.streaming.job import Job
 from barnabas.pipeline.tables.quality import quality
 from barnabas.pipeline.tables.sql import statements
 from barnabas.pipeline.tables.tables import read
@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def followed(spark: SparkSession, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tables of a run that nobody killed."""
     out = tmp_path_factory.mktemp("tables")
-    follow(spark, folder, Batches(out), at_once=6, until_read=True).awaitTermination()
+    Job(spark, folder, Batches(out)).start(at_once=6, until_read=True).awaitTermination()
     return out
 
 
@@ -58,7 +58,8 @@ def test_batches_that_became_one_hold_the_same_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(compaction, "BATCHES", 2)
-    follow(spark, folder, Batches(tmp_path), at_once=2, until_read=True).awaitTermination()
+    job = Job(spark, folder, Batches(tmp_path))
+    job.start(at_once=2, until_read=True).awaitTermination()
     for table in TABLES:
         assert [path.name for path in (tmp_path / table).iterdir()] == ["batch=2"]
         assert rows(spark, tmp_path, table) == rows(spark, followed, table)

@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from barnabas.peers.apache import ApacheCluster
 from barnabas.pipeline.streaming import kafka_topic
 from barnabas.pipeline.streaming.batches import Batches
-from barnabas.pipeline.streaming.job import follow
+from barnabas.pipeline.streaming.job import Job
 from barnabas.pipeline.streaming.kafka_topic import ENDLESS, records
 from barnabas.pipeline.tables.tables import read
 from tests.captures.writing.test_rotation import SAMPLES, rotated
@@ -58,7 +58,7 @@ def test_a_topic_has_the_rows_of_the_table_also_of_a_batch_that_could_not_be_sen
         raise OSError("nobody is there")
 
     with pytest.raises(PySparkException, match="nobody is there"):
-        follow(spark, folder, Batches(out), until_read=True, sinks=[fail]).awaitTermination()
+        Job(spark, folder, Batches(out), sinks=[fail]).start(until_read=True).awaitTermination()
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
     admin.create_topics([NewTopic(TOPIC, 3)])[TOPIC].result(30)
     done = analyzed(folder, out, kafka.bootstrap)
@@ -121,7 +121,8 @@ def everything(servers: str) -> Iterator[Sent]:
 def test_a_value_that_brokers_refuse_is_cut_and_says_so(
     spark: SparkSession, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    follow(spark, folder, Batches(tmp_path), at_once=6, until_read=True).awaitTermination()
+    job = Job(spark, folder, Batches(tmp_path))
+    job.start(at_once=6, until_read=True).awaitTermination()
     table = read(spark, tmp_path, "exchanges")
     whole = [json.loads(row["value"]) for row in records(table).collect()]
     sizes = sorted(len(json.dumps(one, separators=(",", ":"))) for one in whole)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from barnabas.pipeline.streaming.batches import Batches
-from barnabas.pipeline.streaming.job import follow
+from barnabas.pipeline.streaming.job import Job
 from barnabas.pipeline.tables.added import added, write_added
+from barnabas.pipeline.tables.decoded_bodies import Bodies
 from barnabas.pipeline.tables.table_formats import FORMATS, commit_batch
 from barnabas.pipeline.tables.tables import read
 from tests.captures.writing.test_rotation import rotated
@@ -34,16 +35,9 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for kind in FORMATS:
             commit_batch(tables, folder / "out", kind, number)
 
-    query = follow(
-        spark,
-        folder / "captures",
-        Batches(folder / "out"),
-        at_once=1,
-        until_read=True,
-        json_bodies=True,
-        sinks=[sink],
-    )
-    query.awaitTermination()
+    batches = Batches(folder / "out")
+    job = Job(spark, folder / "captures", batches, Bodies(json=True), [sink])
+    job.start(at_once=1, until_read=True).awaitTermination()
     return folder / "out"
 
 

@@ -14,7 +14,9 @@ from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report.digests import DIGESTS
 from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.rows.columns import arrow
-from barnabas.pipeline.tables.tables import TABLES, write
+from barnabas.pipeline.tables.decoded_bodies import Bodies
+from barnabas.pipeline.tables.schemas import TABLES
+from barnabas.pipeline.tables.tables import TableOptions, write
 from tests.places import ROOT, SAMPLES
 
 TEXT = (ROOT / "docs" / "howto" / "spark.md").read_text("utf-8")
@@ -29,7 +31,8 @@ def example(pattern: str) -> tuple[str, str]:
 
 
 def written(folder: Path, *, json_bodies: bool) -> None:
-    write(None, [SAMPLES / "rebalance.pcap.gz"], folder / "analysis", json_bodies=json_bodies)
+    options = TableOptions(bodies=Bodies(json=json_bodies))
+    write(None, [SAMPLES / "rebalance.pcap.gz"], folder / "analysis", options)
 
 
 def test_duckdb_knows_bodies_as_variant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

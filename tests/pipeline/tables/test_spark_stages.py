@@ -55,9 +55,9 @@ def test_any_number_of_partitions_and_a_survey_by_spark(
     made = spark_stages.planned(spark, ranges(sorted_paths(paths), 8000))
     assert made == planned(paths, 8000)
     for partitions, carry in ((1, False), (7, True)):
-        rows = spark_stages.segment_rows(spark, made, carry=carry)
+        rows = spark_stages.segment_rows(spark, made, partitions, carry=carry)
         folder = tmp_path / f"in {partitions}"
-        filed = spark_stages.outcome_files(rows, made, COLUMNS, partitions, folder)
+        filed = spark_stages.outcome_files(rows, made, COLUMNS, folder)
         assert len(filed) == partitions
         found = [row for one in filed for row in pq.read_table(one.path).to_pylist()]
         exchanges = [row for row in found if row["kind"] == "exchange"]

@@ -9,9 +9,11 @@ import pyarrow.parquet as pq
 
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.rows.columns import EXCHANGES, arrow
+from barnabas.pipeline.tables.decoded_bodies import Bodies
 from barnabas.pipeline.tables.folders import ON_REQUEST
+from barnabas.pipeline.tables.schemas import TABLES
 from barnabas.pipeline.tables.sql import statements
-from barnabas.pipeline.tables.tables import TABLES, read, write
+from barnabas.pipeline.tables.tables import TableOptions, read, write
 from tests.places import SAMPLES
 
 if TYPE_CHECKING:
@@ -32,7 +34,12 @@ def test_a_table_of_before_gets_new_columns(spark: SparkSession, tmp_path: Path)
         first = next(one for one in made if "TABLE IF NOT EXISTS exchanges" in one)
         spark.sql(first.replace(", `body_json` string", ""))
         assert "body_json" not in spark.table("exchanges").columns
-        write(spark, [SAMPLES / names[1]], tmp_path, json_bodies=True, also=ON_REQUEST)
+        write(
+            spark,
+            [SAMPLES / names[1]],
+            tmp_path,
+            TableOptions(bodies=Bodies(json=True), also=ON_REQUEST),
+        )
         for _ in range(2):
             for statement in statements(tmp_path):
                 spark.sql(statement)

@@ -18,9 +18,11 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
 from barnabas.pipeline.rows.columns import Column
-from barnabas.pipeline.tables import table_formats
+from barnabas.pipeline.tables import schemas
+from barnabas.pipeline.tables.decoded_bodies import Bodies
+from barnabas.pipeline.tables.schemas import TABLES
 from barnabas.pipeline.tables.table_formats import FORMATS, commit_batch, commit_capture
-from barnabas.pipeline.tables.tables import TABLES, write
+from barnabas.pipeline.tables.tables import TableOptions, write
 from tests.places import SAMPLES
 
 SIDE = ("inside", "errors", "connections", "notes", "quality")
@@ -31,7 +33,7 @@ KINDS = pytest.mark.parametrize("kind", list(FORMATS))
 
 def analyzed(out: Path, *captures: str) -> None:
     for name in captures:
-        made = write(None, [SAMPLES / name], out, json_bodies=True)
+        made = write(None, [SAMPLES / name], out, TableOptions(bodies=Bodies(json=True)))
         for kind in FORMATS:
             commit_capture(out, kind, made.capture)
 
@@ -140,7 +142,7 @@ def test_a_column_that_came_later_is_null_before(
         **TABLES,
         "exchanges": (*TABLES["exchanges"], Column("later", "string", "came later", 3)),
     }
-    monkeypatch.setattr(table_formats, "TABLES", columns)
+    monkeypatch.setattr(schemas, "TABLES", columns)
     commit_batch(out, tmp_path, kind, 1)
     found = content(tmp_path, kind, "exchanges")
     assert found["later"].null_count == len(found) == 2 * len(parquet(out, "exchanges"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
@@ -17,15 +18,16 @@ from barnabas.pipeline.reading.packet_rows import WRITTEN, packet_rows
 from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, frame_rows
-from barnabas.pipeline.tables import spark_stages, tables
+from barnabas.pipeline.tables import decoded_bodies, spark_stages
 from barnabas.pipeline.tables.folders import ON_REQUEST
-from barnabas.pipeline.tables.tables import read, write
+from barnabas.pipeline.tables.tables import TableOptions, read, write
 from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME
 from tests.pipeline.stages import planned, sequential
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+SMALL = TableOptions(size=10_000)
 NAMES = tuple(column.name for column in EXCHANGES)
 
 
@@ -51,12 +53,12 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Tables of two captures, one of them written twice and of three files, the other without bodies."""
     folder = tmp_path_factory.mktemp("tables")
     steps: list[tuple[int, int, str]] = []
-    written = write(spark, files(), folder, lambda *step: steps.append(step), size=10_000)
+    written = write(spark, files(), folder, SMALL, progress=lambda *step: steps.append(step))
     assert [step[:2] for step in steps] == [(0, 4), (1, 4), (2, 4), (3, 4)]
     assert written.exchanges == len(right(files(), ""))
     assert written.packets == planned(files(), 1 << 26).packets
-    write(spark, [SAMPLES_BY_NAME["faults.pcapng"]], folder, size=12_000, bodies=False)
-    write(spark, files()[::-1], folder, size=10_000, also=ON_REQUEST)
+    write(spark, [SAMPLES_BY_NAME["faults.pcapng"]], folder, TableOptions(size=12_000, bodies=None))
+    write(spark, files()[::-1], folder, replace(SMALL, also=ON_REQUEST))
     return folder
 
 
@@ -96,7 +98,11 @@ def test_who_ends_it_is_asked_for_each_exchange_and_what_is_made_of_them(tmp_pat
     steps: list[str] = []
     asked: Counter[str] = Counter()
     whole, told = tmp_path / "whole", lambda *step: steps.append(step[2])
-    many = write(None, [path], whole, told, go_on=lambda: asked.update(steps[-1:])).exchanges
+
+    def count_step() -> None:
+        asked.update(steps[-1:])
+
+    many = write(None, [path], whole, progress=told, go_on=count_step).exchanges
     assert asked["reading flows"] > many
     assert asked["writing tables"] >= len(("exchanges", "inside", "connections"))
     count = asked.total()
@@ -125,21 +131,21 @@ def content(table: pa.Table | pa.RecordBatch) -> list[str]:
 def test_what_is_not_asked_for_again_goes(spark: SparkSession, tmp_path: Path) -> None:
     """Else it would be of another run than the tables beside it."""
     path = SAMPLES_BY_NAME["midway.pcap"]
-    write(spark, [path], tmp_path, also=ON_REQUEST)
+    write(spark, [path], tmp_path, TableOptions(also=ON_REQUEST))
     assert all(read(spark, tmp_path, table).count() > 0 for table in ON_REQUEST)
-    write(spark, [path], tmp_path, also=("packets",))
+    write(spark, [path], tmp_path, TableOptions(also=("packets",)))
     assert read(spark, tmp_path, "packets").count() > 0
     assert read(spark, tmp_path, "frames").count() == 0
 
 
 def test_batches_with_large_bodies_are_cut() -> None:
-    sizes = [(10, 5), (tables.PART, None), (3, tables.PART * 9), (1, 1), (2, 2)]
+    sizes = [(10, 5), (decoded_bodies.PART, None), (3, decoded_bodies.PART * 9), (1, 1), (2, 2)]
     whole = pa.record_batch(
         {
             "request_size": [request for request, _ in sizes],
             "response_size": pa.array([response for _, response in sizes], pa.int64()),
         }
     )
-    parts = list(tables.portions(whole))
+    parts = list(decoded_bodies.portions(whole))
     assert [len(part) for part in parts] == [2, 1, 2]
     assert pa.Table.from_batches(parts).to_pylist() == whole.to_pylist()

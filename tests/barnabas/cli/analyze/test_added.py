@@ -9,8 +9,9 @@ import pytest
 
 from barnabas.cli.analyze.added import analyze_added
 from barnabas.cli.analyze.analyze import Wanted
+from barnabas.pipeline.tables.decoded_bodies import Bodies
 from barnabas.pipeline.tables.table_formats import commit_batch
-from barnabas.pipeline.tables.tables import write
+from barnabas.pipeline.tables.tables import TableOptions, write
 from barnabas.trouble import FINE, MISUSE, Trouble
 from tests.places import SAMPLES
 
@@ -21,7 +22,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tables, out = tmp_path_factory.mktemp("tables"), tmp_path_factory.mktemp("followed")
     (out / "exchanges" / "batch=1").mkdir(parents=True)
     for number, name in enumerate(("midway.pcap", "rebalance.pcap.gz")):
-        write(None, [SAMPLES / name], tables / name, json_bodies=True)
+        write(None, [SAMPLES / name], tables / name, TableOptions(bodies=Bodies(json=True)))
         commit_batch(tables / name, out, "iceberg", number)
     return out
 
