@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from barnabas.captures.kafka.columns import SUMMARY
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange, body_version
@@ -23,26 +24,6 @@ from barnabas.specs.secrets import has_secrets
 
 SHOWN: Final = 64 << 10
 """Bytes of a body that are shown, with the fields that begin there: those of a MiB took 30."""
-
-SUMMARY: Final = (
-    "ts",
-    "connection",
-    "client_address",
-    "client_id",
-    "user",
-    "broker",
-    "api",
-    "key",
-    "version",
-    "correlation_id",
-    "request_size",
-    "response_size",
-    "latency_ms",
-    "broker_ms",
-    "error",
-    "rules",
-)
-"""The columns of a row, without bodies."""
 
 
 class _Enough(Exception):

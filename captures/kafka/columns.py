@@ -5,59 +5,99 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import Annotated, Any, Final, NamedTuple, get_type_hints
+
+from typing_extensions import TypedDict
 
 from barnabas.specs.json_text import number
 
-COLUMNS: Final = (
-    ("ts", "when the request arrived: ISO 8601 in UTC, to the microsecond"),
-    ("connection", "number of the client's connection"),
-    ("client_address", "the client's ip:port"),
-    ("client_id", "the client id in the request's header, or null"),
-    (
-        "user",
+
+class Summary(TypedDict):
+    """The columns of an exchange without its bodies: name, type in JSON, type in tables, what it is."""
+
+    ts: Annotated[str, "timestamp", "when the request arrived: ISO 8601 in UTC, to the microsecond"]
+    connection: Annotated[int, "bigint", "number of the client's connection"]
+    client_address: Annotated[str, "string", "the client's ip:port"]
+    client_id: Annotated[str | None, "string", "the client id in the request's header, or null"]
+    user: Annotated[
+        str | None,
+        "string",
         "who was authenticated when the request came, or null: nobody, or nobody who could be told",
-    ),
-    (
-        "broker",
+    ]
+    broker: Annotated[
+        int | None,
+        "int",
         "node id of the broker; null while it is not known, and where a controller was asked",
-    ),
-    ("api", "name of the API, or `key N` if it is unknown"),
-    ("key", "key of the API; -1 for a raw SASL token, -3 for a header that can't be read"),
-    ("version", "version of the request"),
-    ("correlation_id", "correlation id of the request"),
-    (
-        "request_size",
+    ]
+    api: Annotated[str, "string", "name of the API, or `key N` if it is unknown"]
+    key: Annotated[
+        int,
+        "int",
+        "key of the API; -1 for a raw SASL token, -3 for a header that can't be read",
+    ]
+    version: Annotated[int, "int", "version of the request"]
+    correlation_id: Annotated[int, "int", "correlation id of the request"]
+    request_size: Annotated[
+        int,
+        "bigint",
         "bytes of the request's frame without its size; of one that was cut off, those that came",
-    ),
-    ("response_size", "bytes of the response's frame without its size; null without one"),
-    ("latency_ms", "from the request's arrival to the response's departure, as the client sees it"),
-    (
-        "broker_ms",
+    ]
+    response_size: Annotated[
+        int | None,
+        "bigint",
+        "bytes of the response's frame without its size; null without one",
+    ]
+    latency_ms: Annotated[
+        float | None,
+        "double",
+        "from the request's arrival to the response's departure, as the client sees it",
+    ]
+    broker_ms: Annotated[
+        float | None,
+        "double",
         "the broker alone: to the response's arrival, from the request's departure or, "
         "if that is later, the arrival of the response before it",
-    ),
-    ("error", "name of the first error in the response; empty: none; null: not known"),
-    ("rules", "names of the rules that fired on either"),
-    ("request", "decoded body of the request; null if it is not kept or can't be decoded"),
-    ("response", "decoded body of the response; null if there is none or it can't be decoded"),
-)
-"""(name, what it is)."""
+    ]
+    error: Annotated[
+        str | None,
+        "string",
+        "name of the first error in the response; empty: none; null: not known",
+    ]
+    rules: Annotated[list[str], "array<string>", "names of the rules that fired on either"]
 
-NUMBERS: Final = frozenset(
-    {
-        "connection",
-        "broker",
-        "key",
-        "version",
-        "correlation_id",
-        "request_size",
-        "response_size",
-        "latency_ms",
-        "broker_ms",
-    }
+
+class Row(Summary):
+    """All columns of an exchange. Tables have both bodies as one VARIANT."""
+
+    request: Annotated[
+        Any, "variant", "decoded body of the request; null if it is not kept or can't be decoded"
+    ]
+    response: Annotated[
+        Any,
+        "variant",
+        "decoded body of the response; null if there is none or it can't be decoded",
+    ]
+
+
+class LogColumn(NamedTuple):
+    """A column of Row."""
+
+    name: str
+    type: str
+    """In tables, as Spark's DDL writes it."""
+    what: str
+
+
+COLUMNS: Final = tuple(
+    LogColumn(name, *hint.__metadata__)
+    for name, hint in get_type_hints(Row, include_extras=True).items()
 )
-"""Those that hold numbers; others hold text, lists and bodies."""
+
+SUMMARY: Final = tuple(Summary.__annotations__)
+"""Names of the columns without bodies."""
+
+NUMBERS: Final = frozenset(one.name for one in COLUMNS if one.type in ("int", "bigint", "double"))
+"""Names of the columns that hold numbers; others hold text, lists and bodies."""
 
 
 def iso(ts: int) -> str:

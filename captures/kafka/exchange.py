@@ -42,7 +42,7 @@ handshake; read as the key of an API, this byte gives an unknown one."""
 
 UNSUPPORTED_VERSION: Final = 35
 
-_COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
+_COLUMN_NAMES: Final = tuple(one.name for one in COLUMNS)
 
 _REMEMBERED: Final = 8
 """Decoded bodies that are kept of each message."""

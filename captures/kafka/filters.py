@@ -44,7 +44,7 @@ def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) ->
     True
     """
     condition = expression(text, NUMBERS)
-    names = [*(name for name, _ in COLUMNS), *BESIDE]
+    names = [*(one.name for one in COLUMNS), *BESIDE]
     for root in condition.roots or ():
         if root not in names:
             raise ValueError(f"exchanges have no column {root!r}{did_you_mean(root, names)}")

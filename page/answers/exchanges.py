@@ -6,6 +6,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from barnabas.captures.kafka.columns import Summary
 from barnabas.page.answers.common import Json
 
 
@@ -49,28 +50,7 @@ class Column(TypedDict):
     about: str
 
 
-class Columns(TypedDict):
-    """What there is of every exchange, but for its bodies; `ts` is ISO 8601."""
-
-    ts: str
-    connection: int
-    client_address: str
-    client_id: str | None
-    user: str | None
-    broker: int | None
-    api: str
-    key: int
-    version: int
-    correlation_id: int
-    request_size: int
-    response_size: int | None
-    latency_ms: float | None
-    broker_ms: float | None
-    error: str | None
-    rules: list[str]
-
-
-class Row(Columns):
+class Row(Summary):
     """A line of the list; `ts` is ISO 8601."""
 
     number: int

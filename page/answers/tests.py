@@ -6,17 +6,15 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from barnabas.captures.kafka.columns import Row
 from barnabas.page.answers.common import Json, Side
-from barnabas.page.answers.exchanges import Columns
 from barnabas.page.answers.rules import Rule
 
 
-class Exchange(Columns):
+class Exchange(Row):
     """A request and what came of it: the columns of the JSON log, when it was over, a few words on what it is
     about, and how it ended."""
 
-    request: Json
-    response: Json
     sasl: NotRequired[str]
     payload: NotRequired[dict[str, dict[str, str]]]
     too_large: NotRequired[list[Side]]

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from barnabas.captures.checks.facts import MEMBER, REQUEST, RESPONSE
+from barnabas.captures.kafka.columns import COLUMNS
 
 VERSION: Final = 2
 """Of the tables: one more with each that adds a column, with the column's `since`, or changes what one is.
@@ -156,6 +157,13 @@ STRUCTS: Final[dict[str, tuple[Column, ...]]] = {
 }
 """By the name that a column's type has."""
 
+
+def _of_log(*names: str) -> tuple[Column, ...]:
+    """Return columns that tables and the JSON log have in common."""
+    of_log = {one.name: Column(*one) for one in COLUMNS}
+    return tuple(of_log[name] for name in names)
+
+
 EXCHANGES: Final = (
     Column("ts", "timestamp", "when the request arrived, to the microsecond"),
     Column("ts_ns", "bigint", "the same in ns since the epoch"),
@@ -163,39 +171,16 @@ EXCHANGES: Final = (
     Column("capture", "string", "name of the capture; files that were read as one share it"),
     Column("connection", "bigint", "number of the client's connection within its capture"),
     Column("ordinal", "bigint", "the request's number among those of its connection, from 0"),
-    Column("client_address", "string", "the client's ip:port"),
+    *_of_log("client_address"),
     Column("server_address", "string", "where the client connected, as ip:port"),
-    Column("client_id", "string", "the client id in the request's header, or null"),
-    Column(
-        "user",
-        "string",
-        "who was authenticated when the request came, or null: nobody, or nobody who could be told",
-    ),
+    *_of_log("client_id", "user"),
     Column(
         "software",
         "string",
         "name and version as the connection's ApiVersions request has them, or null",
     ),
-    Column(
-        "broker",
-        "int",
-        "node id of the broker; null while it is not known, and where a controller was asked",
-    ),
-    Column("api", "string", "name of the API, or `key N` if it is unknown"),
-    Column("key", "int", "key of the API; -1 for a raw SASL token"),
-    Column("version", "int", "version of the request"),
-    Column("correlation_id", "int", "correlation id of the request"),
-    Column("request_size", "bigint", "bytes of the request's frame without its size"),
-    Column(
-        "response_size",
-        "bigint",
-        "bytes of the response's frame without its size; null without one",
-    ),
-    Column("latency_ms", "double", "from the request's arrival to the response's departure"),
-    Column("broker_ms", "double", "the broker alone, see barnabas.captures.kafka.exchange"),
-    Column(
-        "error", "string", "name of the first error in the response; empty: none; null: not known"
-    ),
+    *_of_log("broker", "api", "key", "version", "correlation_id", "request_size"),
+    *_of_log("response_size", "latency_ms", "broker_ms", "error"),
     Column(
         "error_codes", "array<int>", "all different error codes but 0 in the response, ascending"
     ),
@@ -219,7 +204,7 @@ EXCHANGES: Final = (
     Column("base_sequence", "int", "lowest base sequence of its batches; null if not idempotent"),
     Column("acks", "int", "Produce: acks; else null"),
     Column("records", "bigint", "Produce, Fetch: number of records; else, or not known: null"),
-    Column("rules", "array<string>", "names of the rules that fired on either"),
+    *_of_log("rules"),
     Column("note", "string", "a remark: no response (acks=0), dropped ..."),
     Column(
         "request_packet",

@@ -95,7 +95,7 @@ async def _control(it: Desk) -> Any:
 def json_columns() -> Any:
     """The columns of an exchange, and what commands print for programs."""
     return {
-        "columns of an exchange": [name for name, _ in COLUMNS],
+        "columns of an exchange": [one.name for one in COLUMNS],
         "outputs": {name: _printed(*words) for name, words in OUTPUTS.items()},
     }
 

@@ -19,7 +19,7 @@ from tests.barnabas.testing.made import exchange, row
 
 
 def test_the_columns_are_those_of_the_log() -> None:
-    assert tuple(name for name, _ in COLUMNS) == of_tests.COLUMNS
+    assert tuple(one.name for one in COLUMNS) == of_tests.COLUMNS
 
 
 def test_in_a_line() -> None:
