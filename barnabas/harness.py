@@ -18,8 +18,6 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
-from barnabas.proxy.connection.state import Limits
-from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
@@ -33,22 +31,25 @@ class Harness:
 
     def __init__(
         self,
-        bootstrap: str,
+        upstream: str | Options,
         *,
         scenario: Scenario | None = None,
         capture: Path | str | None = None,
-        observed: bool = True,
-        limits: Limits | None = None,
-        offer: Offer | None = None,
         done: Callable[[Exchange], None] | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
-        self.options = Options(
-            parse_servers(bootstrap),
-            observed=observed,
-            limits=limits or Limits(),
-            offer=offer or Offer(),
-        )
+        """Prepare a proxy.
+
+        Args:
+            upstream: the cluster's bootstrap servers, or all options of the proxy.
+            scenario: the rules.
+            capture: a file for what passes.
+            done: called with each exchange; None: they are kept in `exchanges`.
+            say: called with each line of the proxy; None: they are kept in `lines`.
+        """
+        if isinstance(upstream, str):
+            upstream = Options(parse_servers(upstream))
+        self.options = upstream
         self.rules = Rules(scenario)
         self.rules.began = clock()
         self.exchanges: list[Exchange] = []

@@ -21,8 +21,10 @@ from typing import Any, Final
 
 from rich.table import Table
 
+from barnabas.addresses import parse_servers
 from barnabas.harness import Harness
 from barnabas.peers.replay.connection import LiveConnection
+from barnabas.proxy.network.options import Options
 from barnabas.specs import records
 from barnabas.specs.frames import request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
@@ -122,7 +124,10 @@ class Sink:
 
 def record(path: Path, *, idempotent: bool, requests: int = REQUESTS) -> int:
     """Make a capture of a producer; the bytes of its record batches."""
-    with Sink(1000) as bootstrap, Harness(bootstrap, capture=path, observed=False) as proxy:
+    with (
+        Sink(1000) as bootstrap,
+        Harness(Options(parse_servers(bootstrap), observed=False), capture=path) as proxy,
+    ):
         return asyncio.run(_produce(proxy.proxy.address, idempotent=idempotent, requests=requests))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,41 +45,45 @@ def is_file(path: str) -> bool:
     return path == "/" or path.startswith("/page/")
 
 
-def api(
-    history: History,
-    topics: Mapping[uuid.UUID, str],
-    source: Mapping[str, Any],
-    trouble: Callable[[], str] = str,
-    origin: Origin | None = None,
-    reading: Values | None = None,
-) -> list[Route]:
-    """The page's own requests. For the others see `Exchanges`, `TakeAway`."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The exchanges that the page shows."""
+
+    history: History
+    topics: Mapping[uuid.UUID, str]
+    """Names of topics by id."""
+    source: Mapping[str, Any]
+    """What the page displays of where the exchanges are from."""
+    trouble: Callable[[], str] = str
+    """Returns why no more come, if that is not the end, and what could not be read."""
+    origin: Origin | None = None
+    """Where a file of exchanges takes their packets from."""
+    reading: Values = field(default_factory=Values)
+    """How keys and values of records are read."""
+
+
+def api(shown: Shown) -> list[Route]:
+    """Return the page's own requests."""
+    history, origin = shown.history, shown.origin or Origin(str(shown.source["name"]))
     return [
-        *Exchanges(history, topics, source, trouble, reading or Values()).routes,
+        *Exchanges(history, shown.topics, shown.source, shown.trouble, shown.reading).routes,
         *Views(history).routes,
-        *TakeAway(history, origin or Origin(str(source["name"]))).routes,
+        *TakeAway(history, origin).routes,
         *Sequence(history).routes,
     ]
 
 
-def application(
-    history: History,
-    topics: Mapping[uuid.UUID, str],
-    source: Mapping[str, Any],
-    steering: Iterable[Route] = (),
-    trouble: Callable[[], str] = str,
-    origin: Origin | None = None,
-    reading: Values | None = None,
-) -> ASGIApp:
-    """The page without its guard.
+def application(shown: Shown, steering: Iterable[Route] = ()) -> ASGIApp:
+    """Return the page without its guard.
 
-    reading: how keys and values of records are read. steering: what else is asked of a live proxy, see
-    `barnabas.proxy.control.api.routes`. For the others see `api`.
+    Args:
+        shown: the exchanges.
+        steering: requests that steer a live proxy, see `barnabas.proxy.control.api.routes`.
     """
     return with_headers(
         versioned(
             # steering has /exchanges/stream, which is no number of one
-            described([*steering, *api(history, topics, source, trouble, origin, reading)]),
+            described([*steering, *api(shown)]),
             files=[
                 Route("/", lambda _: FileResponse(STATIC / "index.html")),
                 Mount("/page", StaticFiles(directory=STATIC, packages=[SHARED])),

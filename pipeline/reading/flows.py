@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.framing.protocol_detection import Kind
 from barnabas.captures.section import SectionReader
@@ -84,7 +85,12 @@ def outcomes(
         yield from coming
 
     for run in runs(all_rows()):
-        yield from flow.run(run, files)
+        path = run.row.path
+        if path is None:
+            yield from flow.run(run, run.row.data)
+        else:
+            yield from flow.run(run, files[path])
+            files.passed(path, int(run.segments["at"][-1]))
     yield from flow.end()
 
 
@@ -122,11 +128,10 @@ class _Flow:
             self._created.append(self._number)
             yield OWN + self._number
 
-    def run(self, run: Run, files: MappedFiles) -> Iterator[Outcome]:
-        """What some packets bring."""
+    def run(self, run: Run, plain: Any) -> Iterator[Outcome]:
+        """Yield what some packets bring. plain: the bytes that have the payload that is not INLINE."""
         row, segments = run
         inline: Any = row.data
-        plain: Any = files[row.path] if row.path is not None else inline
         view = memoryview(plain)
         ends = endpoints(row.ends)
         names = (b"<" + row.ends, b">" + row.ends)
@@ -138,7 +143,8 @@ class _Flow:
             index = self._absorb(packets, index, view, names)
             if index == len(packets):
                 break
-            number, ts_ns, at, size, seq, ack, said, flags, kind = packets[index]
+            packet = packets[index]
+            number, ts_ns, at, size, seq, ack, _, flags, kind = packet
             forward = bool(kind & FORWARD)
             index += 1
             self._number = number
@@ -149,9 +155,7 @@ class _Flow:
                 events = self._section.take_fast(found, view, ts_ns, number)
             if events is None:
                 source = inline if kind & INLINE else plain
-                comments = tuple(json.loads(source[at + size : at + size + said])) if said else ()
-                one, other = ends if forward else ends[::-1]
-                segment = TcpSegment(one, other, seq, ack, flags, source[at : at + size])
+                segment, comments = _segment(packet, ends, source)
                 events = self._section.tcp_segment(segment, ts_ns, comments, number, found)
             elif not events:
                 continue
@@ -162,8 +166,6 @@ class _Flow:
                     yield from self._cut_out(event.connection, over=isinstance(event, _ENDS))
             if self._created:
                 yield from self._flows()
-        if row.path is not None:
-            files.passed(row.path, int(segments["at"][-1]))
 
     def _absorb(
         self, packets: BulkReassembly, index: int, data: memoryview, names: tuple[bytes, bytes]
@@ -251,6 +253,16 @@ class _Flow:
     def _place(self) -> Place:
         self._within += 1
         return Place(self._at, self._flow, self._within)
+
+
+def _segment(
+    packet: tuple[int, ...], ends: Sequence[Endpoint], source: bytes
+) -> tuple[TcpSegment, tuple[str, ...]]:
+    """Return the segment of a packet, and its comments. source: the bytes that have both."""
+    _, _, at, size, seq, ack, said, flags, kind = packet
+    comments = tuple(json.loads(source[at + size : at + size + said])) if said else ()
+    one, other = ends if kind & FORWARD else ends[::-1]
+    return TcpSegment(one, other, seq, ack, flags, source[at : at + size]), comments
 
 
 def _name(kind: str, said: dict[str, Any]) -> Outcome:

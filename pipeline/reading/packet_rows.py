@@ -88,7 +88,8 @@ def packet_rows(
                 wanted &= OPERATORS[one.operator](known[one.column], one.value)
             items = np.flatnonzero(wanted)
             for part in _parts(block, items, whole="data" not in columns):
-                yield _batch(piece, block, known["number"], part, packets, schema)
+                of = _Part(piece.range.path, block, known["number"], part)
+                yield _batch(of, packets, schema)
 
 
 def _parts(arrays: PacketArrays, items: NDArray[np.intp], *, whole: bool) -> list[NDArray[np.intp]]:
@@ -98,48 +99,43 @@ def _parts(arrays: PacketArrays, items: NDArray[np.intp], *, whole: bool) -> lis
     return np.split(items, np.flatnonzero(np.diff(share)) + 1)
 
 
-def _batch(
-    piece: Piece,
-    arrays: PacketArrays,
-    numbers: NDArray[np.int64],
-    items: NDArray[np.intp],
-    packets: Packets,
-    schema: pa.Schema,
-) -> pa.RecordBatch:
-    made: dict[str, Any] = {}
+class _Part(NamedTuple):
+    """Packets of which rows are made."""
+
+    path: str
+    """The capture file."""
+    arrays: PacketArrays
+    numbers: NDArray[np.int64]
+    """The number of each packet of the arrays."""
+    items: NDArray[np.intp]
+    """Which of the packets have a row."""
+
+
+_COLUMNS: Final[dict[str, Callable[[_Part], Any]]] = {
+    "file": lambda of: [of.path] * len(of.items),
+    "number": lambda of: of.numbers[of.items],
+    "ts": lambda of: pa.array(of.arrays.times[of.items] // 1000),
+    "ts_ns": lambda of: of.arrays.times[of.items],
+    "offset": lambda of: of.arrays.blocks[of.items] + of.arrays.base,
+    "linktype": lambda of: of.arrays.linktypes[of.items],
+    "size": lambda of: of.arrays.sizes[of.items],
+    "comments": lambda of: [list(of.arrays.comments.get(one, ())) for one in of.items.tolist()],
+    "data": lambda of: [of.arrays.packet(one) for one in of.items.tolist()],
+}
+"""What makes the columns that need no TCP."""
+
+
+def _batch(of: _Part, packets: Packets, schema: pa.Schema) -> pa.RecordBatch:
+    tcp: dict[str, Any] = {}
     if not _TCP.isdisjoint(schema.names):
-        made = _segments(arrays, items, packets)
+        tcp = _segments(of.arrays, of.items, packets)
     found = []
     for field in schema:
-        match field.name:
-            case "file":
-                values: Any = [piece.range.path] * len(items)
-            case "number":
-                values = numbers[items]
-            case "ts":
-                values = pa.array(arrays.times[items] // 1000).cast(field.type)
-            case "ts_ns":
-                values = arrays.times[items]
-            case "offset":
-                values = arrays.blocks[items] + arrays.base
-            case "linktype":
-                values = arrays.linktypes[items]
-            case "size":
-                values = arrays.sizes[items]
-            case "comments":
-                values = [list(arrays.comments.get(item, ())) for item in items.tolist()]
-            case "data":
-                values = [arrays.packet(item) for item in items.tolist()]
-            case name:
-                values = made[name]
-        if isinstance(values, pa.Array):
-            found.append(values)
+        values = tcp[field.name] if field.name in _TCP else _COLUMNS[field.name](of)
+        if isinstance(values, list):
+            found.append(pa.array(values, field.type))
         else:
-            found.append(
-                pa.array(values).cast(field.type)
-                if isinstance(values, np.ndarray)
-                else pa.array(values, field.type)
-            )
+            found.append(pa.array(values).cast(field.type))
     return pa.RecordBatch.from_arrays(found, schema=schema)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from barnabas.captures.comments import began, document, meta_of, scenario_note
 from barnabas.captures.files.capture_folder import Segment as FileSegment
@@ -95,25 +96,28 @@ def _section_groups(
                     made.faults += _missing(before_it, last, one.range.path)
                     continue  # the same capture goes on
                 if not made.section_groups or bool(meta) or ours:
-                    if made.section_groups:
-                        made.section_groups[-1] = made.section_groups[-1]._replace(
-                            end=numbered + before
-                        )
-                        if (note := scenario_note(meta)) is not None:
-                            made.notes.append(note)
-                    elif meta:
-                        made.notes.append((began(meta), {**meta, "barnabas": "section"}))
                     ours = bool(meta)
-                    made.section_groups.append(SectionGroup(ours, 0))
+                    _begin_group(made, numbered + before, meta)
                     here.append((section.file_offset, len(made.section_groups) - 1))
             starts = []
             numbered += one.numbered
-            made.notes += [(ts, document(text)) for ts, text in one.notes]
+            made.notes += [(at.ts_ns, document(text)) for at in one.notes for text in at.comments]
         if not here or merged:
             here.insert(0, (0, 0 if merged else max(0, len(made.section_groups) - 1)))
     if made.section_groups:
         made.section_groups[-1] = made.section_groups[-1]._replace(end=numbered)
     return placed
+
+
+def _begin_group(made: Plan, at: int, meta: dict[str, Any]) -> None:
+    """Begin a group of sections. at: how many numbered blocks there are before it."""
+    if made.section_groups:
+        made.section_groups[-1] = made.section_groups[-1]._replace(end=at)
+        if (note := scenario_note(meta)) is not None:
+            made.notes.append(note)
+    elif meta:
+        made.notes.append((began(meta), {**meta, "barnabas": "section"}))
+    made.section_groups.append(SectionGroup(bool(meta), 0))
 
 
 def _missing(last: FileSegment, segment: FileSegment, path: str) -> Iterator[tuple[str, Fault]]:
@@ -135,7 +139,7 @@ def _pieces(
     latest = 0
     for one in found:
         made.faults += [(one.range.path, fault) for fault in one.faults]
-        made.secrets += one.secrets
+        made.secrets += [block.key_log for block in one.secrets]
         if one.numbered:
             until = max(latest, one.latest)
             beside = tuple(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from barnabas.captures.comments import document, names_flow
 from barnabas.captures.files.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
@@ -59,12 +59,21 @@ class Surveyed:
     """With how many numbered blocks stand before it in the range."""
     added: tuple[Interface, ...] = ()
     """Interfaces that were described since the range's beginning or its last section."""
-    notes: list[tuple[int, str]] = field(default_factory=list)
-    """Remarks on the whole capture: when, and the text."""
-    secrets: list[bytes] = field(default_factory=list)
+    notes: list[Statistics] = field(default_factory=list)
+    """Blocks with remarks on the whole capture."""
+    secrets: list[Secrets] = field(default_factory=list)
     named: list[Named] = field(default_factory=list)
     fragments: list[Fragment] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+
+    def keep(self, block: Statistics | Secrets | Fault) -> None:
+        """Add a block to those of its type."""
+        of_type: dict[type, list[Any]] = {
+            Statistics: self.notes,
+            Secrets: self.secrets,
+            Fault: self.faults,
+        }
+        of_type[type(block)].append(block)
 
 
 class Noticed(Fragments):
@@ -102,14 +111,10 @@ def survey(of: Range) -> Surveyed:
                 found.added = ()
             case Interface():
                 found.added += (block,)
-            case Statistics():
-                found.notes += [(block.ts_ns, text) for text in block.comments]
-            case Secrets():
-                found.secrets.append(block.key_log)
             case Other():
                 found.numbered += block.kind in NUMBERED
-            case Fault():
-                found.faults.append(block)
+            case Statistics() | Secrets() | Fault():
+                found.keep(block)
     return found
 
 

@@ -75,16 +75,14 @@ def segments(piece: Piece, links: Links, *, carry: bool) -> Iterator[pa.RecordBa
 
     Raises OSError.
     """
-    numbers = Numbers(piece)
     path = None if carry or piece.range.kind == "packed" else piece.range.path
-    rare = _Rare(piece)
+    rows = _PieceRows(piece, links, path)
     for block in blocks(piece.range):
         if isinstance(block, Other) and block.kind in NUMBERED:
-            numbers.skip()
+            rows.numbers.skip()
         elif isinstance(block, PacketArrays):
             for part in [block] if path else _parts(block):
-                places = numbers.places(part)
-                yield from _rows(piece, part, numbers.of(part), places, rare, links, path)
+                yield from rows.of(part)
 
 
 def _parts(arrays: PacketArrays) -> Iterator[PacketArrays]:
@@ -113,63 +111,66 @@ class _Rare:
         return found
 
 
-def _rows(
-    piece: Piece,
-    arrays: PacketArrays,
-    numbers: NDArray[np.int64],
-    places: NDArray[np.int64],
-    rare: _Rare,
-    links: Links,
-    path: str | None,
-) -> Iterator[pa.RecordBatch]:
-    parts: list[NDArray[np.void]] = []
-    codes: list[NDArray[np.int64]] = []
-    known: dict[bytes, int] = {}
-    rest = np.ones(len(arrays.blocks), bool)
-    for headers in fast_headers(arrays):
-        rest[headers.items] = False
-        parts.append(_usual(arrays, headers, numbers))
-        codes.append(_codes(headers, known))
-    blob = bytearray()
-    rare_rows = []
-    rare_codes = []
-    for item in np.flatnonzero(rest).tolist():
-        segment = rare.segment(arrays, item, int(places[item]))
-        if segment is None:
-            continue
-        ends, forward = ends_of(segment)
-        said = arrays.comments.get(item, ())
-        comments = json.dumps(said).encode() if said else b""
-        kind = CAREFUL | INLINE | (FORWARD if forward else 0)
-        rare_codes.append(known.setdefault(ends, len(known)))
-        rare_rows.append(
-            (
-                int(numbers[item]),
-                int(arrays.times[item]),
-                len(blob),
-                len(segment.payload),
-                segment.seq,
-                segment.ack,
-                len(comments),
-                segment.flags,
-                kind,
+class _PieceRows:
+    """Makes the rows of a piece."""
+
+    def __init__(self, piece: Piece, links: Links, path: str | None) -> None:
+        self.numbers = Numbers(piece)
+        self._piece, self._links, self._path = piece, links, path
+        self._rare = _Rare(piece)
+
+    def of(self, arrays: PacketArrays) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the next packets."""
+        places, numbers = self.numbers.places(arrays), self.numbers.of(arrays)
+        parts: list[NDArray[np.void]] = []
+        codes: list[NDArray[np.int64]] = []
+        known: dict[bytes, int] = {}
+        rest = np.ones(len(arrays.blocks), bool)
+        for headers in fast_headers(arrays):
+            rest[headers.items] = False
+            parts.append(_usual(arrays, headers, numbers))
+            codes.append(_codes(headers, known))
+        blob = bytearray()
+        rare_rows = []
+        rare_codes = []
+        for item in np.flatnonzero(rest).tolist():
+            segment = self._rare.segment(arrays, item, int(places[item]))
+            if segment is None:
+                continue
+            ends, forward = ends_of(segment)
+            said = arrays.comments.get(item, ())
+            comments = json.dumps(said).encode() if said else b""
+            kind = CAREFUL | INLINE | (FORWARD if forward else 0)
+            rare_codes.append(known.setdefault(ends, len(known)))
+            rare_rows.append(
+                (
+                    int(numbers[item]),
+                    int(arrays.times[item]),
+                    len(blob),
+                    len(segment.payload),
+                    segment.seq,
+                    segment.ack,
+                    len(comments),
+                    segment.flags,
+                    kind,
+                )
             )
-        )
-        blob += segment.payload + comments
-    if rare_rows:
-        parts.append(np.array(rare_rows, SEGMENT))
-        codes.append(np.array(rare_codes, np.int64))
-    if not parts:
-        return
-    found, code = np.concatenate(parts), np.concatenate(codes)
-    order = np.lexsort((found["number"], code))
-    found, code = found[order], code[order]
-    starts = np.flatnonzero(np.diff(code, prepend=-1))
-    stops = np.append(starts[1:], len(code))
-    names = list(known)
-    ends_of_rows = [names[code[at]] for at in starts]
-    rows = Rows(found, starts, stops, ends_of_rows, bytes(blob))
-    yield _batch(arrays, rows, _section_group_of(piece, arrays), links, path)
+            blob += segment.payload + comments
+        if rare_rows:
+            parts.append(np.array(rare_rows, SEGMENT))
+            codes.append(np.array(rare_codes, np.int64))
+        if not parts:
+            return
+        found, code = np.concatenate(parts), np.concatenate(codes)
+        order = np.lexsort((found["number"], code))
+        found, code = found[order], code[order]
+        starts = np.flatnonzero(np.diff(code, prepend=-1))
+        stops = np.append(starts[1:], len(code))
+        names = list(known)
+        ends_of_rows = [names[code[at]] for at in starts]
+        rows = Rows(found, starts, stops, ends_of_rows, bytes(blob))
+        group = _section_group_of(self._piece, arrays)
+        yield _batch(arrays, rows, group, self._links, self._path)
 
 
 def _usual(arrays: PacketArrays, headers: Headers, numbers: NDArray[np.int64]) -> NDArray[np.void]:

@@ -62,6 +62,13 @@ NAMED: Final = ("group", "transactional_id")
 ERRORS: Final = ("error", "error_codes")
 """Columns that are read off together."""
 
+LEARNT: Final[dict[str, Callable[[Exchange, Context | None], Any]]] = {
+    "broker": lambda x, context: x.broker if context is None else context.brokers.node(x),
+    "seen": lambda x, context: seen(x, context or Context()),
+}
+"""Columns that depend on what was learnt before."""
+
+_GIVEN: Final = ("capture", "software", "end_ns")
 _ABOUT: Final = frozenset((*MADE, *NAMED))
 _MADE: Final = frozenset((*MADE, "transactional_id"))
 """A transaction may be known by its producer id alone."""
@@ -97,17 +104,13 @@ def row(
         about = body_values(exchange, context, plan.about, made=plan.made, whole=plan.whole)
         for name in plan.about:
             found[name] = about.get(name)
-    for name in plan.given:
-        if name == "broker":
-            found[name] = exchange.broker if context is None else context.brokers.node(exchange)
-        elif name == "capture":
-            found[name] = capture
-        elif name == "software":
-            found[name] = software
-        elif name == "seen":
-            found[name] = seen(exchange, context or Context())
-        else:
-            found[name] = _end(exchange) if end_ns is None else end_ns
+    for name in plan.learnt:
+        found[name] = LEARNT[name](exchange, context)
+    if plan.given:
+        end_ns = _end(exchange) if end_ns is None else end_ns
+        given = {"capture": capture, "software": software, "end_ns": end_ns}
+        for name in plan.given:
+            found[name] = given[name]
     return found
 
 
@@ -120,8 +123,9 @@ class _Plan(NamedTuple):
     """In the order of ATTRIBUTES: `undecodable`, which decodes whole bodies, is before what uses that."""
     errors: tuple[str, ...]
     about: tuple[str, ...]
+    learnt: tuple[str, ...]
     given: tuple[str, ...]
-    """What neither of these makes."""
+    """Columns that the caller says."""
     made: bool
     """See body_values."""
     whole: bool
@@ -136,7 +140,8 @@ def _plan(columns: tuple[str, ...]) -> _Plan:
         tuple((name, ATTRIBUTES[name]) for name in order if name in ATTRIBUTES),
         tuple(name for name in columns if name in ERRORS),
         tuple(name for name in columns if name in _ABOUT),
-        tuple(name for name in columns if name not in (*ATTRIBUTES, *ERRORS, *_ABOUT)),
+        tuple(name for name in columns if name in LEARNT),
+        tuple(name for name in columns if name in _GIVEN),
         not _MADE.isdisjoint(columns),
         "undecodable" in columns,
     )

@@ -66,14 +66,7 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
         conf = _configuration(master, wanted, folder)
         with _environment(variables):
             gateway = _started(conf, log, said)
-            try:
-                context = SparkContext(conf=conf, gateway=gateway)
-            except Py4JError:
-                _kill(gateway)
-                raise UnavailableError(f"{master.url} started no Spark: {_reason(said)}") from None
-            except BaseException:
-                _kill(gateway)
-                raise
+            context = _context(conf, gateway, master, said)
         # its own handler asks the JVM something in the middle of another question
         _hear(before)
         asking, ended_well = True, False
@@ -124,6 +117,18 @@ def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
         _kill(gateway)
         raise KeyboardInterrupt
     return gateway
+
+
+def _context(conf: SparkConf, gateway: Any, master: Master, said: Path) -> SparkContext:
+    """Return a context of the JVM, which ends if there is none."""
+    try:
+        return SparkContext(conf=conf, gateway=gateway)
+    except Py4JError:
+        _kill(gateway)
+        raise UnavailableError(f"{master.url} started no Spark: {_reason(said)}") from None
+    except BaseException:
+        _kill(gateway)
+        raise
 
 
 def _classes(master: Master, wanted: Mapping[str, str], java: Path) -> Archive | None:

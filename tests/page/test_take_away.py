@@ -18,7 +18,7 @@ from barnabas.captures.capture import Unreadable, open_capture
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli.app import app as commands
 from barnabas.page import take_away
-from barnabas.page.api import application, is_file
+from barnabas.page.api import Shown, application, is_file
 from barnabas.page.forms import FORMS, Form, Origin, Taken
 from barnabas.page.take_away import ASKED, SAID
 from barnabas.proxy.control.history import History
@@ -67,7 +67,7 @@ def without_packets(origin: Origin) -> Callable[[], tuple[History, Any]]:
     def made() -> tuple[History, Any]:
         history, _ = shown(SAMPLES / "embedded.pcapng")
         source = {"kind": "live", "name": "here", "keeps": 9}
-        return history, application(history, {}, source, origin=origin)
+        return history, application(Shown(history, {}, source, origin=origin))
 
     return made
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from barnabas.addresses import parse_servers
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient, JavaError
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.edits.version_ranges import Offer
+from barnabas.proxy.network.options import Options
 from barnabas.specs.releases import offered
 
 COUNT = 20
@@ -82,7 +84,7 @@ def embedded() -> Iterator[EmbeddedCluster]:
 def test_a_client_and_its_group(
     embedded: EmbeddedCluster, client: Roundtrip, observed: bool
 ) -> None:
-    with Harness(embedded.bootstrap, observed=observed) as proxy:
+    with Harness(Options(parse_servers(embedded.bootstrap), observed=observed)) as proxy:
         got = client(proxy.bootstrap, f"{client.__name__}-{observed}")
         learnt = {node.id: node.upstream for node in proxy.proxy.topology.nodes.values()}
         counts = {row.api: row.count for row in proxy.tally.rows()}
@@ -102,7 +104,9 @@ def versions(exchanges: list[Exchange], key: int) -> set[int]:
 def test_clients_use_no_newer_version_than_they_are_offered(
     embedded: EmbeddedCluster, client: Roundtrip, newest: int
 ) -> None:
-    with Harness(embedded.bootstrap, offer=Offer(newest={1: newest})) as proxy:
+    with Harness(
+        Options(parse_servers(embedded.bootstrap), offer=Offer(newest={1: newest}))
+    ) as proxy:
         got = client(proxy.bootstrap, f"{client.__name__}-{newest}")
     assert sorted(got) == sorted(SENT)
     fetched = versions(proxy.exchanges, 1)
@@ -129,7 +133,7 @@ def outside(exchanges: list[Exchange], release: str) -> set[tuple[str, int]]:
 def test_a_new_broker_is_taken_for_an_old_one(kafka: ApacheCluster) -> None:
     """The Java client of 4.3.1 too takes it for a 2.8: no groups of KIP-848, no topic ids."""
     offer = Offer("2.8")
-    with Harness(kafka.bootstrap, offer=offer) as proxy:
+    with Harness(Options(parse_servers(kafka.bootstrap), offer=offer)) as proxy:
         for client in CLIENTS:
             assert sorted(client(proxy.bootstrap, f"narrowed-{client.__name__}")) == sorted(SENT)
         with JavaClient("4.3.1", {"bootstrap.servers": proxy.bootstrap}) as java:

@@ -65,7 +65,7 @@ async def _main(
     output: Output,
 ) -> int:
     try:
-        from barnabas.page.api import application, is_file
+        from barnabas.page.api import Shown, application, is_file
         from barnabas.page.forms import of_capture
         from barnabas.page.recorded import Recorded
         from barnabas.proxy.control.guard import new_token
@@ -82,8 +82,10 @@ async def _main(
     source = {"kind": "capture", "name": capture.name, "keeps": keep}
     topics, origin = capture.context.topics, of_capture(capture, again)
     text = capture.reader.meta.get("scenario")
-    rules = Recorded(history, topics, text, values or Values()).routes
-    app = application(history, topics, source, rules, lambda: reading.said, origin, values)
+    values = values or Values()
+    rules = Recorded(history, topics, text, values).routes
+    shown = Shown(history, topics, source, lambda: reading.said, origin, values)
+    app = application(shown, rules)
     try:
         serving = await serve(app, ("127.0.0.1", port), token, is_file)
     except OSError as problem:

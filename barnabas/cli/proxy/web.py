@@ -13,7 +13,7 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.context import Context
 from barnabas.cli.proxy.job import Job
-from barnabas.page.api import application
+from barnabas.page.api import Shown, application
 from barnabas.page.forms import Origin
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.target import Target
@@ -31,7 +31,8 @@ def paged(
     name = ", ".join(map(endpoint_text, job.options.bootstrap))
     source = {"kind": "live", "name": name, "keeps": keeps}
     origin, reading = _origin(name, job, target, topics), job.options.reading
-    return application(history, topics, source, steering, origin=origin, reading=reading)
+    shown = Shown(history, topics, source, origin=origin, reading=reading)
+    return application(shown, steering)
 
 
 def _origin(name: str, job: Job, target: Target, topics: Mapping[uuid.UUID, str]) -> Origin:
