@@ -10,26 +10,15 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 from barnabas.captures.kafka.context.memory import Memory
-from barnabas.pipeline.reading.outcomes import Place
+from barnabas.pipeline.reading.outcomes import Outcome, Place
 from barnabas.pipeline.reading.plan import SectionGroup
-
-
-class Said(NamedTuple):
-    """A row that is no exchange."""
-
-    kind: str
-    section_group: int
-    of: int
-    place: Place
-    said: dict[str, Any]
 
 
 @dataclass(slots=True)
 class Facts:
-    """What `gather` makes of them. To be pickled."""
+    """What `gather` makes of all that is said. Tasks are given it: it can be pickled."""
 
     connections: dict[tuple[int, int], int] = field(default_factory=dict)
     """The numbers of connections by group of sections and by what they were called while they travelled."""
@@ -44,7 +33,7 @@ class Facts:
     """How many of these three were forgotten because there were too many."""
 
 
-def gather(said: Iterable[Said], section_groups: Sequence[SectionGroup]) -> Facts:
+def gather(said: Iterable[Outcome], section_groups: Sequence[SectionGroup]) -> Facts:
     """Facts out of rows in any order."""
     facts = Facts()
     opened: dict[int, list[tuple[Place, int]]] = {}

@@ -24,7 +24,7 @@ from barnabas.pipeline.reading.bulk_reassembly import BulkReassembly
 from barnabas.pipeline.reading.endpoints import endpoints
 from barnabas.pipeline.reading.event_rows import EventRows
 from barnabas.pipeline.reading.mapped_files import MappedFiles
-from barnabas.pipeline.reading.outcomes import Place
+from barnabas.pipeline.reading.outcomes import Outcome, Place
 from barnabas.pipeline.reading.plan import SectionGroup
 from barnabas.pipeline.reading.runs import Row, Run, runs
 from barnabas.pipeline.reading.shortfalls import forgotten
@@ -33,17 +33,6 @@ from barnabas.pipeline.rows.frames import Frames
 
 OWN: Final = 1 << 40
 """Flows that no comment numbers are called by the number of their first packet, from here on."""
-
-
-class Outcome(NamedTuple):
-    """A row of outcomes.py: an exchange's columns, or what is said."""
-
-    kind: str
-    section_group: int
-    of: int
-    place: Place
-    said: dict[str, Any] | None
-    columns: dict[str, Any] | None
 
 
 class Reading(NamedTuple):
@@ -246,9 +235,9 @@ class _Flow:
 
     def _outcome(self, kind: str, of: int, said: dict[str, Any]) -> Outcome:
         if kind == "exchange":
-            return Outcome(kind, self._section_group, of, self._place(), None, said)
+            return Outcome(kind, self._section_group, of, self._place(), {}, said)
         place = self._opened.pop(of) if kind == "connection" else self._place()
-        return Outcome(kind, self._section_group, of, place, said, None)
+        return Outcome(kind, self._section_group, of, place, said)
 
     def _place(self) -> Place:
         self._within += 1
@@ -267,4 +256,4 @@ def _segment(
 
 def _name(kind: str, said: dict[str, Any]) -> Outcome:
     """What many flows say alike: nothing tells one from another."""
-    return Outcome(kind, 0, 0, Place(0, 0, 0), said, None)
+    return Outcome(kind, 0, 0, Place(0, 0, 0), said)

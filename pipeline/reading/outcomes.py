@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -24,6 +24,18 @@ class Place(NamedTuple):
     """Four times the number of the packet; more in what the end of a section or file brings."""
     flow: int
     within: int
+
+
+class Outcome(NamedTuple):
+    """A row: an exchange's columns, or what is said."""
+
+    kind: str
+    section_group: int
+    of: int
+    place: Place
+    said: dict[str, Any]
+    columns: dict[str, Any] | None = None
+    """Of an exchange."""
 
 
 HEAD: Final = (

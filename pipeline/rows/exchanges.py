@@ -34,20 +34,20 @@ _DAY: Final = 86_400 * 10**9
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ALL: Final = tuple(column.name for column in EXCHANGES)
 
+_SAME: Final = (
+    *("connection", "ordinal", "client_address", "server_address", "client_id"),
+    *("key", "version", "correlation_id", "request_size", "response_size"),
+    *("latency_ms", "broker_ms", "note", "request_packet", "response_packet"),
+    *("sasl", "user", "losses", "request_body", "response_body"),
+    *("request_place", "response_place"),
+)
+"""Columns that are called like the attributes of an exchange, and have their values."""
+
 ATTRIBUTES: Final[dict[str, Callable[[Exchange], Any]]] = {
     "ts": lambda x: _time(x.ts),
     "ts_ns": lambda x: min(x.ts, LATEST),
     "day": lambda x: _date(x.ts),
-    **{
-        name: attrgetter(name)
-        for name in (
-            *("connection", "ordinal", "client_address", "server_address", "client_id"),
-            *("api", "key", "version", "correlation_id", "request_size", "response_size"),
-            *("latency_ms", "broker_ms", "note", "request_packet", "response_packet"),
-            *("sasl", "user", "losses", "request_body", "response_body"),
-            *("request_place", "response_place"),
-        )
-    },
+    **{name: attrgetter(name) for name in ("api", *_SAME)},
     "named_broker": attrgetter("broker"),
     "rules": lambda x: list(x.rules),
     "undecodable": lambda x: _undecodable(x),
@@ -166,35 +166,16 @@ def exchange(row: Mapping[str, Any]) -> Exchange:
     Of a row without them, which is of a written table, it has what checks see of the bodies.
     """
     payload = row.get("payload")
+    same = {name: row[name] for name in _SAME if name in row}
+    same.setdefault("request_size", 0)
     one = Exchange(
         ts=row["ts_ns"],
-        connection=row["connection"],
-        client_address=row["client_address"],
-        client_id=row["client_id"],
         broker=row["named_broker"],
-        key=row["key"],
-        version=row["version"],
-        correlation_id=row["correlation_id"],
-        request_size=row.get("request_size", 0),
-        response_size=row.get("response_size"),
-        latency_ms=row["latency_ms"],
-        broker_ms=row.get("broker_ms"),
         rules=tuple(row["rules"]),
-        request_body=row.get("request_body"),
-        response_body=row.get("response_body"),
-        note=row["note"],
-        sasl=row.get("sasl", ""),
-        user=row.get("user"),
         payload=json.loads(payload) if payload else {},
-        request_packet=row["request_packet"],
-        response_packet=row["response_packet"],
-        ordinal=row["ordinal"],
-        server_address=row.get("server_address", ""),
-        request_place=row.get("request_place", -1),
-        response_place=row.get("response_place", -1),
         begun=row.get("begun_ns", 0),
         inferred=row["note"] == INFERRED,
-        losses=row["losses"],
+        **same,
     )
     if "request_body" not in row:
         one.facts = facts(row["seen"])

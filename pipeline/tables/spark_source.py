@@ -25,7 +25,7 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql.datasource import (
@@ -105,18 +105,31 @@ class KafkaCapture(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads files as one capture."""
         read = _Filtering if self.options.get("pushdown", "false") == "true" else _Reader
-        options = self.options
-        names = tuple(schema.names)
-        paths = [path for each in _paths(options) for path in listing(each).captures]
-        return read(_table(options), paths, _size(options), names, _blob(options))
+        paths = [path for each in _paths(self.options) for path in listing(each).captures]
+        return read(_wanted(self.options, schema), paths)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 Spark's name
         """Reads a folder to which files are added."""
         paths = _paths(self.options)
         if len(paths) != 1 or not paths[0].is_dir():
             raise ValueError("a stream of captures reads one folder")
-        names, blob = tuple(schema.names), _blob(self.options)
-        return _Stream(_table(self.options), paths[0], _size(self.options), names, blob)
+        return _Stream(_wanted(self.options, schema), paths[0])
+
+
+class _Wanted(NamedTuple):
+    """What is read of captures."""
+
+    table: str
+    size: int
+    """Bytes of files that a task reads."""
+    names: tuple[str, ...]
+    """The columns."""
+    blob: Blob
+    """How bytes of bodies are written."""
+
+
+def _wanted(options: Any, schema: StructType) -> _Wanted:
+    return _Wanted(_table(options), _size(options), tuple(schema.names), _blob(options))
 
 
 class _Part(InputPartition):
@@ -134,13 +147,14 @@ class _Part(InputPartition):
         self.captures = captures
 
 
-def _parts(table: str, paths: Sequence[Path], size: int) -> list[_Part]:
+def _parts(wanted: _Wanted, paths: Sequence[Path]) -> list[_Part]:
     """A capture's tasks."""
+    table = wanted.table
     if table == "files":
         return [_Part(rows=[{"file": str(path), "bytes": path.stat().st_size} for path in paths])]
     if table in ("exchanges", "frames"):
         return [_Part(captures=sorted_paths(paths))]
-    made = _planned(paths, size)
+    made = _planned(paths, wanted.size)
     if table == "packets":
         return [_Part(piece) for piece in made.pieces] or [_Part()]
     capture = sorted_paths(paths)[0].name if paths else ""
@@ -153,13 +167,14 @@ def _planned(paths: Sequence[Path], size: int) -> Plan:
 
 
 def _read(
-    table: str, part: _Part, names: Sequence[str], conditions: Sequence[Comparison], blob: Blob
+    wanted: _Wanted, part: _Part, conditions: Sequence[Comparison] = ()
 ) -> Iterator[pa.RecordBatch]:
+    table, names = wanted.table, wanted.names
     if part.piece is not None:
         yield from packet_rows(part.piece, names, conditions)
         return
     if table == "exchanges":
-        yield from _exchanges(part.captures, names, blob)
+        yield from _exchanges(part.captures, names, wanted.blob)
         return
     by_name = {column.name: column for column in TABLES[table]}
     columns = tuple(by_name[name] for name in names)
@@ -199,21 +214,18 @@ def _undamaged(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 class _Reader(DataSourceReader):
-    def __init__(
-        self, table: str, paths: list[Path], size: int, names: tuple[str, ...], blob: Blob
-    ) -> None:
-        self._table, self._paths, self._size = table, paths, size
-        self._names, self._blob = names, blob
+    def __init__(self, wanted: _Wanted, paths: list[Path]) -> None:
+        self._wanted, self._paths = wanted, paths
         self._conditions: list[Comparison] = []
 
     def partitions(self) -> Sequence[InputPartition]:
         """A task for each piece."""
-        return _parts(self._table, self._paths, self._size)
+        return _parts(self._wanted, self._paths)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a task."""
         assert isinstance(partition, _Part)  # noqa: S101
-        return _read(self._table, partition, self._names, self._conditions, self._blob)
+        return _read(self._wanted, partition, self._conditions)
 
 
 class _Filtering(_Reader):
@@ -226,7 +238,7 @@ class _Filtering(_Reader):
             value = getattr(one, "value", None)
             kind = type(one).__name__
             if (
-                self._table == "packets"
+                self._wanted.table == "packets"
                 and kind in OPERATORS
                 and len(attribute) == 1
                 and attribute[0] in COMPARED
@@ -238,11 +250,8 @@ class _Filtering(_Reader):
 
 
 class _Stream(DataSourceStreamReader):
-    def __init__(
-        self, table: str, folder: Path, size: int, names: tuple[str, ...], blob: Blob
-    ) -> None:
-        self._table, self._folder, self._size = table, folder, size
-        self._names, self._blob = names, blob
+    def __init__(self, wanted: _Wanted, folder: Path) -> None:
+        self._wanted, self._folder = wanted, folder
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 Spark's name
         """No file was read."""
@@ -261,13 +270,13 @@ class _Stream(DataSourceStreamReader):
             for file in closed_files(self._folder)
             # a stream that an earlier version began knows files by their names
             if file.identity in new and file.path.name not in known
-            for part in _parts(self._table, [file.path], self._size)
+            for part in _parts(self._wanted, [file.path])
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a task."""
         assert isinstance(partition, _Part)  # noqa: S101
-        return _read(self._table, partition, self._names, (), self._blob)
+        return _read(self._wanted, partition)
 
 
 def _table(options: Any) -> str:

@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.endings import asking
-from barnabas.pipeline.reading.flows import Outcome, Reading, outcomes
+from barnabas.pipeline.reading.flows import Reading, outcomes
 from barnabas.pipeline.reading.mapped_files import MappedFiles
-from barnabas.pipeline.reading.outcomes import HEAD, schema, travelling
+from barnabas.pipeline.reading.outcomes import HEAD, Outcome, schema, travelling
 from barnabas.pipeline.reading.packet_rows import packet_rows
 from barnabas.pipeline.reading.plan import Piece, Plan
 from barnabas.pipeline.reading.planning import plan
@@ -218,7 +218,7 @@ def _batch(
 
 def _travelling(one: Outcome) -> dict[str, Any]:
     place = one.place
-    said = None if one.said is None else json.dumps(one.said, default=str)
+    said = json.dumps(one.said, default=str) if one.columns is None else None
     return {
         "kind": one.kind,
         "section_group": one.section_group,

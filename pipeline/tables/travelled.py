@@ -9,15 +9,14 @@ from typing import Final
 
 import pyarrow.dataset as ds
 
-from barnabas.pipeline.reading.facts import Said
-from barnabas.pipeline.reading.outcomes import Place
+from barnabas.pipeline.reading.outcomes import Outcome, Place
 from barnabas.pipeline.tables.parquet import Filed
 
 _NAMES: Final = ("topic", "producer", "broker")
 """What many flows say alike."""
 
 
-def said(filed: Sequence[Filed]) -> Iterator[Said]:
+def said(filed: Sequence[Filed]) -> Iterator[Outcome]:
     """What flows have said beside their exchanges.
 
     Read here, and not by Spark: it is little, and jobs take longer to begin than this to be read.
@@ -34,7 +33,7 @@ def said(filed: Sequence[Filed]) -> Iterator[Said]:
                 names.add((kind, text))
             values = json.loads(text) if kind in _NAMES else {}
             place = Place(row["at"], row["flow"], row["within"])
-            yield Said(kind, row["section_group"], row["of"], place, values)
+            yield Outcome(kind, row["section_group"], row["of"], place, values)
 
 
 def counts(filed: Sequence[Filed]) -> dict[str, int]:

@@ -16,11 +16,11 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.pipeline.reading.completing import Completion
-from barnabas.pipeline.reading.facts import Facts, Said, gather
+from barnabas.pipeline.reading.facts import Facts, gather
 from barnabas.pipeline.reading.file_order import sorted_paths
-from barnabas.pipeline.reading.flows import Outcome, Reading, outcomes
+from barnabas.pipeline.reading.flows import Reading, outcomes
 from barnabas.pipeline.reading.mapped_files import MappedFiles
-from barnabas.pipeline.reading.outcomes import ALL, HEAD, travelling
+from barnabas.pipeline.reading.outcomes import ALL, HEAD, Outcome, travelling
 from barnabas.pipeline.reading.plan import Plan
 from barnabas.pipeline.reading.planning import plan
 from barnabas.pipeline.reading.ranges import ranges
@@ -39,7 +39,7 @@ class Done:
     """What came out: rows of exchanges in the order of the pure reader, and all else."""
 
     exchanges: list[dict[str, Any]]
-    said: list[Said]
+    said: list[Outcome]
     facts: Facts
     plan: Plan
 
@@ -79,11 +79,7 @@ def in_memory(
             for one in group
         )
         found += outcomes(flow, reading, keys, files)
-    said = [
-        Said(one.kind, one.section_group, one.of, one.place, one.said)
-        for one in found
-        if one.said is not None
-    ]
+    said = [one for one in found if one.columns is None]
     facts = gather(said, made.section_groups)
     travelled = sorted((one for one in found if one.columns is not None), key=lambda x: x.place)
     heads = [

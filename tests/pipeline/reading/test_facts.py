@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.context.memory import BYTES, Memory
-from barnabas.pipeline.reading.facts import Said, gather
+from barnabas.pipeline.reading.facts import gather
 from barnabas.pipeline.reading.flows import OWN
-from barnabas.pipeline.reading.outcomes import Place
+from barnabas.pipeline.reading.outcomes import Outcome, Place
 from barnabas.pipeline.reading.plan import SectionGroup
 from barnabas.pipeline.reading.side_tables import forgotten_rows
 
 
-def said(kind: str, section_group: int, of: int, at: int, **more: Any) -> Said:
-    return Said(kind, section_group, of, Place(at, 0, 1), more)
+def said(kind: str, section_group: int, of: int, at: int, **more: Any) -> Outcome:
+    return Outcome(kind, section_group, of, Place(at, 0, 1), more)
 
 
 OTHERS, OURS = SectionGroup(False, 100), SectionGroup(True, 200)
@@ -43,7 +43,9 @@ def test_sections_count_on_and_flows_without_a_name_are_below_zero() -> None:
 
 
 def test_an_address_of_two_brokers_or_of_two_clusters_says_nothing() -> None:
-    def broker(address: str, node: int, cluster: str | None = "c", several: bool = False) -> Said:
+    def broker(
+        address: str, node: int, cluster: str | None = "c", several: bool = False
+    ) -> Outcome:
         return said("broker", 0, 0, 0, address=address, node=node, cluster=cluster, several=several)
 
     one = [broker("a:1", 1), broker("b:1", 2), broker("b:1", 3), broker("c:1", 4, None)]
