@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.wording import printable
 from barnabas.pipeline.report.marks import marks
-from barnabas.pipeline.report.parts import Drawn, Lanes, Plot, Results, Said, Section, Table
-from barnabas.pipeline.report.wording import cell, utc
+from barnabas.pipeline.report.parts import Drawn, Lanes, Plot, Results, Said, Section, Table, cut
+from barnabas.pipeline.report.wording import cell, duration, utc
 from barnabas.plural import plural
 
 ROWS: Final = 500
@@ -48,7 +48,7 @@ def section_html(one: Shown, results: Results) -> Iterator[str]:
         yield f'<div id="{name}"></div></figure>'
     for table in drawn.tables:
         yield from _table(table)
-    for remark in drawn.remarks:
+    for remark in (*cut(results, section), *drawn.remarks):
         yield f'<p class="remark">{text_html(remark)}</p>'
     yield from _sql(section, results)
     yield "</section>"
@@ -56,7 +56,7 @@ def section_html(one: Shown, results: Results) -> Iterator[str]:
 
 def _sql(section: Section, results: Results) -> Iterator[str]:
     """What the section's numbers come from, to copy."""
-    names = [name for name in (section.name, *section.more) if name in results]
+    names = [name for name in section.results if name in results]
     text = "\n\n".join(f"-- {name}\n{results[name].sql};" for name in names if results[name].sql)
     if text:
         yield "<details><summary>SQL of these numbers</summary>"
@@ -105,7 +105,8 @@ def _table(table: Table) -> Iterator[str]:
     for row in table.rows[:ROWS]:
         yield f"<tr{_data(marks(row))}>"
         for column in table.columns:
-            yield _cell(row.get(column), column, table.formats.get(column, cell))
+            usual = duration if column.endswith("_ms") else cell
+            yield _cell(row.get(column), column, table.formats.get(column, usual))
         yield "</tr>"
     yield "</tbody></table></div>"
     if len(table.rows) > ROWS:

@@ -79,7 +79,8 @@ class Table(NamedTuple):
     """Heading by name of the column, in order."""
     rows: Sequence[Row]
     formats: Mapping[str, Callable[[Any], str]] = {}
-    """How to write the numbers of a column, which the reader sorts as numbers all the same."""
+    """How to write the numbers of a column, which the reader sorts as numbers all the same; without one a
+    column `*_ms` has durations."""
     title: str = "Table"
 
 
@@ -107,21 +108,35 @@ class Section(NamedTuple):
     more: tuple[str, ...] = ()
     """Other results that it shows."""
 
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The names of all results that it shows."""
+        return self.name, *self.more
+
 
 def rows(results: Results, name: str) -> Sequence[Row]:
     """The rows of a result; none if it is not there."""
     return results[name].rows if name in results else ()
 
 
-def cut(results: Results, *names: str) -> Iterator[str]:
-    """A remark for each result of which rows are missing."""
-    for name in names:
+def cut(results: Results, section: Section) -> Iterator[str]:
+    """Yield a remark for each result of a section of which rows are missing."""
+    for name in section.results:
         if name in results and results[name].left_out:
             found = results[name]
             yield (
                 f"{found.left_out:,} of {found.total:,} rows of {name} are not shown;"
                 " the tables beside this page have all"
             )
+
+
+def rest(count: int, what: str) -> list[str]:
+    """Return a remark about what is not drawn, if there is any.
+
+    >>> rest(7, "clients are in the table only"), rest(0, "clients are in the table only")
+    (['7 clients are in the table only'], [])
+    """
+    return [f"{count} {what}"] if count > 0 else []
 
 
 class Overview(NamedTuple):

@@ -34,12 +34,14 @@ _DAY: Final = 86_400 * 10**9
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ALL: Final = tuple(column.name for column in EXCHANGES)
 
-_SAME: Final = (
-    *("connection", "ordinal", "client_address", "server_address", "client_id"),
-    *("key", "version", "correlation_id", "request_size", "response_size"),
-    *("latency_ms", "broker_ms", "note", "request_packet", "response_packet"),
-    *("sasl", "user", "losses", "request_body", "response_body"),
-    *("request_place", "response_place"),
+_SAME: Final = frozenset(
+    (
+        *("connection", "ordinal", "client_address", "server_address", "client_id"),
+        *("key", "version", "correlation_id", "request_size", "response_size"),
+        *("latency_ms", "broker_ms", "note", "request_packet", "response_packet"),
+        *("sasl", "user", "losses", "request_body", "response_body"),
+        *("request_place", "response_place"),
+    )
 )
 """Columns that are called like the attributes of an exchange, and have their values."""
 
@@ -166,7 +168,7 @@ def exchange(row: Mapping[str, Any]) -> Exchange:
     Of a row without them, which is of a written table, it has what checks see of the bodies.
     """
     payload = row.get("payload")
-    same = {name: row[name] for name in _SAME if name in row}
+    same = {name: value for name, value in row.items() if name in _SAME}
     same.setdefault("request_size", 0)
     one = Exchange(
         ts=row["ts_ns"],

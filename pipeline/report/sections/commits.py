@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.pipeline.report.marks import together
-from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, rows
 from barnabas.pipeline.report.wording import listed
 
 
@@ -38,4 +38,4 @@ def draw(results: Results) -> Drawn:
         "rewinds": "commits backwards",
     }
     ranked = sorted(found, key=lambda row: -((row["gaps"] or 0) + (row["duplicates"] or 0)))
-    return Drawn(said, tables=[Table(columns, ranked)], remarks=[*cut(results, "commits")])
+    return Drawn(said, tables=[Table(columns, ranked)])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from barnabas.pipeline.report.marks import each, together
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
 from barnabas.pipeline.report.plotting import (
     bars_height,
     colours,
@@ -87,9 +87,7 @@ def draw(results: Results) -> Drawn:
             280,
         ),
     )
-    remarks = [*cut(results, "errors", "errors_over_time")]
-    if len(by_client) > len(clients):
-        remarks.append(f"{len(by_client) - len(clients)} clients with fewer errors are not drawn")
+    remarks = rest(len(by_client) - len(clients), "clients with fewer errors are not drawn")
     said = Said(
         "odd",
         f"{sum(by_error.values()):,} errors in responses: "

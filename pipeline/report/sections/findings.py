@@ -8,7 +8,7 @@ from typing import Any
 
 from barnabas.captures.checks.finding import SEVERITIES
 from barnabas.pipeline.report.marks import together
-from barnabas.pipeline.report.parts import Drawn, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Results, Row, Said, Table, rows
 from barnabas.plural import plural
 
 
@@ -38,7 +38,7 @@ def draw(results: Results) -> Drawn:
         "text": "what",
         "advice": "what to do",
     }
-    return Drawn(said, tables=[Table(columns, found)], remarks=[*cut(results, "findings")])
+    return Drawn(said, tables=[Table(columns, found)])
 
 
 def _of(found: Sequence[Row], count: int) -> dict[str, Any]:

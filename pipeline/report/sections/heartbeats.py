@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import each, marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
 from barnabas.pipeline.report.plotting import AMBER, GREEN, RED, bars_height, member, names_axis
 from barnabas.pipeline.report.wording import duration, name
 
@@ -53,12 +53,10 @@ def draw(results: Results) -> Drawn:
         bars_height(len(shown)),
         of=[each(shown)],
     )
-    remarks = [*cut(results, "heartbeats")]
-    if len(found) > len(shown):
-        remarks.append(
-            f"{len(found) - len(shown)} members with shorter silences, or with an unknown session "
-            "timeout, are in the table only"
-        )
+    remarks = rest(
+        len(found) - len(shown),
+        "members with shorter silences, or with an unknown session timeout, are in the table only",
+    )
     columns = {
         "group": "group",
         "client_id": "client",
@@ -70,8 +68,7 @@ def draw(results: Results) -> Drawn:
         "share": "of the session timeout",
         "expired": "expired",
     }
-    written = {"session_timeout_ms": duration, "max_gap_ms": duration, "share": "{:.0%}".format}
-    table = Table(columns, found, written)
+    table = Table(columns, found, {"share": "{:.0%}".format})
     plots = [plot] if shown else []
     return Drawn([_said(row) for row in found if _late(row)][:5], plots, [table], remarks)
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.wording import size
 from barnabas.pipeline.report.marks import each, marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
 from barnabas.pipeline.report.plotting import PALETTE, bars_height, names_axis
 
 MOST: Final = 20
@@ -52,9 +52,7 @@ def draw(results: Results) -> Drawn:
     }
     height = bars_height(min(len(found), MOST))
     plot = Plot("Busiest partitions", traces, layout, height, tuple(MEASURES), of)
-    remarks = [*cut(results, "hot_partitions")]
-    if len(found) > MOST:
-        remarks.append(f"{len(found) - MOST} quieter partitions are in the table only")
+    remarks = rest(len(found) - MOST, "quieter partitions are in the table only")
     return Drawn([*_hot(found)], [plot], [_table(found)], remarks)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Table, rest, rows
 from barnabas.pipeline.report.plotting import (
     colours,
     counts_axis,
@@ -60,9 +60,8 @@ def draw(results: Results) -> Drawn:
     }
     columns = {"client_id": "client", "depth_max": "most in flight at once"}
     table = Table(columns, rows(results, "in_flight_clients"))
-    remarks = [*cut(results, "in_flight", "in_flight_clients")]
-    if (others := len(table.rows) - len(clients)) > 0:
-        remarks.append(f"{others} clients with fewer in flight are in the table only")
+    others = len(table.rows) - len(clients)
+    remarks = rest(others, "clients with fewer in flight are in the table only")
     of = [marks({"client_id": client}) for _ in MEASURES for client in clients]
     plot = Plot("Requests in flight", traces, layout, 340, tuple(MEASURES), of)
     return Drawn(plots=[plot], tables=[table], remarks=remarks)

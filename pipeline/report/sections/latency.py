@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
 from barnabas.pipeline.report.plotting import colours, grid, moment, most, time_axis
 from barnabas.pipeline.report.rises import Rise, rise
 from barnabas.pipeline.report.wording import duration
@@ -54,9 +54,7 @@ def draw(results: Results) -> Drawn:
         "hovermode": "x unified",
     }
     plot = Plot("Latency by API", traces, layout, 400, tuple(MEASURES))
-    remarks = [*cut(results, "latency")]
-    if len(counts) > len(apis):
-        remarks.append(f"{len(counts) - len(apis)} less frequent APIs are in the table only")
+    remarks = rest(len(counts) - len(apis), "less frequent APIs are in the table only")
     return Drawn([*_said(rises)], [plot], [_table(found)], remarks)
 
 

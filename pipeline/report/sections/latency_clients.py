@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
 from barnabas.pipeline.report.plotting import MOST, PALETTE, grid, label, moment, time_axis
 from barnabas.pipeline.report.rises import Rise, rise
 from barnabas.pipeline.report.sections.latency import drawn, known, weight, words
@@ -35,9 +35,7 @@ def draw(results: Results) -> Drawn:
         Said("odd", f"{client}, {api} to {broker_name(broker)}: {found.text}", _of(found))
         for (api, client, broker), found in sorted(rises.items(), key=lambda one: _worst(one[1]))
     ]
-    remarks = [*cut(results, "latency_clients")]
-    if len(said) > SAID:
-        remarks.append(f"{len(said) - SAID} more p99 rose: the first rows of the table")
+    remarks = rest(len(said) - SAID, "more p99 rose: the first rows of the table")
     if len(ranked) > MOST:
         remarks.append(
             f"Of {len(ranked)} lines {MOST} are drawn at once: the first in the table that the filter "

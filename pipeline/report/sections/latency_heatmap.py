@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, rows
 from barnabas.pipeline.report.plotting import grid, moment, most
 from barnabas.pipeline.report.wording import duration
 
@@ -42,7 +42,7 @@ def draw(results: Results) -> Drawn:
         "yaxis": {"type": "category", "automargin": True},
     }
     plot = Plot("How long exchanges took", traces, layout, 400, choices)
-    return Drawn(plots=[plot], remarks=[*cut(results, "latency_heatmap")])
+    return Drawn(plots=[plot])
 
 
 def _octaves(bound_ms: float) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.pipeline.report.marks import together
-from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, rows
 from barnabas.pipeline.report.wording import listed
 from barnabas.plural import plural
 
@@ -27,4 +27,4 @@ def draw(results: Results) -> Drawn:
         "missing": "skipped",
         "packet": "packet",
     }
-    return Drawn(said, tables=[Table(columns, found)], remarks=[*cut(results, "partition_order")])
+    return Drawn(said, tables=[Table(columns, found)])

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import EPOCH, marks, together
-from barnabas.pipeline.report.parts import Drawn, Lanes, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Lanes, Results, Row, Said, Table, rest, rows
 from barnabas.pipeline.report.plotting import member
 from barnabas.pipeline.report.wording import duration, listed, name, utc
 
@@ -30,9 +30,7 @@ def draw(results: Results) -> Drawn:
     for row in found:
         groups[name(row["group"])].append(row)
     ranked = sorted(groups, key=lambda group: (-len(groups[group]), group))
-    remarks = [*cut(results, "rebalances")]
-    if len(ranked) > GROUPS:
-        remarks.append(f"{len(ranked) - GROUPS} groups with less to show are in the tables only")
+    remarks = rest(len(ranked) - GROUPS, "groups with less to show are in the tables only")
     lanes = []
     for group in ranked[:GROUPS]:
         members = [*dict.fromkeys(map(member, groups[group]))]
@@ -185,8 +183,7 @@ def _table_of_generations(found: Sequence[Row]) -> Table:
         "group_standstill_ms": "the group stopped",
         "reasons": "reasons",
     }
-    written = dict.fromkeys(("join_ms", "group_standstill_ms"), duration)
-    return Table(columns, found, {"generation": str, **written}, "Generations")
+    return Table(columns, found, {"generation": str}, "Generations")
 
 
 def _table(found: Sequence[Row]) -> Table:
@@ -211,5 +208,4 @@ def _table(found: Sequence[Row]) -> Table:
         shown["end"] = max(filter(None, (shown["end"], row["end"])), default=None)
         if row["phase"] == "stopped":
             shown["stopped"] = row["reason"]
-    written = {name: duration for name in columns if name.endswith("_ms")}
-    return Table(columns, [*once.values()], {"generation": str, **written}, "Members")
+    return Table(columns, [*once.values()], {"generation": str}, "Members")

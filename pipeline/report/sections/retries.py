@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import each, marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
 from barnabas.pipeline.report.plotting import (
     bars_height,
     colours,
@@ -68,9 +68,7 @@ def draw(results: Results) -> Drawn:
         "attempts": "attempts",
         "rate": "a second",
     }
-    remarks = [*cut(results, "retries")]
-    if len(found) > MOST:
-        remarks.append(f"{len(found) - MOST} smaller storms are in the table only")
+    remarks = rest(len(found) - MOST, "smaller storms are in the table only")
     return Drawn(said, [plot], [Table(columns, found)], remarks)
 
 

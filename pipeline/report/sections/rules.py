@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rows
 from barnabas.pipeline.report.plotting import AMBER, GREY, bars_height, names_axis
 from barnabas.pipeline.report.wording import duration
 
@@ -68,10 +68,7 @@ def draw(results: Results) -> Drawn:
         "unanswered": "unanswered",
         "closed": "connections closed",
     }
-    written = {name: duration for name in columns if name.endswith("_ms")}
-    return Drawn(
-        [*map(_said, found[:3])], plots, [Table(columns, found, written)], [*cut(results, "rules")]
-    )
+    return Drawn([*map(_said, found[:3])], plots, [Table(columns, found)])
 
 
 def _name(row: Row) -> str:

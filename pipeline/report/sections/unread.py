@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Final
 
 from barnabas.captures.kafka.wording import size
-from barnabas.pipeline.report.parts import Drawn, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Results, Row, Said, Table, rows
 from barnabas.plural import plural
 
 MISSING: Final = "bytes are missing"
@@ -44,6 +44,4 @@ def draw(results: Results) -> Drawn:
         "count": "times",
         "bytes": "size",
     }
-    return Drawn(
-        said, tables=[Table(columns, found, {"bytes": size})], remarks=[*cut(results, "unread")]
-    )
+    return Drawn(said, tables=[Table(columns, found, {"bytes": size})])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import each, together
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
 from barnabas.pipeline.report.plotting import GREY, RED, bars_height, most, names_axis
 from barnabas.pipeline.report.wording import listed, name
 
@@ -28,9 +28,7 @@ def draw(results: Results) -> Drawn:
         if _client(row) not in clients:
             clients.append(_client(row))
     clients = clients[: 2 * CLIENTS]
-    remarks = [*cut(results, "versions")]
-    if len(counts) > len(clients):
-        remarks.append(f"{len(counts) - len(clients)} clients are in the table only")
+    remarks = rest(len(counts) - len(clients), "clients are in the table only")
     layout: dict[str, Any] = {
         "xaxis": {
             "type": "category",
