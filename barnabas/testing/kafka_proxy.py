@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Unpack
 from urllib.parse import urlencode
@@ -87,16 +87,13 @@ class KafkaProxy:
         end = time.monotonic() + timeout
         selected = selection(wanted, self._look(wanted))
         found: list[Exchange] = []
-        with self.process.out.open("rb") as log:
-            log.readline()  # the ready line
+        with closing(self._log()) as log:
             while len(found) < count:
-                line = log.readline()
-                if line.endswith(b"\n"):
-                    if (exchange := selected(json.loads(line))) is not None:
+                row = next(log)
+                if row is not None:
+                    if (exchange := selected(row)) is not None:
                         found.append(exchange)
                     continue
-                log.seek(-len(line), 1)
-                self.process.check()
                 if time.monotonic() > end:
                     if len(late := self.exchanges(**wanted)) >= count:
                         return late  # they had passed, and were not logged yet
@@ -158,21 +155,32 @@ class KafkaProxy:
             raise ValueError(str(problem)) from None
         return found
 
+    def _log(self) -> Generator[Row | None, None, None]:
+        """Yield the rows of the log; None while there is no other yet. Raises Ended."""
+        __tracebackhide__ = True
+        with self.process.out.open("rb") as log:
+            log.readline()  # the ready line
+            while True:
+                line = log.readline()
+                if line.endswith(b"\n"):
+                    yield json.loads(line)
+                    continue
+                log.seek(-len(line), 1)
+                self.process.check()
+                yield None
+
     def _rows(self, count: int) -> Iterator[Row]:
         """The first rows of the log, the last of which may still be on their way, one behind the other."""
         __tracebackhide__ = True
         total, end = count, time.monotonic() + TIMEOUT
-        with self.process.out.open("rb") as log:
-            log.readline()  # the ready line
+        with closing(self._log()) as log:
             while count:
-                line = log.readline()
-                if line.endswith(b"\n"):
+                row = next(log)
+                if row is not None:
                     count -= 1
-                    yield json.loads(line)
+                    yield row
                     end = time.monotonic() + TIMEOUT
                     continue
-                log.seek(-len(line), 1)
-                self.process.check()
                 if time.monotonic() > end:
                     raise Incomplete(
                         f"{total - count} of {plural(total, 'exchange')} that are over are logged, and no"

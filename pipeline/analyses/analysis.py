@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 class Analysis(NamedTuple):
     """A question to the table `exchanges`, and what answers it."""
 
-    name: str
     run: Callable[[DataFrame], DataFrame]
     """From the table `exchanges`, with `body`, to a table of `columns`; it has no order."""
     columns: tuple[Column, ...]
@@ -25,3 +24,8 @@ class Analysis(NamedTuple):
     """APIs whose bodies it reads."""
     at_once: Callable[[DataFrame], DataFrame] | None = None
     """Says the same sooner where one task is enough for all of the table."""
+
+    @property
+    def name(self) -> str:
+        """The name of the function that answers it."""
+        return self.run.__name__

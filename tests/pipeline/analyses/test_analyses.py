@@ -28,10 +28,6 @@ def test_of_nothing_there_is_nothing_in_the_columns_as_documented(
     assert found.isEmpty()
 
 
-def test_each_analysis_is_listed_under_the_name_of_its_function() -> None:
-    assert [one.name for one in ANALYSES] == [one.run.__name__ for one in ANALYSES]
-
-
 @pytest.mark.parametrize("analysis", ANALYSES, ids=lambda one: one.name)
 def test_it_asks_a_question_and_says_what_its_columns_are(analysis: Analysis) -> None:
     assert re.match(r"(?:(?!\. ).)*\?", analysis.run.__doc__ or "", re.S), "a question first"
