@@ -12,21 +12,18 @@ from barnabas.captures.checks.rebalance import Generation
 from barnabas.captures.summary.rebalances import Rebalances
 from barnabas.pipeline.analyses.expressions import captured
 from barnabas.pipeline.analyses.findings import KEPT, in_order
-from barnabas.pipeline.rows.columns import Column, arrow, ddl
+from barnabas.pipeline.rows.columns import arrow, ddl, fields
 from barnabas.pipeline.rows.exchanges import exchange
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-COLUMNS: Final = (
-    Column("capture", "string", "name of the capture"),
-    Column("group", "string", "the group"),
-    Column("generation", "int", "generation, or group epoch"),
-    Column("began_ns", "bigint", "when its first member asked for it, ns since the epoch"),
-    Column("members", "int", "members"),
-    Column("late_members", "array<string>", "ids of those that others waited for"),
-    Column("missed", "array<string>", "ids of those that others waited for in vain"),
+COLUMNS: Final = fields(
+    "capture string, group string, generation int, began_ns bigint, members int, "
+    "late_members array<string>, missed array<string>"
 )
+"""began_ns: when its first member asked for it, in ns since the epoch; late_members: ids of those that others
+waited for; missed: ids of those that others waited for in vain."""
 
 SEES: Final = "error <> '' or api not in ('Heartbeat', 'OffsetCommit', 'TxnOffsetCommit')"
 """SQL: of what members say, what may say anything of a generation."""

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from barnabas.pipeline.rows.columns import EXCHANGES, RAW, Column, arrow
+from barnabas.pipeline.rows.columns import EXCHANGES, RAW, Column, arrow, fields
 
 ALL: Final = (*EXCHANGES, *RAW)
 
@@ -30,27 +30,21 @@ class Outcome(NamedTuple):
     """A row: an exchange's columns, or what is said."""
 
     kind: str
+    """exchange, inside, error, frame, connection, flow, loss, topic, producer, broker."""
     section_group: int
+    """See plan.SectionGroup."""
     of: int
+    """Its connection, by a number that is none yet: see completing.py."""
     place: Place
     said: dict[str, Any]
     columns: dict[str, Any] | None = None
     """Of an exchange."""
 
 
-HEAD: Final = (
-    Column(
-        "kind",
-        "string",
-        "exchange, inside, error, frame, connection, flow, loss, topic, producer, broker",
-    ),
-    Column("section_group", "int", "see plan.SectionGroup"),
-    Column("of", "bigint", "its connection, by a number that is none yet: see completing.py"),
-    Column("at", "bigint", "see Place"),
-    Column("flow", "bigint", "see Place"),
-    Column("within", "bigint", "see Place"),
-    Column("said", "string", "what it is, as JSON; null: an exchange"),
+HEAD: Final = fields(
+    "kind string, section_group int, of bigint, at bigint, flow bigint, within bigint, said string"
 )
+"""The columns of an Outcome, with those of its Place; `said` as JSON, null of an exchange."""
 
 
 def travelling(columns: tuple[str, ...]) -> tuple[Column, ...]:

@@ -27,22 +27,18 @@ from barnabas.pipeline.reading.numbering import Numbers
 from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.plan import Piece
 from barnabas.pipeline.reading.survey import Noticed
+from barnabas.pipeline.rows.columns import arrow, fields
 
-SCHEMA: Final = pa.schema(
-    [
-        ("flow", pa.binary()),
-        ("first", pa.int64()),
-        ("section_group", pa.int32()),
-        ("ends", pa.binary()),
-        ("path", pa.string()),
-        ("segments", pa.binary()),
-        ("data", pa.binary()),
-    ]
+COLUMNS: Final = fields(
+    "flow binary, first bigint, section_group int, ends binary, path string, segments binary, "
+    "data binary"
 )
 """flow: what is brought together (a conversation, or those of a connection of ours); first: the number of
 its first packet; section_group: see plan.SectionGroup; ends: see endpoints.py; path: where the payload is,
 or null: in `data`; segments: of dtype SEGMENT, in the order of the packets; data: bytes that are nowhere
 else."""
+
+SCHEMA: Final = arrow(COLUMNS)
 
 SEGMENT: Final = np.dtype(
     [

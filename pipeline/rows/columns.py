@@ -30,13 +30,20 @@ class Column(NamedTuple):
     """The VERSION that brought it: in older files it is null."""
 
 
-def _fields(names: tuple[str, ...]) -> tuple[Column, ...]:
-    """Fields of messages of groups: epochs, generations, times and codes are numbers."""
+def fields(text: str) -> tuple[Column, ...]:
+    """Return columns that only this package sees: what they are is said where their values are made.
+
+    >>> fields("id bigint, name string")[1]
+    Column(name='name', type='string', what='', since=1)
+    """
+    pairs = (one.split() for one in text.split(", "))
+    return tuple(Column(name, kind, "") for name, kind in pairs)
+
+
+def _of_message(names: tuple[str, ...]) -> tuple[Column, ...]:
+    """Return fields of messages of groups: epochs, generations, times and codes are numbers."""
     numbers = ("epoch", "_ms", "generation_id", "code")
-    return tuple(
-        Column(name, "int" if name.endswith(numbers) else "string", "as in the message")
-        for name in names
-    )
+    return tuple(Column(name, "int" if name.endswith(numbers) else "string", "") for name in names)
 
 
 TYPES: Final[dict[str, pa.DataType]] = {
@@ -84,78 +91,30 @@ PARTITION: Final = (
 """What an exchange says of one partition. SyncGroup and the heartbeats of KIP-848 list those that a
 member is newly assigned."""
 
-PLACE: Final = (
-    Column("topic", "string", "as in PARTITION"),
-    Column("partition", "int", "as there; -1: what is said is said of the whole response"),
-    Column("asked", "boolean", "whether the request is about it"),
-    Column("error", "int", "its error code in the response; null: none in it"),
-    Column(
-        "offset",
-        "bigint",
-        "Produce: base offset that the broker gave; Fetch: offset asked for; OffsetCommit: committed; "
-        "ShareFetch: of what was acquired most often",
-    ),
-    Column("known_epoch", "int", "Fetch: leader epoch that the client knew"),
-    Column("preferred", "int", "Fetch: preferred read replica"),
-    Column("leader", "int", "Metadata: its leader; Produce, Fetch: the one that an error names"),
-    Column("leader_epoch", "int", "of that leader"),
-    Column("checksum", "bigint", "as in PARTITION"),
-    Column("producer_id", "bigint", "as there; null, too, if the batch has no sequence"),
-    Column("producer_epoch", "int", "of that producer"),
-    Column("base_sequence", "int", "sequence number of its first record"),
-    Column("last_sequence", "int", "the same of its last one"),
-    Column("next_offset", "bigint", "Fetch: what follows the last whole batch; -1: none was whole"),
-    Column("deliveries", "int", "ShareFetch: how often its offset was acquired"),
-)
-"""`barnabas.captures.checks.facts.Place`."""
-
-FLAW: Final = (
-    Column("topic", "string", "as in PARTITION"),
-    Column("partition", "int", "as there"),
-    Column("what", "string", "what is wrong; null: the broker alone says that something is"),
-    Column("offset", "bigint", "base offset of the batch"),
-    Column("crc", "bigint", "checksum in its header"),
-    Column("producer_id", "bigint", "its producer"),
-    Column("error", "string", "what the broker says of the records"),
-)
-"""`barnabas.captures.checks.flaws.Flaw`."""
-
-_MEMBERS: Final = Column("members", "array<member>", "that it lists")
 STRUCTS: Final[dict[str, tuple[Column, ...]]] = {
     "partition": PARTITION,
-    "place": PLACE,
-    "flaw": FLAW,
-    "begun": (
-        Column("producer_id", "bigint", "producer id that the broker gave"),
-        Column("producer_epoch", "int", "its epoch"),
+    "place": fields(
+        "topic string, partition int, asked boolean, error int, offset bigint, known_epoch int, "
+        "preferred int, leader int, leader_epoch int, checksum bigint, producer_id bigint, "
+        "producer_epoch int, base_sequence int, last_sequence int, next_offset bigint, "
+        "deliveries int"
     ),
-    "member": _fields(MEMBER),
-    "asked": (
-        *_fields(REQUEST),
-        Column("assigns", "boolean", "whether a SyncGroup has assignments"),
-        _MEMBERS,
+    "flaw": fields(
+        "topic string, partition int, what string, offset bigint, crc bigint, producer_id bigint, "
+        "error string"
     ),
-    "answered": (
-        *_fields(RESPONSE),
-        Column("errors", "array<int>", "error codes of partitions"),
-        _MEMBERS,
-    ),
-    "said": (
-        Column("request", "asked", "what a member says; null: nothing that can be read"),
-        Column("response", "answered", "what it is told"),
-    ),
-    "seen": (
-        Column("acks", "int", "Produce: as the column acks"),
-        Column("begun", "begun", "of a producer that begins; else null"),
-        Column("flaws", "array<flaw>", "Produce, Fetch, ShareFetch: of record batches; null: none"),
-        Column("group", "said", "of members of groups; else null"),
-        Column("offered", "binary", "ApiVersions: key, least and greatest version of each API"),
-        Column("places", "array<place>", "Produce, OffsetCommit, Fetches, Metadata: partitions"),
-        Column("request_hash", "bigint", "of the request's body, if a retriable error came of it"),
-        Column("responded", "boolean", "whether a response could be read"),
+    "begun": fields("producer_id bigint, producer_epoch int"),
+    "member": _of_message(MEMBER),
+    "asked": (*_of_message(REQUEST), *fields("assigns boolean, members array<member>")),
+    "answered": (*_of_message(RESPONSE), *fields("errors array<int>, members array<member>")),
+    "said": fields("request asked, response answered"),
+    "seen": fields(
+        "acks int, begun begun, flaws array<flaw>, group said, offered binary, "
+        "places array<place>, request_hash bigint, responded boolean"
     ),
 }
-"""By the name that a column's type has."""
+"""By the name that a column's type has. `barnabas.captures.checks.facts` says what each field of `seen` is,
+and of a `Place`; `barnabas.captures.checks.flaws` that of a `Flaw`."""
 
 
 def _of_log(*names: str) -> tuple[Column, ...]:
@@ -245,19 +204,12 @@ BODY_JSON: Final = Column(
 )
 """Stands behind `body`."""
 
-RAW: Final = (
-    Column("request_body", "binary", "bytes of the request behind its header; null: not kept"),
-    Column("response_body", "binary", "the same of the response; null: there is none"),
-    Column("payload", "string", "hashes in place of a payload that was taken out, as JSON"),
-    Column("begun_ns", "bigint", "see barnabas.captures.kafka.exchange.Exchange.begun"),
-    Column(
-        "request_place", "bigint", "see barnabas.captures.kafka.exchange.Exchange.request_place"
-    ),
-    Column(
-        "response_place", "bigint", "see barnabas.captures.kafka.exchange.Exchange.response_place"
-    ),
+RAW: Final = fields(
+    "request_body binary, response_body binary, payload string, begun_ns bigint, "
+    "request_place bigint, response_place bigint"
 )
-"""What stands behind EXCHANGES while an exchange travels, before its bodies become VARIANT."""
+"""Columns after EXCHANGES while an exchange travels, before its bodies become VARIANT: attributes of
+`barnabas.captures.kafka.exchange.Exchange`, `payload` as JSON."""
 
 ERRORS: Final = (
     Column("capture", "string", "name of the capture"),

@@ -27,7 +27,7 @@ from barnabas.pipeline.reading.planning import plan
 from barnabas.pipeline.reading.ranges import Range
 from barnabas.pipeline.reading.runs import Row, unpack
 from barnabas.pipeline.reading.survey import Surveyed, survey
-from barnabas.pipeline.reading.tcp_segments import SCHEMA, segments
+from barnabas.pipeline.reading.tcp_segments import COLUMNS, SCHEMA, segments
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.tables.parquet import Batches, Filed, file_rows, made, tasks
@@ -35,10 +35,6 @@ from barnabas.pipeline.tables.parquet import Batches, Filed, file_rows, made, ta
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_SEGMENTS: Final = (
-    "flow binary, first bigint, section_group int, ends binary, path string, segments binary, "
-    "data binary"
-)
 BATCH_BYTES: Final = 8 << 20
 """Bytes of bodies, and of what is said beside exchanges, by which a batch ends."""
 MOST: Final = 2000
@@ -82,7 +78,7 @@ def planned(spark: SparkSession | None, ranges: Sequence[Range]) -> Plan:
 def segment_rows(spark: SparkSession, plan: Plan, partitions: int, *, carry: bool) -> DataFrame:
     """Return the rows of segments.py of all pieces, read by a task for each, and brought together flow by
     flow in so many partitions."""
-    rows = _of_pieces(spark, plan, partial(segments, links=plan.links, carry=carry), _SEGMENTS)
+    rows = _of_pieces(spark, plan, partial(segments, links=plan.links, carry=carry), ddl(COLUMNS))
     return rows.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
 
 

@@ -30,7 +30,7 @@ def nothing(of: DataFrame) -> DataFrame:
 
 
 def test_bodies_are_kept_of_apis_whose_bodies_are_read(spark: SparkSession) -> None:
-    reads = Analysis("reads", nothing, (), wide=True, bodies=("JoinGroup",))
+    reads = Analysis(nothing, (), wide=True, bodies=("JoinGroup",))
     given = in_memory(exchanges(spark), [reads, reads._replace(bodies=("SyncGroup",))])
     kept = given.to(reads)
     found = {
@@ -44,7 +44,7 @@ def test_bodies_are_kept_of_apis_whose_bodies_are_read(spark: SparkSession) -> N
 @pytest.mark.parametrize("little", [True, False])
 def test_who_asks_for_no_structures_is_given_none(spark: SparkSession, *, little: bool) -> None:
     given = in_memory(exchanges(spark), ANALYSES) if little else in_files(exchanges(spark))
-    narrow = given.to(Analysis("narrow", nothing, ()))
+    narrow = given.to(Analysis(nothing, ()))
     assert not {"partitions", "seen", "body", BODY_JSON.name} & {*narrow.columns}
     assert narrow.count() == 3
 
