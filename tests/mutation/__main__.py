@@ -24,6 +24,9 @@ from tests.places import ROOT
 
 RESULTS: Final = ROOT / "build" / "mutants"
 
+INTERRUPTED: Final = 130
+"""The exit code after Ctrl-C."""
+
 ENGINE: Final = ("proxy/connection", "proxy/faults", "proxy/matching", "proxy/rules")
 """Parts that playbooks test together: a rule is matched and its fault is carried out on a connection."""
 
@@ -131,6 +134,10 @@ def main() -> int:
             [*folders, *options, "--hypothesis-profile=mutants"],
             [Session(str(ROOT / "barnabas" / asked.part), work)],
         )
+        if code == pytest.ExitCode.INTERRUPTED:
+            print("interrupted; the results are kept: the same command runs the rest")
+            print("\n".join(report(asked.part, kept)))
+            return INTERRUPTED
         if len(kept) < len(chosen):
             return int(code) or 3
     print("\n".join(report(asked.part, kept)))

@@ -21,6 +21,8 @@ PATIENCE: Final = 10
 WAIT: Final = 6
 """It has so many times as many seconds to end: it may wait for what never comes, or the machine be busy."""
 
+INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
+
 LOOK: Final = 0.005
 """Seconds between two looks for processes that have ended."""
 
@@ -42,8 +44,18 @@ class Outcome(NamedTuple):
 
 
 def outcomes(jobs: Sequence[Job], session: Session, root: Path, at_once: int) -> Iterator[Outcome]:
-    """Yield the outcome of each job as it ends."""
+    """Yield the outcome of each job as it ends.
+
+    Raises:
+        KeyboardInterrupt: One of INTERRUPTS has come.
+    """
     waiting, running = list(reversed(jobs)), dict[int, tuple[Job, float, int]]()
+    # a handler that raises may do so in a hook of os.fork, where exceptions are lost
+    interrupts: list[int] = []
+    handlers = {
+        number: signal.signal(number, lambda number, _: interrupts.append(number))
+        for number in INTERRUPTS
+    }
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
@@ -59,6 +71,8 @@ def outcomes(jobs: Sequence[Job], session: Session, root: Path, at_once: int) ->
                 os.close(writing)
                 running[pid] = job, time.monotonic() + WAIT * _limit(job), reading
             time.sleep(LOOK)
+            if interrupts:
+                raise KeyboardInterrupt
             for pid, (job, end, reading) in list(running.items()):
                 over, status = os.waitpid(pid, os.WNOHANG)
                 late = not over and time.monotonic() > end
@@ -78,8 +92,11 @@ def outcomes(jobs: Sequence[Job], session: Session, root: Path, at_once: int) ->
                     yield Outcome(job.mutant, "killed", by or "the process ended")
     finally:  # also when somebody interrupts
         for pid in running:
-            with suppress(ProcessLookupError):  # it has no group yet, and nothing to do
+            with suppress(ProcessLookupError):  # it has no group yet
+                os.kill(pid, signal.SIGKILL)
                 os.killpg(pid, signal.SIGKILL)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def _limit(job: Job) -> int:
@@ -90,6 +107,8 @@ def _child(job: Job, session: Session, root: Path, writing: int) -> None:
     """Run the tests until one fails, report it, and end the process."""
     try:
         os.setsid()
+        for number in INTERRUPTS:
+            signal.signal(number, signal.default_int_handler)
         resource.setrlimit(resource.RLIMIT_CPU, (_limit(job), _limit(job) + 1))
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
