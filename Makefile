@@ -104,6 +104,7 @@ $(FUZZ_SELF): $(VENV)/.stamp-test
 	  $(BIN)/barnabas fuzz run $(CAMPAIGN) --seconds $(FUZZ_SECONDS) --db "$$folder/self.fuzz.db"
 
 mutants: $(VENV)/.stamp-test
+	$(if $(PART),,$(error a part is needed: make mutants PART=proxy/rules))
 	@$(BIN)/python -m tests.mutation $(PART) $(ARGS)
 
 rediscover: $(VENV)/.stamp-test

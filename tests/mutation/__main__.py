@@ -22,6 +22,9 @@ from tests.mutation.report import KILLED, report, row, rows_of
 from tests.mutation.session import Session, Timed
 from tests.places import ROOT
 
+PACKAGE: Final = ROOT / "barnabas"
+"""The package: each part is a folder in it, or a link to one."""
+
 RESULTS: Final = ROOT / "build" / "mutants"
 
 INTERRUPTED: Final = 130
@@ -34,11 +37,38 @@ BESIDE_THE_ENGINE: Final = ("control", "network", "scenario", "topic_names", "to
 """Folders of tests/proxy whose tests start servers or look at other parts."""
 
 
+def part_of(text: str) -> str:
+    """Return a folder of Python code, relative to the package.
+
+    Raises:
+        argparse.ArgumentTypeError: The package has no such folder.
+    """
+    part = text.rstrip("/").removeprefix("barnabas/")
+    tops = [top for top in PACKAGE.iterdir() if top.is_dir()]
+    files = [file.relative_to(PACKAGE) for top in tops for file in top.rglob("*.py")]
+    parts = {str(folder) for file in files for folder in file.parents} - {"."}
+    if part not in parts:
+        # not earlier: pytest rewrites the plugin in barnabas only if nobody has imported barnabas
+        from barnabas.nearest import did_you_mean
+
+        raise argparse.ArgumentTypeError(
+            f"no folder of the package with code: {text}{did_you_mean(part, sorted(parts))}"
+        )
+    return part
+
+
+def at_least_one(text: str) -> int:
+    """Return a count. Raises argparse.ArgumentTypeError if it is less than 1."""
+    if (count := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{count} is less than 1")
+    return count
+
+
 def drawn(part: str, seed: int, count: int) -> list[Mutant]:
     """Return mutants of a part, drawn by a seed: the same ones for the same sources."""
     found: list[Mutant] = []
-    for path in sorted((ROOT / part).rglob("*.py")):
-        found += mutants(f"barnabas/{path.relative_to(ROOT)}", path.read_text())
+    for path in sorted((PACKAGE / part).rglob("*.py")):
+        found += mutants(str(path.relative_to(ROOT)), path.read_text())
     chosen = random.Random(seed).sample(found, min(count, len(found)))
     return sorted(chosen, key=lambda each: (each.file, each.begin, each.after))
 
@@ -48,7 +78,7 @@ def mirror(part: str) -> list[str]:
     if part in ENGINE:
         proxy = ROOT / "tests/proxy"
         return [str(proxy), *(f"--ignore={proxy / name}" for name in BESIDE_THE_ENGINE)]
-    folder = ROOT / "tests" / part
+    folder = ROOT / "tests" / (part if (ROOT / part).is_dir() else f"barnabas/{part}")
     while not folder.is_dir():
         folder = folder.parent
     return [str(folder)]
@@ -62,15 +92,17 @@ def within(tests: Sequence[Timed], seconds: float) -> list[Timed]:
 
 def main() -> int:
     """Run the mutants of a part that have no result yet, and print the report."""
-    parser = argparse.ArgumentParser(prog="python -m tests.mutation")
-    parser.add_argument("part", help="a folder of the package, e.g. proxy/connection")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutation", usage="%(prog)s part [options]"
+    )
+    parser.add_argument("part", type=part_of, help="a folder of the package, e.g. proxy/connection")
     parser.add_argument("--tests", help="the folder of tests; else the one that mirrors the part")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--count", type=at_least_one, default=300)
     parser.add_argument(
         "--seconds", type=float, default=20.0, help="of tests for a mutant, the quickest first"
     )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=at_least_one, default=os.cpu_count() or 1)
     parser.add_argument("--again", action="store_true", help="forget the results of earlier runs")
     parser.add_argument(
         "--retry", action="store_true", help="run again the mutants that survived earlier runs"
@@ -117,7 +149,7 @@ def main() -> int:
     if left:
         folders = [
             *([str(ROOT / asked.tests)] if asked.tests else mirror(asked.part)),
-            str(ROOT / "barnabas" / asked.part),
+            str(PACKAGE / asked.part),
         ]
         options = [
             "-s",
@@ -132,7 +164,7 @@ def main() -> int:
         ]
         code = pytest.main(
             [*folders, *options, "--hypothesis-profile=mutants"],
-            [Session(str(ROOT / "barnabas" / asked.part), work)],
+            [Session(str(PACKAGE / asked.part), work)],
         )
         if code == pytest.ExitCode.INTERRUPTED:
             print("interrupted; the results are kept: the same command runs the rest")
