@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 DEMANDS: Final = "required"
-"""Below this name an entry more is what breaks others, and one less is not."""
+"""Below this name an entry more is what breaks others, unless its object is new, and one less is not."""
 
 
 class Changes(NamedTuple):
@@ -27,6 +27,10 @@ def compare(recorded: Any, current: Any) -> Changes:
     ('changed: code from 1 to 2', 'gone: names.b (an entry)', 'new: rule.required.name (an entry)')
     >>> compare(recorded, {**recorded, "more": 1, "rule": {"required": []}})
     Changes(breaking=(), additive=('gone: rule.required.do (an entry)', 'new: more (1)'))
+    >>> compare(recorded, {**recorded, "more": {"required": ["name"]}}).breaking
+    ()
+    >>> compare(recorded, {**recorded, "parameter": {"required": True}}).breaking
+    ('new: parameter.required (True)',)
     >>> compare(recorded, {**recorded, "names": {"a": 1}}).breaking[0]
     'changed: names from list to object'
     """
@@ -39,7 +43,9 @@ def compare(recorded: Any, current: Any) -> Changes:
         elif now[path] != value:
             breaking.append(f"changed: {_text(path)} from {value} to {now[path]}")
     for path in now.keys() - before.keys():
-        (breaking if DEMANDS in path else additive).append(f"new: {_text(path)} ({now[path]})")
+        # a new object may demand fields of its own (a list); a new parameter may be demanded (True)
+        demands = DEMANDS in path and (now[path] is True or path[: path.index(DEMANDS)] in before)
+        (breaking if demands else additive).append(f"new: {_text(path)} ({now[path]})")
     return Changes(tuple(breaking), tuple(sorted(additive)))
 
 
