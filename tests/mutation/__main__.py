@@ -144,6 +144,8 @@ def main() -> int:
                 results.flush()
                 if sys.stderr.isatty():
                     print(f"\r{number}/{len(jobs)}", end="", file=sys.stderr, flush=True)
+                elif number % 50 == 0:
+                    print(f"{number}/{len(jobs)}", file=sys.stderr, flush=True)
                 kept.append(found)
 
     if left:
