@@ -7,6 +7,7 @@ import gc
 import inspect
 import os
 import shutil
+import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,11 @@ from tests.interrupts import children_hear_interrupts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# helpers of tests, too, show what an assert compares; what is imported already stays as it is
+pytest.register_assert_rewrite(
+    *{f"tests.{path.stem}" for path in Path(__file__).parent.iterdir()}.difference(sys.modules)
+)
 
 SPARK = 600
 """Seconds for a test with Spark, which may have to wait for the start of a JVM, on whatever machine."""
