@@ -6,7 +6,8 @@ A message is the correlation id of a Heartbeat, or an API and an id (`Metadata2`
 `C2`); `1/0` is one with acks=0, `1@you` of another client, `1!27` a response with that error; or a frame of
 ODD by its name. `two.` before a verb is another connection than the first; `order` is that in which the
 requests of all of them left. `replace hold late` has these rules of the play from now on, and without a name
-none. What a verb does or looks at stands in `_done`; any other is a counter of the first rule (`released 1`).
+none. What each of VERBS does or looks at stands in `_done`; any other is a counter of the first rule
+(`released 1`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, Final
 
 import yaml
 
+from barnabas.nearest import did_you_mean
 from barnabas.specs.frames import Direction
 from tests.proxy.faults.given import halted, produce
 from tests.proxy.faults.test_all import whole_frames
@@ -37,6 +39,15 @@ VERSIONS: Final = {
 }  # fmt: skip
 """Version 1 of all others."""
 
+_NUMBER, _WAYS = r"\d+(\.\d+)?", "(request|response)"
+VERBS: Final = {
+    "ask": ".*", "answer": ".*", "wait": _NUMBER, "end": _WAYS, "close": "", "release": ".+", "decide": ".+",
+    "replace": ".*", "sent": ".*", "got": ".*", "at": f"({_NUMBER} ?)*", "order": ".*", "notes": ".*",
+    "oversleep": _NUMBER, "finished": f"({_WAYS} ?)*", "full": f"({_WAYS} ?)*", "halted": ".*",
+    "told": f"({_NUMBER} ?)*", "unsent": ".*", "read": f"({_NUMBER} ?)*", "depends": ".*", "open": "",
+    "aborted": "", "idle": "", "unread": _NUMBER, "sleeps": "", "left": f"({_WAYS} ?)*",
+}  # fmt: skip
+"""The steps, and what their arguments look like."""
 
 ODD: Final = {
     "empty": raw(b""),
@@ -103,17 +114,39 @@ def play(
     """Act out a script, each connection in these chunks; rules: those that `replace` may name."""
     actors: dict[str, Noted] = {}
     order: list[str] = []
-    for step in script.split(";"):
-        words, _, arguments = step.strip().partition(" ")
+    for step in map(str.strip, script.split(";")):
+        words, _, arguments = step.partition(" ")
         name, dot, verb = words.rpartition(".")
+        _check(stage, step, verb, arguments)
         if name not in actors:
             actors[name] = Noted(stage, name + dot, order)
         found, expected = _done(actors[name], verb, arguments, chunks, rules or {})
-        assert found == expected, step
+        assert found == expected, f"{step} (what left: {' '.join(order)})"
+
+
+def _check(stage: Stage, step: str, verb: str, arguments: str) -> None:
+    """Raise ValueError for a step that is written wrongly."""
+    counter = any(isinstance(getattr(rule, verb, None), int) for rule in stage.rules.rules[:1])
+    pattern = VERBS.get(verb, _NUMBER if counter else None)
+    if pattern is None:
+        verbs = f"{', '.join(VERBS)}, or a counter of the first rule"
+        raise ValueError(
+            f"step {step!r}: no verb {verb!r}{did_you_mean(verb, VERBS)}; verbs: {verbs}"
+        )
+    if not re.fullmatch(pattern, arguments):
+        raise ValueError(f"step {step!r}: the arguments of {verb!r} have to match {pattern!r}")
 
 
 def scenario(names: str, rules: Mapping[str, str]) -> str:
-    """A scenario of these rules; an empty one without any."""
+    """A scenario of these rules; an empty one without any.
+
+    >>> scenario("delay_51ms", {"delay_50ms": "do: {delay: 50ms}"})
+    Traceback (most recent call last):
+    ValueError: no rule 'delay_51ms'; did you mean 'delay_50ms'?
+    """
+    for name in names.split():
+        if name not in rules:
+            raise ValueError(f"no rule {name!r}{did_you_mean(name, rules)}")
     found = "".join(f"- {{name: {name}, {rules[name]}}}\n" for name in names.split())
     return f"version: 1\nseed: 7\nrules:\n{found or '  []'}"
 
