@@ -2,6 +2,7 @@
 
 A file of this folder has the rows of a group of commands: `$ ` and a command line, below it the exit code and
 all of stderr. `...` at a line's end stands for more of it. Nothing goes to stdout, and misuse leaves no file.
+Each row is a test, named by its file and line: `test_messages[proxy.txt:12]`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ from tests.barnabas.cli.command import run
 from tests.barnabas.cli.messages import world
 from tests.places import SAMPLES
 
-TABLES = sorted(Path(__file__).parent.glob("*.txt"))
-
 WORDS = {
     "PROXY ": "proxy -b 127.0.0.1:1 --listen 127.0.0.1:0 ",
     "{sample}": str(SAMPLES / "rebalance.pcap.gz"),
@@ -35,12 +34,20 @@ WORDS = {
 """What a row writes in another way."""
 
 
-def rows(table: Path) -> Iterator[tuple[str, int, str]]:
-    """Each command line, its exit code, and what it prints to stderr."""
-    for row in table.read_text("utf-8").split("$ ")[1:]:
-        command, _, outcome = row.partition("\n")
-        code, _, said = outcome.partition(" ")
-        yield command, int(code), said
+def rows() -> Iterator[tuple[str, tuple[str, int, str]]]:
+    """The name of each row; its command line, its exit code, and what it prints to stderr."""
+    for table in sorted(Path(__file__).parent.glob("*.txt")):
+        line = 1
+        for row in table.read_text("utf-8").split("$ ")[1:]:
+            command, _, outcome = row.partition("\n")
+            code, _, said = outcome.partition(" ")
+            name, line = f"{table.name}:{line}", line + row.count("\n")
+            if not code.isdecimal():
+                raise ValueError(f"{name}: below the command go its exit code, a space and stderr")
+            yield name, (command, int(code), said)
+
+
+ROWS = dict(rows())
 
 
 @pytest.fixture(scope="module")
@@ -73,15 +80,12 @@ def outcome(command: str, words: dict[str, str]) -> tuple[int, str, str]:
     return done.returncode, done.stdout, said
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
-def test_messages(table: Path, words: dict[str, str]) -> None:
-    wrong = []
-    for command, code, said in rows(table):
-        if command.startswith("capture -i lo") and not may_capture():
-            continue
-        found = outcome(command, words)
-        beginning, more, _ = said.partition("...\n")
-        shown = found[2][: len(beginning)] if more else found[2]
-        if (code, "", beginning) != (*found[:2], shown):
-            wrong.append(f"$ {command}\n{found[0]} {found[1]}{found[2]}")
-    assert not wrong, "".join(wrong)
+@pytest.mark.parametrize(("command", "code", "said"), ROWS.values(), ids=ROWS)
+def test_messages(command: str, code: int, said: str, words: dict[str, str]) -> None:
+    if command.startswith("capture -i lo") and not may_capture():
+        return
+    found = outcome(command, words)
+    beginning, more, _ = said.partition("...\n")
+    shown = found[2][: len(beginning)] if more else found[2]
+    row = f"$ {command}\n{found[0]} {found[1]}{found[2]}"
+    assert (*found[:2], shown) == (code, "", beginning), row
