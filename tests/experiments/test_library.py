@@ -28,4 +28,5 @@ def test_a_file_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_each_is_run_with_real_clients() -> None:
     run = "".join(path.read_text() for path in TESTS.glob("test_*.py"))
-    assert [name for name in names() if f'"{name}"' not in run] == []
+    lacking = [name for name in names() if f'"{name}"' not in run]
+    assert not lacking, "a row in ROWS of tests/experiments/scenarios/test_table.py for each"
