@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.nearest import choices, did_you_mean, nearest
+from barnabas.nearest import LONGEST, choices, did_you_mean, nearest
 from barnabas.specs import NAMES
 from barnabas.specs.error_codes import ERROR_CODES
 
@@ -32,6 +32,9 @@ def test_nothing_is_near() -> None:
     assert nearest("indx", ("name", "partition_index")) == "partition_index"
     assert nearest("nonsense", NAMES.values()) is None
     assert nearest("mine", ("lossy-network", "slow-broker")) is None
+    longest = "x" * LONGEST
+    assert nearest(longest, (longest,)) == longest
+    assert nearest(longest + "x", (longest,)) is None
     assert did_you_mean("mine", ("lossy-network",)) == ""
     assert choices("mine", ("embedded", "apache")) == "; choose one of: embedded, apache"
     assert choices("apachy", ("embedded", "apache")) == "; did you mean 'apache'?"

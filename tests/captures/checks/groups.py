@@ -25,11 +25,11 @@ def join(
 ) -> Exchange:
     """A JoinGroup of a member that calls itself `asked`; `members` is what the leader is told.
 
-    instances: those of static members. `session`, `rebalance` (ms) and `reason` go into the request.
+    instances: those of static members. `group`, `session`, `rebalance` (ms) and `reason` go into the request.
     """
     static = instances or {}
     request = {
-        "group_id": "g",
+        "group_id": more.pop("group", "g"),
         "session_timeout_ms": more.pop("session", 9000),
         "rebalance_timeout_ms": more.pop("rebalance", 60_000),
         "member_id": asked,

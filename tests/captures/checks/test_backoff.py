@@ -63,6 +63,7 @@ def test_three_retries_without_a_pause() -> None:
 
 CASES = {
     "two retries": (0, tries(2, 3)),
+    "retries in the same nanosecond": (1, tries(0, 4)),
     "said once": (1, tries(2, 40)),
     **{f"{pause} ms are enough": (0, tries(pause, 9)) for pause in (10, 20, 100)},
     "groups": (0, [coordinator(1 + n * 3, group=f"g{n}") for n in range(9)]),

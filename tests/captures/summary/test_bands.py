@@ -64,6 +64,19 @@ def test_who_was_late_and_for_how_long() -> None:
     assert (band["standstill_ms"], band["over"]) == (831.0, False)
 
 
+def test_a_band_ends_where_the_next_one_of_its_group_begins() -> None:
+    joins = [
+        join(at, "a", number, group=group)
+        for at, (group, number) in enumerate([("g", 1), ("h", 1), ("g", 2), ("h", 2)])
+    ]
+    bands = shown(Bands(Context()), Context(), *joins).rows()
+    assert [(band["group"], band["generation"]) for band in bands] == [
+        ("g", 1), ("g", 2), ("h", 1), ("h", 2),
+    ]  # fmt: skip
+    untils = [bands[1]["from"], None, bands[3]["from"], None]
+    assert [band["until"] for band in bands] == untils
+
+
 def test_the_last_bands_are_kept() -> None:
     bands = shown(
         Bands(Context(), most=2), Context(), *(join(n * 1000, "a", n) for n in range(1, 6))

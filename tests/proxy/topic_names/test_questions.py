@@ -45,6 +45,8 @@ def test_brokers_that_do_not_answer_are_asked_ever_more_rarely() -> None:
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     questions.answered(IDS[:1], {IDS[0]: "t"}, now)
     assert (questions.pause(now), questions.trouble, len(questions)) == (0, "", 0)
+    questions.failed("no answer", now)
+    assert questions.pause(now) == PATIENCE
 
 
 def test_the_same_trouble_is_no_news() -> None:
