@@ -184,6 +184,8 @@ def test_entries_are_whole() -> None:
         assert check.what
         assert re.search(r"v\d+\+|KIP-\d+|\ball APIs\b", check.holds)
         assert not check.what.endswith(".")
+        file = Path(__file__).parent / f"test_{check.name}.py"
+        assert file.exists(), f"{file.name} is missing: it tests what the check finds"
 
 
 DATA = Path(__file__).parent / "data"
