@@ -79,8 +79,14 @@ class Session:
 
 
 def run(item: pytest.Item, following: pytest.Item | None) -> None:
-    """Run a test with its fixtures; those that the following test has, too, stay."""
+    """Run a test with its fixtures; those that the following test has, too, stay.
+
+    A doctest forgets its module's names once it has run: it gets them back, or it would fail from then on.
+    """
+    names = item.dtest.globs if isinstance(item, pytest.DoctestItem) and item.dtest else {}
+    kept = {**names}
     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+    names.update(kept)
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,3 +86,26 @@ def test_a_function_has_the_code_of_the_change_wherever_it_is_held(tmp_path: Pat
     (change,) = [each for each in mutants(str(file), file.read_text()) if each.after == "2"]
     swap(str(file), "one", change.applied(file.read_text()))
     assert held() == 2
+
+
+TWICE = """
+import os, sys, pytest
+from tests.mutation.session import run
+
+class Twice:
+    def pytest_runtestloop(self, session):
+        for item in [*session.items, *session.items]:
+            run(item, None)
+        return True
+
+sys.exit(pytest.main(["--doctest-modules", "-c", os.devnull, sys.argv[1]], [Twice()]))
+"""
+
+
+def test_a_doctest_that_is_run_again_finds_its_names(tmp_path: Path) -> None:
+    source = 'def one():\n    """\n    >>> one()\n    1\n    """\n    return 1\n'
+    (tmp_path / "made.py").write_text(source)
+    found = subprocess.run(
+        [sys.executable, "-c", TWICE, str(tmp_path)], cwd=ROOT, capture_output=True, text=True
+    )
+    assert "2 passed" in found.stdout, found.stdout + found.stderr
