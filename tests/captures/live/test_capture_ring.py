@@ -24,6 +24,7 @@ from barnabas.captures.writing.block_sink import Behind
 from barnabas.captures.writing.flow_writer import FlowWriter
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
+from tests.captures.live.closing import Closing
 from tests.captures.live.forked import forked, over
 from tests.captures.traffic import request, response
 from tests.captures.writing.disk import Choosy
@@ -186,6 +187,16 @@ def test_a_note_stands_behind_what_was_put_before(tmp_path: Path) -> None:
     blocks = each(read_runs(io.BytesIO((tmp_path / "f").read_bytes())))
     kinds = [type(block) for block in blocks if isinstance(block, Packet | Statistics)]
     assert kinds == [Packet] * 5 + [Statistics]
+
+
+def test_what_came_just_before_the_end_is_written(tmp_path: Path) -> None:
+    ring = Closing(1 << 16)
+    pump, writer = pumped(tmp_path / "f", ring)
+    ring.last = lambda: writer.open(1, CLIENT, LISTENER, NOW, {}).arrived("request", b"abc", NOW)
+    pump.start()
+    pump.close()
+    chunks = [event for event in CaptureReader(tmp_path / "f") if isinstance(event, Chunk)]
+    assert [chunk.data for chunk in chunks] == [b"abc"]
 
 
 def test_later_segments_say_what_was_kept(tmp_path: Path) -> None:

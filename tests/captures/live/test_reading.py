@@ -14,6 +14,7 @@ from barnabas.captures.live.ring import Ring
 from barnabas.captures.live.sink import RingSink
 from barnabas.captures.live.writer import RingWriter
 from barnabas.captures.writing.writer import head
+from tests.captures.live.closing import Closing
 from tests.captures.traffic import request, response
 
 SAMPLES = Path(__file__).parents[3] / "captures" / "samples"
@@ -105,6 +106,12 @@ def test_a_frame_that_leaves_changed_is_shown_at_once_though_the_first_such_were
     for exchange in reader:
         shown.append(exchange.correlation_id)
     assert shown[-2:] == [changed, "over"]
+
+
+def test_what_came_just_before_the_end_is_read() -> None:
+    ring, into = Closing(8), bytearray(8)
+    ring.last = lambda: ring.append([b"abc"], 3)
+    assert RingFile(ring).readinto(into) == 3
 
 
 def test_who_waits_for_more_is_told_first() -> None:
