@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import pytest
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import Filter
 from barnabas.loop import run
 from barnabas.page import exchanges as page
-from barnabas.page.exchanges import BEHIND, LOOKS, Exchanges
+from barnabas.page.exchanges import BEHIND, LOOKS, STREAMS, Exchanges
 from barnabas.proxy.control.history import History
 
 
@@ -107,3 +110,20 @@ def test_a_filter_is_asked_no_more_when_its_reader_has_gone() -> None:
 
     run(main())  # waits for threads
     assert len(asked) < LOOKS // 2
+
+
+async def test_there_are_so_many_streams_at_a_time_and_one_that_is_left_makes_room() -> None:
+    held = History()
+    added(held, 1)
+    some = Exchanges(held, {}, {})
+    asked = Request({"type": "http", "query_string": b"", "headers": []})
+    async with contextlib.AsyncExitStack() as open_ones:
+        for _ in range(STREAMS):
+            lines = some._lines(-1, None)
+            assert isinstance(lines, AsyncGenerator)
+            open_ones.push_async_callback(lines.aclose)
+            await anext(lines)
+        with pytest.raises(HTTPException, match=f"{STREAMS} streams are open already"):
+            await some.follow(asked)
+    assert some.streams == 0
+    assert (await some.follow(asked)).status_code == 200

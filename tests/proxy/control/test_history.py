@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import Any
 
@@ -121,3 +122,11 @@ def test_it_learns_what_exchanges_teach() -> None:
     history = History()
     history.add(exchange(0, key=3, version=12, response_body=encoded))
     assert history.context.topics[topic] == "orders"
+
+
+async def test_who_waits_for_more_hears_of_the_end() -> None:
+    history = History()
+    waiting = asyncio.create_task(history.more(-1))
+    await asyncio.sleep(0)
+    history.close()
+    await asyncio.wait_for(waiting, 60)
