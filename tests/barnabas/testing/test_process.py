@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.testing import process
-from barnabas.testing.process import Ended, running
+from barnabas.testing.process import LAST, Ended, running, said
 from tests.waiting import until
 
 PROXY = ("proxy", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0", "--log", "json")
@@ -82,6 +82,12 @@ def test_it_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_pat
     pid = int(killed.stdout)
     until(lambda: not alive(pid))
     assert "stopping: 0 connections to drain" in (tmp_path / "it.log").read_text(), "in good order"
+
+
+def test_of_much_that_it_said_the_last_lines_are_told(tmp_path: Path) -> None:
+    lines = [f"line {number}" for number in range(LAST + 5)]
+    (tmp_path / "it.log").write_text("\n".join([*lines, "edit: x", ""]))
+    assert said(tmp_path / "it.log").splitlines() == lines[5:]
 
 
 def test_why_it_does_not_start_is_told(tmp_path: Path) -> None:

@@ -60,6 +60,10 @@ UNREAD = exchange("FindCoordinator", 1, **FIND, error=None, response=None)
             [(2, 1, "a response that can't be read")],
         ),
         ([TOO_NEW, exchange("ApiVersions", 2, connection=2)], []),
+        *(
+            ([exchange(name, 1, error="X"), exchange(name, 2, connection=2)], [])
+            for name in ("SaslHandshake", "SaslAuthenticate")
+        ),
         ([TOO_NEW, exchange("ApiVersions", 2)], [(2, 1, "UNSUPPORTED_VERSION")]),
         (
             [LOST_BATCH, produce(2, (0, batch(7, 0, 5)), offsets={0: 0})],
@@ -95,7 +99,8 @@ UNREAD = exchange("FindCoordinator", 1, **FIND, error=None, response=None)
     ],
     ids=[
         *("another body", "another API", "another client", "answered well"),
-        *("no success", "another connection's first", "the same connection's"),
+        *("no success", "another connection's first", "handshake", "authenticate"),
+        "the same connection's",
         *("by its sequence", "another sequence", "another epoch", "another producer"),
         *("another partition", "by its bytes", "other bytes", "of several what went well"),
         *("of several what failed", "as its most tried batch", "acks=0", "once for each time"),

@@ -161,6 +161,7 @@ def test_what_is_answered_otherwise() -> None:
 @pytest.mark.parametrize(("recorded", "codes"), [
     pytest.param(25, (25,), id="the same"),
     pytest.param(0, (16, 14, 0), id="not ready"),
+    pytest.param(0, (5, 6, 15, 51, 0), id="no leader, no coordinator, a transaction that ends"),
     pytest.param(79, (14, 79), id="not ready, and the same"),
     pytest.param(16, (16,), id="was not ready either"),
 ])  # fmt: skip

@@ -11,6 +11,7 @@ from barnabas.peers.replay.offsets import Offsets
 from barnabas.peers.replay.order import Index
 from barnabas.peers.replay.translation import Translation
 from barnabas.peers.replay.versions import NotReplayable
+from barnabas.specs.frames import Direction
 from tests.captures.checks.given import exchange
 
 OFFERED = dict.fromkeys(range(100), (0, 13))
@@ -87,6 +88,20 @@ def test_offsets_follow_the_batch_before_them() -> None:
     found = [offsets.live(("t", 0), offset) for offset in (0, 5, 19, 20, 25, -1, -2)]
     assert found == [100, 105, 119, 130, 135, -1, -2]
     assert offsets.live(("t", 1), 5) == 5
+
+
+@pytest.mark.parametrize(("key", "way", "name", "index"), [
+    (1, "request", "fetch_offset", "partition"), (8, "request", "committed_offset", "partition_index"),
+    (21, "request", "offset", "partition_index"), (28, "request", "committed_offset", "partition_index"),
+    (0, "response", "base_offset", "index"), (2, "response", "offset", "partition_index"),
+    (9, "response", "committed_offset", "partition_index"),
+])  # fmt: skip
+def test_where_offsets_stand(key: int, way: Direction, name: str, index: str) -> None:
+    offsets = Offsets()
+    offsets.put(("t", 0), 0, 100)
+    partition = {index: 0, name: 5}
+    offsets.translate(key, way, {"topics": [{"name": "t", "partitions": [partition]}]})
+    assert partition == {index: 0, name: 105}
 
 
 @pytest.mark.parametrize(("value", "here"), [(4, 9), (0, 0), (-1, -1), (-2, -2)])
