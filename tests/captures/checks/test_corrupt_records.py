@@ -202,6 +202,8 @@ def test_what_the_broker_alone_calls_invalid() -> None:
     invalid = produce(SOUND, error=87, error_message="no key")
     words = "t[0]: the broker refused records that look sound: INVALID_RECORD: no key"
     assert whats(found("corrupt_records", invalid)) == [("warning", words)]
+    (early,) = found("corrupt_records", produce(SOUND, error=32))
+    assert early.what.endswith("records that look sound: INVALID_TIMESTAMP")
     unreadable = "t[0]: the broker can't read it: CORRUPT_MESSAGE"
     assert whats(found("corrupt_records", fetch(b"", error=2))) == [("error", unreadable)]
     assert found("corrupt_records", produce(SOUND, error=6)) == []

@@ -77,6 +77,10 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
      "orders[0=7,5] earliest"),
     ("ListOffsets", 5, {"topics": [{"name": "orders", "partitions": [{"timestamp": 1_500_000_000_000}]}]},
      None, "orders[0] 2017-07-14T02:40:00Z"),
+    *(("ListOffsets", 11, {"topics": [{"name": "orders", "partitions": [{"timestamp": ts}]}]}, None,
+       f"orders[0] {word}") for ts, word in (
+        (-3, "max timestamp"), (-4, "earliest local"), (-5, "latest tiered"),
+        (-6, "earliest pending upload"))),
     ("Metadata", 1, {"topics": None}, {"brokers": [{}] * 3, "topics": [{}]},
      "all topics → 3 brokers, 1 topic"),
     ("Metadata", 9, {"topics": [{"name": "a"}, {"name": "b"}]}, None, "a b"),

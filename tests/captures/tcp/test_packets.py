@@ -104,9 +104,9 @@ def null(inner: Any) -> Any:
     return scapy().Loopback(type=2 if inner.version == 4 else 30) / inner
 
 
-def vxlan(inner: Any) -> Any:
+def vxlan(inner: Any, port: int = 4789) -> Any:
     s = scapy()
-    outer = s.IP(**BETWEEN) / s.UDP(sport=5000, dport=4789) / s.VXLAN(vni=9)
+    outer = s.IP(**BETWEEN) / s.UDP(sport=5000, dport=port) / s.VXLAN(vni=9)
     return ether(outer / ether(inner))
 
 
@@ -138,6 +138,7 @@ WRAPPINGS: list[tuple[str, int, Callable[[Any], Any], tuple[Endpoint, Endpoint]]
     ("mpls", 1, lambda ip: scapy().Ether(**MAC, type=0x8847) / scapy().MPLS(label=17, s=1) / ip, FOUR),
     ("gre", 1, lambda ip: ether(scapy().IP(**BETWEEN) / scapy().GRE() / ip), FOUR),
     ("vxlan", 1, vxlan, SIX),
+    ("vxlan of Linux", 1, lambda ip: vxlan(ip, 8472), FOUR),
     ("ppp", 9, lambda ip: scapy().HDLC() / scapy().PPP() / ip, FOUR),
 ]  # fmt: skip
 EVERY = pytest.mark.parametrize(

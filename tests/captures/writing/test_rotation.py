@@ -177,6 +177,21 @@ def test_a_segment_ends_when_it_is_old_and_not_empty(tmp_path: Path) -> None:
     assert [found[1, "arrived", "request"] for found in heard_in] == [b"1", b"23", b"4"]
 
 
+def test_the_age_of_a_segment_counts_from_its_own_beginning(tmp_path: Path) -> None:
+    with writing(tmp_path / "f", size=1000, age=1000) as it:
+        it.look(NOW)
+        flow = begin(it)
+        flow.arrived("request", bytes(1000), NOW)
+        flow.arrived("request", b"1", NOW)
+        it.look(NOW + 900)
+        it.look(NOW + 1899)
+        flow.arrived("request", b"2", NOW)
+        it.look(NOW + 1900)
+        flow.arrived("request", b"3", NOW)
+    heard_in = [dict(heard_alone(path)) for path in sorted((tmp_path / "f").iterdir())]
+    assert [found[1, "arrived", "request"] for found in heard_in] == [bytes(1000), b"12", b"3"]
+
+
 def test_the_latest_segments_are_kept(tmp_path: Path) -> None:
     files = segments(tmp_path / "f", [b"1", b"2", b"3", b"4"], keep=2)
     assert [path.name[-14:-7] for path in files] == ["-000004", "-000005"]

@@ -10,7 +10,14 @@ from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.matching.message import Unable
 from barnabas.specs.frames import Direction
 from tests.proxy.faults.given import halted, produce
-from tests.proxy.frames import Chunks, heartbeat_request, heartbeat_response, response, slicings
+from tests.proxy.frames import (
+    Chunks,
+    heartbeat_request,
+    heartbeat_response,
+    request,
+    response,
+    slicings,
+)
 from tests.proxy.playbook import MS, START, Actor, ruled
 
 REQUESTS = "{direction: request}"
@@ -58,6 +65,18 @@ def test_what_waits_is_shown_with_how_long_its_client_does(chunks: Chunks) -> No
     body = actor.connection.breakpoints.message("1.1").body
     assert produce(9).endswith(body)
     assert len(body) == 27
+
+
+@pytest.mark.parametrize(("name", "field", "ms"), [
+    ("Produce", "timeout_ms", 30_000), ("CreateTopics", "timeout_ms", 60_000),
+    ("JoinGroup", "rebalance_timeout_ms", 300_000), ("Fetch", "max_wait_ms", 500),
+])  # fmt: skip
+def test_how_long_a_client_waits_is_what_its_request_says(name: str, field: str, ms: int) -> None:
+    actor = halting(f"{{api: {name}}}")
+    said: dict[str, Any] = {field: ms}
+    actor.ask(request(name, 1, **said))
+    (found,) = halted(actor)
+    assert found.timeout == (field, ms)
 
 
 @slicings

@@ -23,6 +23,7 @@ from barnabas.proxy.matching.units import (
     )),
     *((parse_size, text, size) for text, size in (
         ("1GiB", 2**30), ("64KiB", 2**16), ("100MB", 10**8), ("512B", 512), ("1.5 kB", 1500),
+        ("2KB", 2000), ("3MiB", 3 << 20), ("4GB", 4 * 10**9), ("5TB", 5 * 10**12), ("6TiB", 6 << 40),
     )),
 ])  # fmt: skip
 def test_durations_and_sizes(parse: Callable[[str], int], text: str, amount: int) -> None:

@@ -191,6 +191,7 @@ def test_many_findings_are_listed_to_a_limit(tmp_path: Path) -> None:
     assert len(found.document["findings"]) == LISTED
     assert found.document["left_out"] == {"correlation_ids": 5}
     assert f"{LISTED + 5} errors, 5 findings of correlation_ids not listed" in found.stderr
+    assert f'message="{LISTED + 5} findings: ' in check_two(many, "--format", "junit").stdout
 
 
 def test_the_list_names_every_check_with_what_it_holds_for_and_its_settings(

@@ -18,7 +18,7 @@ from barnabas.captures.kafka.tracing.spans import LINKS, TOPICS, Span, spans_of
 from barnabas.captures.kafka.tracing.trace_context import TraceContext
 from barnabas.captures.values.record_sets import CARRIERS
 from barnabas.specs.records import build
-from barnabas.specs.registry import api
+from barnabas.specs.registry import api, key_of
 from tests.captures.kafka.tracing.test_trace_context import fetched, header, produced, record
 from tests.places import ROOT
 from tests.specs.strategies import mutated, values
@@ -52,6 +52,16 @@ def test_a_fetch_has_links_to_all() -> None:
     assert span.parent is None
     assert [link.span_id for link in span.links] == [5, 6]
     assert span.attributes["messaging.batch.message_count"] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("ShareFetch", "receive"), ("OffsetCommit", "settle"), ("TxnOffsetCommit", "settle"),
+     ("ShareAcknowledge", "settle"), ("Metadata", None)],
+)  # fmt: skip
+def test_what_type_of_operation_it_is(name: str, kind: str | None) -> None:
+    span = one(Exchange(0, 1, "", None, None, key_of(name), 1, 1, 12))
+    assert span.attributes.get("messaging.operation.type") == kind
 
 
 def test_links_are_bounded_and_more_are_counted() -> None:
