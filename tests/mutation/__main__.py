@@ -108,6 +108,8 @@ def main() -> int:
         "--retry", action="store_true", help="run again the mutants that survived earlier runs"
     )
     asked = parser.parse_args()
+    if not (ROOT / asked.part).is_dir():
+        parser.error(f"{asked.part} is no folder of the package")
     name = f"{asked.part}-by-{asked.tests}" if asked.tests else asked.part
     file = RESULTS / f"{name.replace('/', '-')}-{asked.seed}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -116,10 +118,9 @@ def main() -> int:
     chosen = drawn(asked.part, asked.seed, asked.count)
     sources = {mutant.file: (ROOT / mutant.file).read_text() for mutant in chosen}
     names = {(mutant.name, mutant.begin): mutant for mutant in chosen}
-    kept = [one for one in rows_of(file) if (one["name"], one["begin"]) in names]
-    if asked.retry:
-        kept = [one for one in kept if one["result"] in KILLED]
-        file.write_text("".join(json.dumps(one) + "\n" for one in kept))
+    rows = [one for one in rows_of(file) if one["result"] in KILLED or not asked.retry]
+    file.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    kept = [one for one in rows if (one["name"], one["begin"]) in names]
     known = {(one["name"], one["begin"]) for one in kept}
     left = [mutant for key, mutant in names.items() if key not in known]
     print(f"seed {asked.seed}: {len(chosen)} mutants, {len(known)} with a result", flush=True)

@@ -35,10 +35,14 @@ def row(outcome: Any, source: str) -> dict[str, Any]:
 
 
 def rows_of(file: Path) -> list[dict[str, Any]]:
-    """Return the rows of a file of results; none if it is not there."""
+    """Return the rows of a file of results, one for each mutant; none if it is not there.
+
+    The last line may be cut off, where a run was killed, and two runs at a time write a mutant twice.
+    """
     if not file.exists():
         return []
-    return [json.loads(line) for line in file.read_text().splitlines()]
+    rows = map(json.loads, file.read_text().split("\n")[:-1])
+    return list({(one["name"], one["begin"]): one for one in rows}.values())
 
 
 def reason(found: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from tests.mutation.code_swap import swap
 from tests.mutation.operators import mutants
+from tests.mutation.report import rows_of
 from tests.places import ROOT
 
 SOURCE = '''
@@ -109,3 +111,18 @@ def test_a_doctest_that_is_run_again_finds_its_names(tmp_path: Path) -> None:
         [sys.executable, "-c", TWICE, str(tmp_path)], cwd=ROOT, capture_output=True, text=True
     )
     assert "2 passed" in found.stdout, found.stdout + found.stderr
+
+
+def test_results_of_runs_that_were_killed_or_ran_at_a_time_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "results"
+    assert rows_of(file) == []
+    rows = [{"name": name, "begin": 1} for name in ("a", "b")]
+    lines = [json.dumps(one) + "\n" for one in (*rows, *rows)]
+    file.write_text("".join(lines) + '{"name": "c", "beg')
+    assert rows_of(file) == rows
+
+
+def test_a_part_that_is_not_there_is_an_error() -> None:
+    command = [sys.executable, "-m", "tests.mutation", "proxy/nothing"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (found.returncode, "proxy/nothing is no folder" in found.stderr) == (2, True)
