@@ -15,9 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.captures.capture import Unreadable, open_capture
+from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli.app import app as commands
-from barnabas.page import take_away
+from barnabas.page import forms, take_away
 from barnabas.page.api import Shown, application, is_file
 from barnabas.page.forms import FORMS, Form, Origin, Taken
 from barnabas.page.take_away import ASKED, SAID
@@ -112,6 +113,21 @@ def open_port(path: Path) -> int:
 
 def gone() -> Any:
     raise Unreadable("it is gone")
+
+
+def test_packets_that_end_on_the_way_are_not_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(reader: Any, survey: Any, events: Any, file: BinaryIO, why: str) -> None:
+        file.write(bytes(1 << 20))
+        raise CaptureError(9, "it ends")
+
+    monkeypatch.setattr(forms, "repack", breaks)
+    with taking() as take:
+        found = take(form="pcapng", filter=PRODUCE)
+    assert found.said.endswith("frames are written anew: the packets are gone")
+    (tmp_path / "out.pcapng").write_bytes(found.body)
+    assert "reconstructed" in CaptureReader(tmp_path / "out.pcapng").meta
 
 
 @pytest.mark.parametrize(

@@ -105,3 +105,8 @@ def test_the_last_word_about_a_transaction_counts() -> None:
     assert list(History(events).promised) == [("t", "a")]
     events.append(Transaction(transaction="1", outcome="aborted"))
     assert History(events).undone == {("t", "a")}
+
+
+def test_a_consumer_that_nobody_declares_reads_uncommitted_without_a_group() -> None:
+    found = History(EVENTS).consumer("x")
+    assert (found.group, found.isolation, found.share) == (None, "read_uncommitted", False)

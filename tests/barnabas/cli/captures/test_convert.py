@@ -13,7 +13,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Note
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.cli.captures.convert import Wanted
+from barnabas.cli.captures.convert import Wanted, format_of
 from barnabas.specs.records import Record, build
 from tests.barnabas.cli.command import run
 from tests.captures.conversion.given import converted, rows
@@ -178,3 +178,11 @@ def test_what_was_answered_as_a_test(tmp_path: Path) -> None:
     assert "the leader is busy" in out.read_text()
     again = run("convert", SAMPLES / "faults.pcapng", "-", "--to", "pytest", *asked)
     assert again.stdout == out.read_text()
+
+
+@pytest.mark.parametrize(("name", "form"), [
+    ("a.pcapng", "pcapng"), ("a.pcapng.zst", "pcapng"), ("a.jsonl", "jsonl"), ("a.ndjson.gz", "jsonl"),
+    ("a.json", "jsonl"), ("a.yaml", "scenario"), ("test_a.py", "pytest"),
+])  # fmt: skip
+def test_a_name_says_which_format_is_wanted(name: str, form: str) -> None:
+    assert format_of(Path(name)) == form
