@@ -67,6 +67,14 @@ def test_a_timeout_begins_anew_with_each_piece() -> None:
     assert found.put(b"b", 200 * MS) == []
 
 
+def test_a_timeout_that_has_closed_closes_no_second_time_when_it_changes() -> None:
+    found = stages(toxic("timeout", timeout=100))
+    found.put(b"a", 0)
+    assert found.advance(100 * MS) == [End.CLOSE]
+    found.update("timeout", behaviour(toxic("timeout", timeout=50), lambda: 0.0, 100 * MS))
+    assert (found.due, found.advance(1000 * MS)) == (None, [])
+
+
 def test_what_never_comes_sets_no_timer() -> None:
     attributes = {"latency": "latency", "timeout": "timeout", "slow_close": "delay"}
     for type_, attribute in attributes.items():

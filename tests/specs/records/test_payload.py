@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from barnabas.specs.records import Record, build, compress, read
-from barnabas.specs.records.batch import Batch
+from barnabas.specs.records.batch import OVERHEAD, Batch
 from barnabas.specs.records.payload import payload
 
 RECORDS = [
@@ -69,3 +69,9 @@ def test_records_that_cannot_be_told_apart_are_one_piece(damage: object) -> None
     data = bytearray(build(RECORDS))
     damage(data)  # type: ignore[operator]
     assert pieces(only(bytes(data))) == [bytes(data[61:])]
+
+
+def test_all_of_a_compressed_batch_is_payload_even_if_it_reads_as_records() -> None:
+    data = bytearray(build([Record(0, 0, b"key", b"value")]))
+    data[22] |= 1  # gzip
+    assert pieces(only(bytes(data))) == [data[OVERHEAD:]]
