@@ -26,6 +26,9 @@ INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
 LOOK: Final = 0.005
 """Seconds between two looks for processes that have ended."""
 
+NOT_RUN: Final = 3
+"""The exit code of a process whose mutant can't be put in place."""
+
 
 class Job(NamedTuple):
     """A mutant, and the tests that call its function."""
@@ -36,7 +39,7 @@ class Job(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a mutant: killed, survived, or timed out, which counts as killed; and by which test."""
+    """What came of a mutant: killed, survived, not run, or timed out, which counts as killed; and why."""
 
     mutant: Mutant
     result: str
@@ -86,6 +89,8 @@ def outcomes(jobs: Sequence[Job], session: Session, root: Path, at_once: int) ->
                 del running[pid]
                 if late or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
                     yield Outcome(job.mutant, "timed out")
+                elif os.waitstatus_to_exitcode(status) == NOT_RUN:
+                    yield Outcome(job.mutant, "not run", by)
                 elif os.waitstatus_to_exitcode(status) == 0 and not by:
                     yield Outcome(job.mutant, "survived")
                 else:
@@ -105,6 +110,7 @@ def _limit(job: Job) -> int:
 
 def _child(job: Job, session: Session, root: Path, writing: int) -> None:
     """Run the tests until one fails, report it, and end the process."""
+    code = NOT_RUN
     try:
         os.setsid()
         for number in INTERRUPTS:
@@ -115,7 +121,8 @@ def _child(job: Job, session: Session, root: Path, writing: int) -> None:
             os.dup2(null, descriptor)
         mutant = job.mutant
         file = str(root / mutant.file)
-        swap(file, mutant.function, mutant.applied(job.source))
+        swap(file, mutant.function, job.source, mutant.applied(job.source))
+        code = 0
         items = [test.item for test in job.tests]
         for item, following in zip(items, [*items[1:], None], strict=True):
             run(item, following)
@@ -125,4 +132,4 @@ def _child(job: Job, session: Session, root: Path, writing: int) -> None:
     except BaseException as problem:  # noqa: BLE001 - whatever a mutant does
         os.write(writing, f"outside of tests: {problem!r}".encode()[:200])
     finally:
-        os._exit(0)
+        os._exit(code)

@@ -4,34 +4,60 @@ from __future__ import annotations
 
 import functools
 import gc
+from collections import defaultdict
+from collections.abc import Iterator
 from types import CodeType, FunctionType
 
 
 def code_of(source: str, file: str, qualified: str) -> CodeType:
     """Return the code of a function in a source. Raises LookupError, SyntaxError."""
-    waiting = [compile(source, file, "exec", dont_inherit=True)]
-    while waiting:
-        code = waiting.pop()
-        if code.co_qualname == qualified:
-            return code
-        waiting += [const for const in code.co_consts if isinstance(const, CodeType)]
-    raise LookupError(f"{file} has no function {qualified}")
+    codes = codes_of(source, file, qualified)[qualified]
+    if not codes:
+        raise LookupError(f"{file} has no function {qualified}")
+    return codes[0]
 
 
-def swap(file: str, qualified: str, source: str) -> None:
-    """Give all functions of this name, written in this file, the code that a source has for them.
+def swap(file: str, qualified: str, before: str, after: str) -> None:
+    """Give a function of this file, and those inside it, the code of a changed source wherever they are held.
 
-    Results that functions of barnabas have cached are forgotten. Raises LookupError if there is none.
+    Results that functions of barnabas have cached are forgotten.
+
+    Args:
+        file: the path of the module's source.
+        qualified: the qualified name of a function that stands in no other function.
+        before: the source that was imported.
+        after: the changed source.
+
+    Raises:
+        LookupError: no such function is there.
+        ValueError: a function that is held refers to other variables around it than the changed one.
+        SyntaxError: the changed source is no Python.
     """
-    code = code_of(source, file, qualified)
-    functions = [found for found in functions_of(file) if found.__code__.co_qualname == qualified]
-    if not functions:
+    old, new = (codes_of(source, file, qualified) for source in (before, after))
+    changed = {
+        code: replacement
+        for name, codes in old.items()
+        if len(codes) == len(new[name])  # else some of them are gone, and nobody knows which
+        for code, replacement in zip(codes, new[name], strict=True)
+    }
+    held = [(found, changed.get(found.__code__)) for found in functions_of(file)]
+    if not any(code is not None and code.co_qualname == qualified for _, code in held):
         raise LookupError(f"{file}: no function {qualified} is there")
-    for found in functions:
-        found.__code__ = code
+    for found, code in held:
+        if code is not None:
+            found.__code__ = _with_variables(code, found.__code__.co_freevars)
     for cached in gc.get_objects():
         if isinstance(cached, functools._lru_cache_wrapper) and _is_ours(cached):
             cached.cache_clear()
+
+
+def codes_of(source: str, file: str, qualified: str) -> defaultdict[str, list[CodeType]]:
+    """Return the code of a function and of those inside it by qualified name, in the order of the source."""
+    found: defaultdict[str, list[CodeType]] = defaultdict(list)
+    for code in _all_codes(compile(source, file, "exec", dont_inherit=True)):
+        if f"{code.co_qualname}.".startswith(f"{qualified}."):
+            found[code.co_qualname].append(code)
+    return found
 
 
 def functions_of(file: str) -> list[FunctionType]:
@@ -42,6 +68,18 @@ def functions_of(file: str) -> list[FunctionType]:
         for found in gc.get_objects()
         if isinstance(found, FunctionType) and found.__code__.co_filename == file
     ]
+
+
+def _all_codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from _all_codes(const)
+
+
+def _with_variables(code: CodeType, free: tuple[str, ...]) -> CodeType:
+    """Return code that a function with these free variables takes: without `super()`, say, it needs none."""
+    return code if code.co_freevars else code.replace(co_freevars=free)
 
 
 def _is_ours(cached: object) -> bool:
