@@ -35,12 +35,14 @@ def swap(file: str, qualified: str, before: str, after: str) -> None:
     """
     old, new = (codes_of(source, file, qualified) for source in (before, after))
     changed = {
-        code: replacement
+        _place(code): replacement
         for name, codes in old.items()
-        if len(codes) == len(new[name])  # else some of them are gone, and nobody knows which
+        if len(codes)
+        == len(new[name])
+        == len(set(map(_place, codes)))  # else nobody knows which is which
         for code, replacement in zip(codes, new[name], strict=True)
     }
-    held = [(found, changed.get(found.__code__)) for found in functions_of(file)]
+    held = [(found, changed.get(_place(found.__code__))) for found in functions_of(file)]
     if not any(code is not None and code.co_qualname == qualified for _, code in held):
         raise LookupError(f"{file}: no function {qualified} is there")
     for found, code in held:
@@ -75,6 +77,11 @@ def _all_codes(code: CodeType) -> Iterator[CodeType]:
     for const in code.co_consts:
         if isinstance(const, CodeType):
             yield from _all_codes(const)
+
+
+def _place(code: CodeType) -> tuple[str, int]:
+    """Return what tells functions of a source apart, also if pytest has rewritten their assertions."""
+    return code.co_qualname, code.co_firstlineno
 
 
 def _with_variables(code: CodeType, free: tuple[str, ...]) -> CodeType:

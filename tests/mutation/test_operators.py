@@ -83,7 +83,7 @@ def test_a_function_has_the_code_of_the_change_wherever_it_is_held(tmp_path: Pat
     file = tmp_path / "made.py"
     file.write_text("def one():\n    return 1\n")
     made: dict[str, object] = {}
-    exec(compile(file.read_text(), str(file), "exec", dont_inherit=True), made)
+    exec(compile(file.read_text(), str(file), "exec"), made)
     held = made["one"]
     assert callable(held)
     (change,) = [each for each in mutants(str(file), file.read_text()) if each.after == "2"]
@@ -150,7 +150,7 @@ def test_functions_with_variables_around_them_are_swapped(
 ) -> None:
     file = str(tmp_path / "made.py")
     made: dict[str, Any] = {}
-    exec(compile(CLOSURES, file, "exec", dont_inherit=True), made)
+    exec(compile(CLOSURES, file, "exec"), made)
     held = made["adder"](1)
     swap(file, function, CLOSURES, CLOSURES.replace(before, after))
     box = made["Box"](3)
@@ -162,7 +162,7 @@ def test_functions_with_variables_around_them_are_swapped(
 def test_a_held_function_that_loses_one_of_two_variables_is_not_swapped(tmp_path: Path) -> None:
     source = "def outer(a, b):\n    def inner():\n        return a + b\n\n    return inner\n"
     made: dict[str, Any] = {}
-    exec(compile(source, str(tmp_path), "exec", dont_inherit=True), made)
+    exec(compile(source, str(tmp_path), "exec"), made)
     held = made["outer"](1, 2)
     with pytest.raises(ValueError, match="free vars"):
         swap(str(tmp_path), "outer", source, source.replace("a + b", "b"))
