@@ -212,9 +212,3 @@ def test_results_of_runs_that_were_killed_or_ran_at_a_time_are_read(tmp_path: Pa
     lines = [json.dumps(one) + "\n" for one in (*rows, *rows)]
     file.write_text("".join(lines) + '{"name": "c", "beg')
     assert rows_of(file) == rows
-
-
-def test_a_part_that_is_not_there_is_an_error() -> None:
-    command = [sys.executable, "-m", "tests.mutation", "proxy/nothing"]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert (found.returncode, "proxy/nothing is no folder" in found.stderr) == (2, True)
