@@ -80,7 +80,8 @@ class LogProcess:
         self._closing = True
         self._ring.close()
         progress: tuple[int, int] | None = None
-        for _ in range(ROUNDS):  # the reader has a low priority: others may leave it little of the cores
+        # the reader has a low priority: other processes may leave it little of the cores
+        for _ in range(ROUNDS):
             if self._gone or progress == (progress := (self._ring.waiting, self._ring.done)):
                 break
             self._wait(STALLED, lambda: self._gone)
