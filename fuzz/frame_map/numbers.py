@@ -12,12 +12,11 @@ import struct
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from barnabas.specs.codec import careful_encoder
+from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.containers.snappy import literal_tag
 
 _MASK32: Final = (1 << 32) - 1
 _MASK64: Final = (1 << 64) - 1
-_SHORT: Final = tuple(bytes((value,)) for value in range(128))
 
 
 class _Coding(NamedTuple):
@@ -42,17 +41,6 @@ def _unsigned(char: str, order: str = ">") -> _Coding:
 def _signed(char: str, order: str = ">") -> _Coding:
     write, _, mask = _unsigned(char, order)
     return _Coding(write, ~mask >> 1, mask >> 1)
-
-
-def uvarint(value: int) -> bytes:
-    """An unsigned varint in its shortest form; below zero as Java has it: in 32 bits.
-
-    >>> uvarint(300).hex(), uvarint(-1).hex()
-    ('ac02', 'ffffffff0f')
-    """
-    if 0 <= value < 128:
-        return _SHORT[value]
-    return careful_encoder.uvarint(value if value >= 0 else value & _MASK32)
 
 
 def _compact(value: int) -> bytes:

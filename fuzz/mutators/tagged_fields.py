@@ -9,9 +9,9 @@ from typing import Final
 
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
-from barnabas.fuzz.frame_map.numbers import uvarint
 from barnabas.fuzz.mutators.mutator import Mutated
 from barnabas.fuzz.mutators.splicing import replace
+from barnabas.specs.codec.careful_encoder import uvarint
 
 _FAR: Final = (2**31 - 1, 2**31 - 2, 2**31, 2**32 - 1, 2**30, 2**24, 1 << 20)
 _TIMES: Final = (1000, 2000, 5000, 20_000)

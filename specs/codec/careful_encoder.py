@@ -24,12 +24,20 @@ class Unfit(ValueError):
         self.reason = reason
 
 
-def uvarint(value: int) -> bytes:
-    """An unsigned varint in its shortest form.
+ONE_BYTE: Final = tuple(bytes((value,)) for value in range(128))
+"""Short lengths as they are written."""
 
-    >>> uvarint(300).hex()
-    'ac02'
+
+def uvarint(value: int) -> bytes:
+    """An unsigned varint in its shortest form; below zero as Java has it: in 32 bits.
+
+    >>> uvarint(300).hex(), uvarint(-1).hex()
+    ('ac02', 'ffffffff0f')
     """
+    if 0 <= value < 128:
+        return ONE_BYTE[value]
+    if value < 0:
+        value &= 0xFFFFFFFF
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from barnabas.specs.codec.careful_encoder import uvarint
+from barnabas.specs.codec.careful_encoder import ONE_BYTE, uvarint
 from barnabas.specs.codec.codegen import (
     CHARS,
     FEW,
@@ -22,9 +22,6 @@ from barnabas.specs.codec.codegen import (
     variable,
 )
 from barnabas.specs.layout import Layout, Node, Slot
-
-BYTES = tuple(bytes((value,)) for value in range(128))
-"""Short lengths as they are written."""
 
 UNFIT = (struct.error, AttributeError, TypeError, KeyError, ValueError, OverflowError)
 """All that a generated encoder raises."""
@@ -57,8 +54,8 @@ class _EncoderEmitter:
         if len(run) == 1 and run[0].char == "B":  # a lone length, count or end: no call for it
             value = run[0].name
             if value.isdigit():
-                return repr(BYTES[int(value)])
-            return f"{self.source.constant('BYTES', BYTES)}[{value}]"
+                return repr(ONE_BYTE[int(value)])
+            return f"{self.source.constant('one_byte', ONE_BYTE)}[{value}]"
         chars = "".join(field.char for field in run)
         pack = self.source.constant(fixed_name("pack", chars), struct.Struct(">" + chars).pack)
         return f"{pack}({', '.join(field.name for field in run)})"
@@ -97,7 +94,7 @@ class _EncoderEmitter:
             self.source.emit(f"{self.out}(uvarint(len({tags})))")
             self.source.emit(f"{self.out}(b''.join({tags}))")
         with self.source.block("else:"):
-            self.source.emit(f"{self.out}({BYTES[0]!r})")
+            self.source.emit(f"{self.out}({ONE_BYTE[0]!r})")
 
     def tag(self, slot: Slot, value: str, tags: str, path: str) -> None:
         emit, block = self.source.emit, self.source.block

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.specs.codec.careful_encoder import Unfit
+from barnabas.specs.codec.careful_encoder import Unfit, uvarint
 from barnabas.specs.records.fit import fit_record
 from barnabas.specs.records.record import Header, Record, int64
 
@@ -16,13 +16,7 @@ def signed_varint(value: int) -> bytes:
     >>> signed_varint(-2).hex(), signed_varint(64).hex()
     ('03', '8001')
     """
-    number = value << 1 if value >= 0 else ~(value << 1)
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    return uvarint(value << 1 if value >= 0 else ~(value << 1))
 
 
 _NULL: Final = signed_varint(-1)

@@ -12,12 +12,13 @@ from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import listed
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
-from barnabas.fuzz.frame_map.numbers import RANGE, VARINTS, WRITE, uvarint
+from barnabas.fuzz.frame_map.numbers import RANGE, VARINTS, WRITE
 from barnabas.fuzz.generators.messages import message, with_header
 from barnabas.fuzz.mutators.splicing import splice
 from barnabas.specs import REGISTRY, api
 from barnabas.specs.codec import Malformed
 from barnabas.specs.codec.careful_decoder import CarefulDecoder
+from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.frames import Direction
 from barnabas.specs.records.record import varint
 from tests.places import GOLDEN
