@@ -18,7 +18,7 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import message_set
 from barnabas.specs.records.compression import MAX_OUTPUT, codec_name, decompress
 from barnabas.specs.records.record import Record, add_sequence, int64
-from barnabas.specs.records.record_reader import Bases, read_records
+from barnabas.specs.records.record_reader import record_reader
 
 TimestampType = Literal["NoTimestampType", "CreateTime", "LogAppendTime"]
 """Whose clock the timestamps are from; Kafka's names."""
@@ -203,10 +203,14 @@ def _read_records(batch: Batch, path: str) -> Iterator[Record]:
     if batch.compression != "none":
         origin = 0
         path += f"{batch.compression}."
-    bases = Bases(
-        batch.base_offset or 0,
-        batch.base_timestamp or 0,
-        batch.base_sequence,
-        batch.max_timestamp if batch.timestamp_type == "LogAppendTime" else None,
+    read = record_reader(batch.base_sequence >= 0, batch.timestamp_type == "LogAppendTime")
+    return read(
+        data,
+        batch.count or 0,
+        base_offset=batch.base_offset or 0,
+        base_timestamp=batch.base_timestamp or 0,
+        base_sequence=batch.base_sequence,
+        append_time=batch.max_timestamp,
+        path=path,
+        origin=origin,
     )
-    return read_records(data, batch.count or 0, bases, path, origin)

@@ -29,44 +29,42 @@ _SECOND: Final = tuple((byte << 7) - 0x80 for byte in range(0x80))  # what a sec
 _FAR: Final = 1 << 62  # a base nearer than this to 0 can take any delta
 
 
-class Bases(NamedTuple):
-    """What a batch's header says of its records; `append_time` stands in for every timestamp."""
+class _Bases(NamedTuple):
+    """What the deltas of a record count from; `append_time` stands in for every timestamp."""
 
     offset: int
     timestamp: int
-    sequence: int = -1
-    append_time: int | None = None
+    sequence: int
+    append_time: int | None
 
 
-def read_records(
-    data: bytes, count: int, bases: Bases, path: str = "", origin: int = 0
-) -> Iterator[Record]:
-    """The records of a magic 2 batch, decompressed.
+Reader = Callable[..., Iterator[Record]]
+"""(data, count, base_offset, base_timestamp, base_sequence, append_time, path, origin) -> the records.
 
-    Raises Malformed if there are fewer or more records than `count`, or one does not fill its length; its
-    path begins with `path`, and its offset counts from `origin`, which is where data begins.
-
-    >>> one = b"\\x0e\\0\\x04\\x02\\x01\\x02v\\0"
-    >>> list(read_records(one, 1, Bases(offset=10, timestamp=500)))
-    [Record(offset=11, timestamp=502, key=None, value=b'v', headers=(), sequence=-1)]
-    """
-    read = _reader(bases.sequence >= 0, bases.append_time is not None)
-    return read(data, count, bases, path, origin)
+Data is decompressed. `append_time` stands in for every timestamp where the broker's time does. Raises
+Malformed if there are fewer or more records than `count`, or one does not fill its length: its path begins
+with `path`, and its offset counts from `origin`, which is where data begins.
+"""
 
 
 @functools.cache
-def _reader(sequenced: bool, appended: bool) -> Callable[..., Iterator[Record]]:
-    """Return a generator function for batches with a producer's sequence, or with the broker's time."""
+def record_reader(sequenced: bool = False, appended: bool = False) -> Reader:
+    """Return what reads the records of batches with a producer's sequence, or with the broker's time.
+
+    >>> one = b"\\x0e\\0\\x04\\x02\\x01\\x02v\\0"
+    >>> list(record_reader()(one, 1, base_offset=10, base_timestamp=500))
+    [Record(offset=11, timestamp=502, key=None, value=b'v', headers=(), sequence=-1)]
+    """
     source = Source(
         second=_SECOND,
         new=tuple.__new__,  # a NamedTuple's own takes three times as long
         Record=Record,
         usual_headers=_usual_headers,
+        bases=_Bases,
         careful=_careful,
         malformed=Malformed,
     )
     emit, block = source.emit, source.block
-    emit("base_offset, base_timestamp, base_sequence, append_time = bases")
     near = " and ".join(f"-{_FAR} < {base} < {_FAR}" for base in ("base_offset", "base_timestamp"))
     emit(f"unusual = not ({near})")
     emit("n = len(b)")
@@ -99,13 +97,17 @@ def _reader(sequenced: bool, appended: bool) -> Callable[..., Iterator[Record]]:
             emit(f"record = {offset}, {timestamp}, key, value, headers, {sequence}")
             emit("start = p")
         with block("except IndexError:"):
-            emit("record, start = careful(b, start, bases, path + f'records[{index}].', origin)")
+            append_time = "append_time" if appended else "None"
+            bases = f"bases(base_offset, base_timestamp, base_sequence, {append_time})"
+            where = "path + f'records[{index}].', origin"
+            emit(f"record, start = careful(b, start, {bases}, {where})")
         emit("yield new(Record, record)")
     with block("if start != n:"):
         emit("reason = f'{n - start} bytes behind the last of {count} records'")
         emit("raise malformed(path + 'records', origin + start, reason)")
     kinds = f"{' with sequence' * sequenced}{' with append time' * appended}"
-    return source.compile("read(b, count, bases, path, origin):", f"records{kinds}")
+    given = "base_offset, base_timestamp, base_sequence=-1, append_time=None, path='', origin=0"
+    return source.compile(f"read(b, count, {given}):", f"records{kinds}")
 
 
 def _emit_varint(source: Source, name: str) -> None:
@@ -158,7 +160,7 @@ def _usual_headers(data: bytes, at: int) -> tuple[tuple[Header, ...], int]:
 
 
 def _careful(
-    data: bytes, start: int, bases: Bases, path: str, origin: int
+    data: bytes, start: int, bases: _Bases, path: str, origin: int
 ) -> tuple[tuple[Any, ...], int]:
     """The fields of a record, and where it ends. Raises Malformed."""
     try:

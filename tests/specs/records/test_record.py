@@ -10,7 +10,7 @@ import pytest
 from barnabas.specs import records
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records.record import Record, add_sequence, int64, varint
-from barnabas.specs.records.record_reader import Bases, read_records
+from barnabas.specs.records.record_reader import record_reader
 
 
 @pytest.mark.parametrize(
@@ -63,20 +63,20 @@ def test_a_varint_that_does_not_end(data: str, bits: int, offset: int, reason: s
 def test_lengths_and_counts_fit_their_bytes(data: str, path: str, reason: str) -> None:
     raw = bytes.fromhex(data)
     with pytest.raises(Malformed) as raised:
-        list(read_records(raw, 1, Bases(0, 0)))
+        list(record_reader()(raw, 1, 0, 0))
     assert (raised.value.path, raised.value.reason) == (path, reason)
 
 
 def test_a_header_key_that_is_no_utf8_is_read_as_java_reads_it() -> None:
     data = b"\x14\0\0\0\x01\x01\x02\x04k\xff\x01"
-    (record,) = read_records(data, 1, Bases(0, 0))
+    (record,) = record_reader()(data, 1, 0, 0)
     assert record == Record(0, 0, None, None, (("k\ufffd", None),))
 
 
 def test_sums_wrap_around_as_they_do_in_java() -> None:
     # a record whose deltas are both 2
     data = b"\x0c\0\x04\x04\x01\x01\0"
-    (record,) = read_records(data, 1, Bases(2**63 - 1, 2**63 - 2))
+    (record,) = record_reader()(data, 1, 2**63 - 1, 2**63 - 2)
     assert (record.offset, record.timestamp) == (-(2**63) + 1, -(2**63))
     assert int64(-(2**63) - 1) == 2**63 - 1
     assert (add_sequence(2**31 - 2, 3), add_sequence(-89, 1)) == (1, -1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from barnabas.specs import records
 from barnabas.specs.codec import Malformed
 from barnabas.specs.records import Record, build
-from barnabas.specs.records.record_reader import Bases, read_records
+from barnabas.specs.records.record_reader import record_reader
 from barnabas.specs.records.record_writer import write_records
 from tests.specs.records.by_kafka_python import read_by_kafka_python
 
@@ -93,8 +93,9 @@ def test_headers_of_magic_2_are_read_as_they_were_built(
 def outcome(data: bytes, count: int, base: int, sequence: int) -> list[Any]:
     """The records as far as they go, their offsets and timestamps from a base, and the error."""
     found: list[Any] = []
+    read = record_reader(sequenced=sequence >= 0)
     try:
-        for record in read_records(data, count, Bases(base, base, sequence)):
+        for record in read(data, count, base, base, sequence):
             offset, timestamp, *rest = record
             found.append(((offset - base) % 2**64, (timestamp - base) % 2**64, *rest))
     except Malformed as e:
