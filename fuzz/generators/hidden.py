@@ -46,9 +46,8 @@ def hidden(
 def _encoded(message: Message, values: dict[str, Any], dice: SeededRandom) -> bytes:
     """A message of the consumer protocol, behind its version."""
     version = dice.below(message.versions[1] + 1)
-    layout = message.layout(version)
-    fitting = {slot.name: values[slot.name] for slot in layout.slots}
-    return version.to_bytes(2, "big") + message.codec(version).encode(fitting)
+    codec = message.codec(version)
+    return version.to_bytes(2, "big") + codec.encode(codec.layout.fitted(values))
 
 
 def _subscription() -> dict[str, Any]:

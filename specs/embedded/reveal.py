@@ -231,18 +231,6 @@ def _user_data(part: Part, data: bytes, around: Around) -> Found:
     return _shown(read_user_data(around.protocol_name, part, data), around)
 
 
-def _consumer(data: bytes, around: Around) -> Found:
-    return _shown(read_member("consumer", "subscription", data), around)
-
-
-def _connect(data: bytes, around: Around) -> Found:
-    return _shown(read_forward("ConnectProtocolAssignment", data), around)
-
-
-def _principal(data: bytes, around: Around) -> Found:
-    return _shown(read_versioned("DefaultPrincipalData", data), around)
-
-
 def _request(data: bytes, around: Around) -> Found:
     return _frame(decode_frame(data, "request", release=around.release), around)
 
@@ -319,13 +307,17 @@ def _response(data: bytes, around: Around) -> Found:
 _READERS: Final[Mapping[Kind, Callable[[bytes, Around], Found]]] = {
     "subscription": functools.partial(_member, "subscription"),
     "assignment": functools.partial(_member, "assignment"),
-    "consumer subscription": _consumer,
+    "consumer subscription": lambda data, around: _shown(
+        read_member("consumer", "subscription", data), around
+    ),
     "subscription's user data": functools.partial(_user_data, "subscription"),
     "assignment's user data": functools.partial(_user_data, "assignment"),
-    "connect assignment": _connect,
+    "connect assignment": lambda data, around: _shown(
+        read_forward("ConnectProtocolAssignment", data), around
+    ),
     "request": _request,
     "response": _response,
-    "principal": _principal,
+    "principal": lambda data, around: _shown(read_versioned("DefaultPrincipalData", data), around),
     "address": lambda data, _: {"text": str(ipaddress.ip_address(data))},
     "text": lambda data, _: {"text": data.decode("utf-8", "replace")},
 }

@@ -13,7 +13,6 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.rows.bodies import Body, Names, body
 from barnabas.pipeline.rows.exchanges import row
-from barnabas.specs.layout import Layout
 from barnabas.specs.registry import api
 from tests.captures.kafka.context.exchanges import exchange
 from tests.places import SAMPLES
@@ -48,22 +47,9 @@ def said(
 ) -> Exchange:
     """An exchange of these fields, as far as the version has them."""
     declared = api(name)
-    asked = _fit(declared.request.layout(version), request)
-    answer = None if response is None else _fit(declared.response.layout(version), response)
+    asked = declared.request.layout(version).fitted(request)
+    answer = None if response is None else declared.response.layout(version).fitted(response)
     return exchange(name, version, asked, answer)
-
-
-def _fit(layout: Layout, values: dict[str, Any]) -> dict[str, Any]:
-    fitted = {}
-    for slot in layout.slots:
-        if slot.name in values:
-            value, inner = values[slot.name], slot.node.element or slot.node
-            if inner.struct is not None and isinstance(value, list):
-                value = [_fit(inner.struct, item) for item in value]
-            elif inner.struct is not None and value is not None:
-                value = _fit(inner.struct, value)
-            fitted[slot.name] = value
-    return fitted
 
 
 def text(made: Body) -> str:
