@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import Self
+from typing import Final, Self
 
 from barnabas.peers import processes
 from barnabas.peers.apache import boot
@@ -14,6 +14,9 @@ from barnabas.peers.apache.jvm import Jvm
 from barnabas.peers.apache.settings import HOST
 from barnabas.peers.apache.versions import Mode, release
 
+STARTS: Final = 90.0
+"""Seconds that a start may take, downloads not counted."""
+
 
 class ZooKeeper:
     """A ZooKeeper on loopback, from `with` to its end.
@@ -22,9 +25,8 @@ class ZooKeeper:
     Java or the artifacts can't be had, BootError if the JVM does not come up.
     """
 
-    def __init__(self, version: str = "3.9.1", *, timeout: float = 90.0) -> None:
+    def __init__(self, version: str = "3.9.1") -> None:
         self._release = release(version)
-        self._timeout = timeout
         self._running = contextlib.ExitStack()
         self.address = ""
         """As clients take it: `127.0.0.1:port`; empty until started."""
@@ -35,7 +37,7 @@ class ZooKeeper:
         with contextlib.ExitStack() as stack:
             directory = stack.enter_context(processes.folder())
             plan = boot.plan(self._release, Mode.ZOOKEEPER, 0, directory)
-            booting, deadline = boot.Boot(plan, jars), time.monotonic() + self._timeout
+            booting, deadline = boot.Boot(plan, jars), time.monotonic() + STARTS
             self.process = started_zookeeper(booting, directory, stack, deadline)
             self.address = f"{HOST}:{plan.zookeeper_port}"
             self._running = stack.pop_all()

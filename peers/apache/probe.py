@@ -17,6 +17,9 @@ from barnabas.specs.keys import METADATA
 TOPIC: Final = "barnabas-ready"
 """Made in clusters of 0.8, whose brokers may know no broker until a topic exists."""
 
+PATIENCE: Final = 1.0
+"""Seconds that an answer may take."""
+
 _LARGEST: Final = 10_000_000
 
 
@@ -38,7 +41,7 @@ def ask(port: int, key: int, version: int, body: dict[str, Any], timeout: float)
     return decode_frame(data, "response", key=key, version=version).body
 
 
-def brokers(port: int, kafka: tuple[int, ...], timeout: float = 1.0) -> set[int]:
+def brokers(port: int, kafka: tuple[int, ...], timeout: float = PATIENCE) -> set[int]:
     """The node ids that a broker of this version tells to its clients; empty while it is not ready.
 
     From 0.10 it is asked for no topic, and must know a controller among the brokers; in 0.9 for all
@@ -71,11 +74,11 @@ def registered(port: int, node: int) -> bool:
     return f"/brokers/ids/{node}" in _word(port, b"dump").split()
 
 
-def _word(port: int, word: bytes, timeout: float = 1.0) -> str:
+def _word(port: int, word: bytes) -> str:
     """What ZooKeeper says to a four-letter word; nothing if it is not there."""
     try:
-        with socket.create_connection((HOST, port), timeout) as connection:
-            connection.settimeout(timeout)
+        with socket.create_connection((HOST, port), PATIENCE) as connection:
+            connection.settimeout(PATIENCE)
             connection.sendall(word)
             with connection.makefile("rb") as stream:
                 return stream.read().decode(errors="replace")

@@ -22,6 +22,9 @@ CLIENT_ID: Final = "barnabas-replay"
 PAUSE: Final = 0.1
 """Seconds between two questions for a leader or a coordinator that is not there yet."""
 
+PATIENCE: Final = 30.0
+"""Seconds that an answer, or a coordinator, may take."""
+
 LEADERLESS: Final = 5.0
 """Seconds that a partition may have no leader before it is taken to have none."""
 
@@ -31,15 +34,14 @@ class Unreachable(ConnectionError):
 
 
 class LiveCluster:
-    """Asks on a connection of its own. patience: seconds that a leader or coordinator may take."""
+    """What is known of a live cluster, which is asked on a connection of its own."""
 
-    def __init__(self, bootstrap: Iterable[Address], dial: Dial, patience: float = 30.0) -> None:
+    def __init__(self, bootstrap: Iterable[Address], dial: Dial) -> None:
         self.nodes: dict[int, Address] = {}
         self.offered: dict[int, tuple[int, int]] = {}
         """API key -> the versions that the cluster takes."""
         self._bootstrap = list(bootstrap)
         self.dial = dial
-        self._patience = patience
         self._connection: LiveConnection | None = None
         self._leaders: dict[tuple[str | uuid.UUID, int], int] = {}
         self._coordinators: dict[Coordinator, int] = {}
@@ -81,7 +83,7 @@ class LiveCluster:
 
     async def leaders(self, places: Collection[tuple[str | uuid.UUID, int]]) -> dict[Any, int]:
         """The leaders of these partitions; those that nobody leads are left out."""
-        until = asyncio.get_running_loop().time() + min(self._patience, LEADERLESS)
+        until = asyncio.get_running_loop().time() + min(PATIENCE, LEADERLESS)
         while True:
             missing = {topic for topic, number in places if (topic, number) not in self._leaders}
             if not missing - self._given_up:
@@ -109,7 +111,7 @@ class LiveCluster:
 
     async def coordinator(self, wanted: Coordinator) -> int:
         """The node id of a coordinator. Raises Unreachable."""
-        until = asyncio.get_running_loop().time() + self._patience
+        until = asyncio.get_running_loop().time() + PATIENCE
         while wanted not in self._coordinators:
             found = await self._ask(FIND_COORDINATOR, {"key": wanted.name, "key_type": wanted.kind})
             if not found["error_code"]:
@@ -154,5 +156,5 @@ class LiveCluster:
         body = api(key).request.codec(version).encode(pruned(values, layout))
         future = self._connection.send(key, version, CLIENT_ID, body)
         assert future is not None  # noqa: S101
-        answer = await asyncio.wait_for(future, self._patience)
+        answer = await asyncio.wait_for(future, PATIENCE)
         return api(key).response.codec(version).decode(answer)

@@ -48,7 +48,6 @@ class Child:
         *,
         server: ForkServer | None = None,
         counted: Counted | None = None,
-        address_space: int = ADDRESS_SPACE,
     ) -> None:
         self._selector = selector
         self._counted = counted
@@ -74,7 +73,7 @@ class Child:
             raise
         self.pid = self._process.pid
         with contextlib.suppress(ProcessLookupError):
-            resource.prlimit(self.pid, resource.RLIMIT_AS, (address_space, address_space))
+            resource.prlimit(self.pid, resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
             resource.prlimit(self.pid, resource.RLIMIT_CORE, (0, 0))
         assert self._process.stdout is not None  # noqa: S101 (a pipe was asked for)
         self._out = self._process.stdout.fileno()

@@ -37,12 +37,12 @@ _UNCOMMITTED = _errors(
 )
 
 
-def poll(consumer: Any, milliseconds: int = 100) -> Any:
-    """Return what comes so soon."""
+def poll(consumer: Any) -> Any:
+    """Return what comes within a tenth of a second."""
     try:
-        return consumer.poll(java("time.Duration").ofMillis(milliseconds))
+        return consumer.poll(java("time.Duration").ofMillis(100))
     except TypeError:  # before 2.0
-        return consumer.poll(milliseconds)
+        return consumer.poll(100)
 
 
 def close(client: Any, milliseconds: int = 1000) -> None:

@@ -19,8 +19,8 @@ class GaveUpError(Exception):
 class NotOfferedError(Exception):
     """The library can't do what is asked for."""
 
-    def __init__(self, what: str = "this library does not offer it") -> None:
-        super().__init__(what)
+    def __init__(self) -> None:
+        super().__init__("this library does not offer it")
 
 
 class Work:
