@@ -52,9 +52,7 @@ def _blocking(method: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., 
 @_blocking
 async def _made(kind: Any, work: Work, client_id: str, settings: dict[str, Any]) -> Any:
     """Make a client; all that is not set has the library's defaults. Raises NotOfferedError."""
-    own = {name.replace(".", "_"): value for name, value in settings.items()}
-    if own.get("compression_type") == "none":
-        own["compression_type"] = None
+    own = library.underscored(settings)
     if "partition_assignment_strategy" in own or not own.keys() <= _known(kind):
         raise NotOfferedError
     return kind(bootstrap_servers=work.bootstrap, client_id=client_id, **own)
@@ -162,7 +160,9 @@ class _Consumer(library.Consumer):
     async def __enter__(self) -> _Consumer:
         work, reader = self._work, self._reader
         if self.group:
-            self._consumer.subscribe([work.topic], listener=_listener(reader))
+            self._consumer.subscribe(
+                [work.topic], listener=library.listener(ConsumerRebalanceListener, reader)
+            )
         else:
             places = [TopicPartition(work.topic, number) for number in range(work.partitions)]
             self._consumer.assign(places)
@@ -199,17 +199,6 @@ class _Consumer(library.Consumer):
         for place in places:
             consumer.seek(place, found[place])
         return [(place.topic, place.partition) for place in places]
-
-
-def _listener(reader: Reader) -> Any:
-    class Listener(ConsumerRebalanceListener):
-        def on_partitions_revoked(self, revoked: Any) -> None:
-            pass
-
-        def on_partitions_assigned(self, assigned: Any) -> None:
-            reader.assigned(assigned)
-
-    return Listener()
 
 
 class _Administrator(library.Administrator):

@@ -17,9 +17,7 @@ from work import GaveUpError, NotOfferedError, Reader, Work
 
 def _made(kind: Any, work: Work, client_id: str, settings: dict[str, Any]) -> Any:
     """Make a client; all that is not set has the library's defaults. Raises NotOfferedError."""
-    own = {name.replace(".", "_"): value for name, value in settings.items()}
-    if own.get("compression_type") == "none":
-        own["compression_type"] = None
+    own = library.underscored(settings)
     if own.get("partition_assignment_strategy") == COOPERATIVE:
         own["partition_assignment_strategy"] = (_cooperative(),)
     if not own.keys() <= kind.DEFAULT_CONFIG.keys():
@@ -96,7 +94,9 @@ class _Consumer(library.Consumer):
         self._consumer = _made(KafkaConsumer, work, reader.name, {**about, **settings})
         self._work = work
         if "group.id" in settings:
-            self._consumer.subscribe([work.topic], listener=_listener(reader))
+            self._consumer.subscribe(
+                [work.topic], listener=library.listener(ConsumerRebalanceListener, reader)
+            )
         else:
             places = [TopicPartition(work.topic, number) for number in range(work.partitions)]
             self._consumer.assign(places)
@@ -133,17 +133,6 @@ class _Consumer(library.Consumer):
         for place in places:
             consumer.seek(place, found[place])
         return [(place.topic, place.partition) for place in places]
-
-
-def _listener(reader: Reader) -> Any:
-    class Listener(ConsumerRebalanceListener):
-        def on_partitions_revoked(self, revoked: Any) -> None:
-            pass
-
-        def on_partitions_assigned(self, assigned: Any) -> None:
-            reader.assigned(assigned)
-
-    return Listener()
 
 
 class _Administrator(library.Administrator):

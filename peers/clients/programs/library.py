@@ -208,3 +208,24 @@ class Library(NamedTuple):
     consumer: Callable[[Work, Reader, dict[str, Any]], Consumer]
     administrator: Callable[[Work], Administrator]
     share_consumer: Callable[[Work, Reader], ShareConsumer] | None = None
+
+
+def underscored(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings as kafka-python and its descendants name them."""
+    own = {name.replace(".", "_"): value for name, value in settings.items()}
+    if own.get("compression_type") == "none":
+        own["compression_type"] = None
+    return own
+
+
+def listener(base: Any, reader: Reader) -> Any:
+    """Return a listener for kafka-python and its descendants, which tells a reader what it is assigned."""
+
+    class Listener(base):
+        def on_partitions_revoked(self, revoked: Any) -> None:
+            pass
+
+        def on_partitions_assigned(self, assigned: Any) -> None:
+            reader.assigned(assigned)
+
+    return Listener()
