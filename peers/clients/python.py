@@ -26,6 +26,9 @@ EXTRAS: Final = {
 BESIDE: Final = {"kafka-python": ["xxhash"]}
 """PyPI's name -> what no extra of it has, and its errors ask for: LZ4 as brokers 0.8 and 0.9 write it."""
 
+IMPORTS: Final = {"aiokafka": ((0, 9), "kafka-python==2.0.2")}
+"""PyPI's name -> releases before this one import that, and say no upper bound."""
+
 OLD: Final = {"confluent-kafka": ((2, 0), "3.9")}
 """PyPI's name -> releases before this one run on that Python: they have no wheels for newer ones."""
 
@@ -57,7 +60,8 @@ def _venv(package: str, version: str, counted: bool) -> Path:
     """Return the Python of a venv with that release; make the venv if it is missing."""
     running, base = f"{sys.version_info[0]}.{sys.version_info[1]}", sys.executable
     first, old = OLD.get(package, ((0,), ""))
-    if tuple(int(part) for part in re.findall(r"\d+", version)) < first:
+    number = tuple(int(part) for part in re.findall(r"\d+", version))
+    if number < first:
         running, base = old, f"python{old}"
     with folder(f"{package}-{version}-python{running}") as place:
         python, done = place / "bin" / "python", place / "done"
@@ -66,6 +70,8 @@ def _venv(package: str, version: str, counted: bool) -> Path:
             wanted = f"{package}{EXTRAS.get(package, '')}=={version}"
             install = [str(python), "-m", "pip", "install", "--quiet", wanted]
             install += BESIDE.get(package, [])
+            since, imported = IMPORTS.get(package, ((0,), ""))
+            install += [imported] if number < since else []
             run(f"{package} {version} can't be installed", install)
             done.touch()
         if counted and not (place / "counted").exists():

@@ -16,12 +16,17 @@ from typing import Any
 
 import library
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
-from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError, ProducerFenced, for_code
 from library import RETENTION, Ends, Place, Record
 from lines import watched
 from work import GaveUpError, NotOfferedError, Reader, Work
+
+try:
+    from aiokafka.admin import NewPartitions, NewTopic
+    from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+except ImportError:  # before 0.9 they are kafka-python's
+    from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions, NewTopic
 
 logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
