@@ -7,27 +7,25 @@ these cover: a reader says what comes out. Where nothing does, they stay as they
 from __future__ import annotations
 
 import functools
+import struct
 import zlib
 from collections.abc import Callable
 from typing import Final, NamedTuple
-
-from construct import ConstructError
 
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.compressed import MOST
 from barnabas.fuzz.frame_map.fields import FieldMap, Packing
 from barnabas.fuzz.mutators.mutator import Mutated
 from barnabas.fuzz.mutators.splicing import replace
-from barnabas.specs.containers import xerial
-from barnabas.specs.containers.gzip import GZIP
+from barnabas.specs.containers import gzip, xerial
 from barnabas.specs.containers.lz4 import CONTENT_CHECKSUM
 from barnabas.specs.containers.zstd import CHECKSUM
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import compress, decompress, raw_snappy
 from barnabas.specs.records.xxhash import xxh32, xxh64
 
-_WRONG: Final = ("incorrect data check", "incorrect length check")
-"""What zlib says of a member whose trailer does not fit."""
+_TRAILER: Final = struct.Struct("<II")
+"""At the end of a member of gzip: the checksum of its content, and its size."""
 
 
 def packed_again(message: FieldMap, made: Mutated, dice: SeededRandom) -> Mutated:
@@ -89,7 +87,7 @@ def _read(codec: str, magic: int, data: bytes) -> _Read | None:
     fit = _FITS.get(codec)
     try:
         return fit(data, magic) if fit else None
-    except (ConstructError, Malformed, zlib.error):
+    except (Malformed, zlib.error, IndexError, ValueError):
         return None
 
 
@@ -103,34 +101,31 @@ def _content(codec: str, magic: int, seed: bytes) -> bytes | None:
 
 
 def _fit_gzip(data: bytes, magic: int) -> _Read | None:
-    if not _wrong_gzip(data):
-        return None
-    fields = GZIP.parse(data)
-    out = []
-    for member in fields.members:
+    fitting, contents, at = bytearray(data), [], 0
+    while at < len(data):
+        start = _deflated_at(data, at)
+        zlib.decompressobj(wbits=31).decompress(data[at:start])  # it raises if a header is wrong
         inflating = zlib.decompressobj(wbits=-15)
-        content = inflating.decompress(member.deflated, MOST)
-        if not inflating.eof:
-            raise Malformed("gzip", 0, f"more than {MOST} bytes of output")
-        member.crc, member.size = zlib.crc32(content), len(content)
-        out.append(content)
-    fitting = bytes(GZIP.build(fields))
-    # else something stands behind the members
-    return _Read(b"".join(out), fitting) if len(fitting) == len(data) else None
+        content = inflating.decompress(data[start:], MOST)
+        end = len(data) - len(inflating.unused_data)
+        if not inflating.eof or end + _TRAILER.size > len(data):
+            return None
+        _TRAILER.pack_into(fitting, end, zlib.crc32(content), len(content))
+        contents.append(content)
+        at = end + _TRAILER.size
+    return _Read(b"".join(contents), bytes(fitting))
 
 
-def _wrong_gzip(data: bytes) -> bool:
-    """Whether the checksum of a member is what is wrong: zlib says that sooner than a declaration is read."""
-    try:
-        while data:
-            inflating = zlib.decompressobj(wbits=31)
-            inflating.decompress(data, MOST)
-            if not inflating.eof:
-                return False
-            data = inflating.unused_data
-    except zlib.error as problem:
-        return str(problem).endswith(_WRONG)
-    return False
+def _deflated_at(data: bytes, at: int) -> int:
+    """Return where the header of a member of gzip ends (RFC 1952). Raises IndexError, ValueError."""
+    flags = data[at + 3]
+    at += 10
+    if flags & gzip.EXTRA:
+        at += 2 + int.from_bytes(data[at : at + 2], "little")
+    for text in (gzip.NAME, gzip.COMMENT):
+        if flags & text:
+            at = data.index(0, at) + 1
+    return at + 2 if flags & gzip.HEADER_CRC else at
 
 
 def _fit_lz4(data: bytes, magic: int) -> _Read | None:
