@@ -19,8 +19,8 @@ from barnabas.fuzz.cases.observation import (
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, PARKED
 from barnabas.fuzz.oracles.closing import EXEMPT
 from barnabas.fuzz.oracles.costly import FEW
-from barnabas.fuzz.oracles.damaged import MAY
 from barnabas.fuzz.oracles.documented import DOCUMENTED
+from barnabas.fuzz.oracles.others import MAY
 from barnabas.specs import api
 from barnabas.specs.keys import API_VERSIONS, FETCH, FIND_COORDINATOR, METADATA, PRODUCE
 from barnabas.specs.registry import NAMES

@@ -1,4 +1,4 @@
-"""After a case, others are worse off: their connections or what they had written."""
+"""What a case must not do to other clients: leave them unanswered, change what they wrote."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.about import api_of
+from barnabas.fuzz.observations.about import api_of, case_of
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.specs import keys
 from barnabas.specs.registry import NAMES
@@ -39,7 +39,16 @@ MAY: Final = {
 _EXEMPT: Final = frozenset(NAMES[key] for key in MAY)
 
 
-def judge(observation: Observation) -> Iterator[Verdict]:
+def hung(observation: Observation) -> Iterator[Verdict]:
+    """Report a probe that was not answered."""
+    probe = observation.probe
+    # nobody is answered by who is dead: that is for `died`
+    if probe is None or probe.answered or observation.death is not None:
+        return
+    yield Verdict("hung", f"a probe was not answered: {probe.problem}", (case_of(observation),))
+
+
+def damaged(observation: Observation) -> Iterator[Verdict]:
     """Report what a probe found changed for other clients."""
     probe = observation.probe
     if probe is None or not probe.answered or not probe.problem:
