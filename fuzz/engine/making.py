@@ -67,7 +67,7 @@ class Maker:
 
     @property
     def strata(self) -> int:
-        """How many cases one pass over everything takes (a third more with energies)."""
+        """Return how many cases one pass over everything takes (a third more with energies)."""
         return len(self._strata)
 
     def case(self, number: int) -> Case:
@@ -113,7 +113,7 @@ class Maker:
     def _twice(
         self, number: int, chart: FieldMap, first: Change, made: Mutated, dice: SeededRandom
     ) -> Case:
-        """A second change to what the first one left, as far as that can be read."""
+        """Apply a second change to what the first one left, as far as that can be read."""
         after = _after(chart, made)
         place = self._strata.any_place(after, dice) if after else None
         if place is None:
@@ -126,9 +126,9 @@ class Maker:
 
 
 def cook(recipe: Recipe, number: int) -> Case:
-    """The case of a recipe. Raises LookupError for a mutator or a path that there is not.
+    """Make the case of a recipe. Raises LookupError for an unknown mutator or path.
 
-    A recipe without changes is its seed, as it is. `detail` of its changes is not looked at.
+    The case of a recipe without changes is its seed, unchanged. `detail` of changes is ignored.
     """
     start = chart = _map_of(recipe.seed)
     made = Mutated((chart.framed,), "")
@@ -156,14 +156,14 @@ _strata = functools.lru_cache(maxsize=2)(Strata)
 
 
 def _applied(mutator: Mutator, chart: FieldMap, part: Part, draws: int) -> Mutated:
-    """What a mutator makes of a message at a part of it, or of what is packed in it."""
+    """Apply a mutator to a part of a message, or of what is packed in it."""
     dice = SeededRandom.spread(mutator.name, draws)
     made = mutator.apply(chart, part, dice)
     return made if chart.packing is None else packed_again(chart, made, dice)
 
 
 def _place(mutator: Mutator, chart: FieldMap, path: str) -> tuple[FieldMap, Part] | None:
-    """Where a path is, in a message or what is packed in it, if the mutator can be put to it."""
+    """Find a path in a message or what is packed in it, if the mutator can be applied there."""
     for one in charts_of(chart):
         if path in one.index:
             for part in mutator.places(one):
@@ -173,7 +173,7 @@ def _place(mutator: Mutator, chart: FieldMap, path: str) -> tuple[FieldMap, Part
 
 
 def _after(chart: FieldMap, made: Mutated) -> FieldMap | None:
-    """The map of a changed message, if it still is one, not a large one, and its header can be read."""
+    """Map a changed message; None unless it is one short message whose header can be read."""
     if len(made.chunks) != 1 or made.delivery != "whole" or len(made.chunks[0]) > _MAPPED:
         return None
     seed = chart.seed
@@ -182,7 +182,7 @@ def _after(chart: FieldMap, made: Mutated) -> FieldMap | None:
 
 
 def _case(number: int, chart: FieldMap, changes: tuple[Change, ...], made: Mutated) -> Case:
-    """chart: of the seed."""
+    """Return a case. chart: of its seed."""
     chunks, _, delivery = made
     session = chart.session
     live = live_places(chart, changes, chunks, session)
@@ -201,5 +201,5 @@ class _Heat:
         self._sums = list(accumulate(max(energy, 1) for energy in energies))
 
     def pick(self, dice: SeededRandom) -> int:
-        """The index of one."""
+        """Draw an index."""
         return bisect_right(self._sums, dice.below(self._sums[-1]))

@@ -83,7 +83,7 @@ def _summed(
 
 
 def _read(codec: str, magic: int, data: bytes) -> _Read | None:
-    """None for what can't be read to its end, or has nothing to mend."""
+    """Read a container to its end; None if that is impossible, or its content has no checksum."""
     fit = _FITS.get(codec)
     try:
         return fit(data, magic) if fit else None
@@ -93,7 +93,7 @@ def _read(codec: str, magic: int, data: bytes) -> _Read | None:
 
 @functools.lru_cache(maxsize=1024)
 def _content(codec: str, magic: int, seed: bytes) -> bytes | None:
-    """Seeds are few, and each is changed often."""
+    """Return the content of a seed's container: seeds are few, and each is changed often."""
     try:
         return decompress(codec, seed, limit=MOST, magic=magic)
     except Malformed:
@@ -152,4 +152,4 @@ _FITS: Final[dict[str, Callable[[bytes, int], _Read | None]]] = {
     "lz4": _fit_lz4,
     "zstd": _fit_zstd,
 }
-"""Readers of containers: None where no checksum is, or something stands behind the last."""
+"""Readers of containers: None where there is no checksum, or where something stands after it."""
