@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """The connection that an exchange passed on: see `Exchange` for all but `proxied`."""
 
     connection: int
