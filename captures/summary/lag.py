@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -69,14 +69,8 @@ class Lag:
         self._pending: Memory[str, dict[tuple[str, str, int], int]] = Memory()
         self.fell_out = 0
         """Offsets of transactions that had too many."""
-        self._takers: dict[int, Callable[[Exchange, int], None]] = {
-            FETCH: self._fetch,
-            LIST_OFFSETS: self._list_offsets,
-            OFFSET_COMMIT: self._offset_commit,
-            OFFSET_FETCH: self._offset_fetch,
-            TXN_OFFSET_COMMIT: self._txn_offset_commit,
-            END_TXN: self._end_txn,
-        }
+        self._read_ends = {FETCH: self._fetched, LIST_OFFSETS: self._listed}
+        self._read_commits = {OFFSET_COMMIT: self._commits, OFFSET_FETCH: self._positions}
 
     @property
     def forgotten(self) -> int:
@@ -90,20 +84,23 @@ class Lag:
             if seen.key == OFFSET_COMMIT:
                 commits = (((seen.group, *place), offset) for *place, offset in seen.partitions)
                 self._commit(commits, exchange.api, seen.end)
-        end = exchange.answered
-        take = self._takers.get(exchange.key)
-        if end is not None and take is not None:
-            take(exchange, end)
+        end, key = exchange.answered, exchange.key
+        if end is None:
+            return
+        if key in self._read_ends:
+            self._note_ends(self._read_ends[key](exchange), exchange.api, end)
+        elif key in self._read_commits:
+            self._commit(self._read_commits[key](exchange), exchange.api, end)
+        elif key == TXN_OFFSET_COMMIT:
+            self._hold(exchange)
+        elif key == END_TXN and exchange.error == "" and exchange.request:
+            pending = self._pending.pop(exchange.request["transactional_id"], {})
+            if exchange.request["committed"]:
+                self._commit(pending.items(), "TxnOffsetCommit", end)
 
     def _commit(self, commits: Iterable[tuple[Any, int]], api: str, ts: int) -> None:
         for key, offset in commits:
             self._committed[key] = Seen(offset, api, ts)
-
-    def _fetch(self, exchange: Exchange, end: int) -> None:
-        self._note_ends(self._fetched(exchange), exchange.api, end)
-
-    def _list_offsets(self, exchange: Exchange, end: int) -> None:
-        self._note_ends(self._listed(exchange), exchange.api, end)
 
     def _note_ends(self, ends: Iterable[tuple[Place, int]], api: str, ts: int) -> None:
         for place, offset in ends:
@@ -111,13 +108,7 @@ class Lag:
             if before is None or before.ts <= ts:
                 self._ends[place] = Seen(offset, api, ts)
 
-    def _offset_commit(self, exchange: Exchange, end: int) -> None:
-        self._commit(self._commits(exchange), exchange.api, end)
-
-    def _offset_fetch(self, exchange: Exchange, end: int) -> None:
-        self._commit(self._positions(exchange), exchange.api, end)
-
-    def _txn_offset_commit(self, exchange: Exchange, _: int) -> None:
+    def _hold(self, exchange: Exchange) -> None:
         """Keep offsets until their transaction ends."""
         name = (exchange.request or {}).get("transactional_id", "")
         pending = self._pending.get(name) or {}
@@ -128,12 +119,6 @@ class Lag:
                 self.fell_out += 1
         if pending:
             self._pending[name] = pending
-
-    def _end_txn(self, exchange: Exchange, end: int) -> None:
-        if exchange.error == "" and exchange.request:
-            pending = self._pending.pop(exchange.request["transactional_id"], {})
-            if exchange.request["committed"]:
-                self._commit(pending.items(), "TxnOffsetCommit", end)
 
     def rows(self) -> list[dict[str, Any]]:
         """By group and partition; `lag` is null where no end was seen."""
