@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from barnabas.pipeline.rows.body_columns import groups, offsets, records, transactions
 from barnabas.pipeline.rows.body_columns.topics import Body, Names
+from barnabas.specs import keys
 
 MADE: Final = (
     "topics",
@@ -35,88 +36,78 @@ class Hot(NamedTuple):
     make: Callable[[Body, Body, Names], Body]
 
 
+def _of(place: str, *names: str) -> tuple[str, ...]:
+    """Return the paths of some fields of a structure."""
+    return tuple(f"{place}.{name}" for name in names)
+
+
+_PRODUCER: Final = ("producer_id", "producer_epoch")
+_TOPIC: Final = _of("topics", "name", "topic_id")
 _COMMIT: Final = (
-    "member_id",
-    "generation_id_or_member_epoch",
-    "producer_id",
-    "producer_epoch",
-    *("topics." + name for name in ("name", "topic_id")),
-    *("topics.partitions." + name for name in ("partition_index", "committed_offset")),
+    *("member_id", "generation_id_or_member_epoch", *_PRODUCER, *_TOPIC),
+    *_of("topics.partitions", "partition_index", "committed_offset"),
 )
-_COMMITTED: Final = (
-    *("topics." + name for name in ("name", "topic_id")),
-    *("topics.partitions." + name for name in ("partition_index", "error_code")),
-)
+_COMMITTED: Final = (*_TOPIC, *_of("topics.partitions", "partition_index", "error_code"))
 _STORED: Final = (*_COMMITTED, "topics.partitions.committed_offset")
 _BEAT: Final = ("member_id", "member_epoch")
-_PRODUCER: Final = ("producer_id", "producer_epoch")
 _FETCHED: Final = (
-    *("responses." + name for name in ("topic", "topic_id")),
-    *(
-        "responses.partitions." + name
-        for name in ("partition_index", "error_code", "high_watermark", "records")
-    ),
+    *_of("responses", "topic", "topic_id"),
+    *_of("responses.partitions", "partition_index", "error_code", "high_watermark", "records"),
 )
 
 HOT: Final[dict[int, Hot]] = {
-    0: Hot(
+    keys.PRODUCE: Hot(
         ("acks", "topic_data"),
         (
-            *("responses." + name for name in ("name", "topic_id")),
-            *(
-                "responses.partition_responses." + name
-                for name in ("index", "error_code", "base_offset")
-            ),
+            *_of("responses", "name", "topic_id"),
+            *_of("responses.partition_responses", "index", "error_code", "base_offset"),
         ),
         records.produce,
     ),
-    1: Hot(
+    keys.FETCH: Hot(
         (
-            *("topics." + name for name in ("topic", "topic_id")),
-            *("topics.partitions." + name for name in ("partition", "fetch_offset")),
+            *_of("topics", "topic", "topic_id"),
+            *_of("topics.partitions", "partition", "fetch_offset"),
             "forgotten_topics_data",
         ),
         _FETCHED,
         records.fetch,
     ),
-    2: Hot(
+    keys.LIST_OFFSETS: Hot(
         ("topics.name", "topics.partitions.partition_index"),
-        (*_COMMITTED, *("topics.partitions." + name for name in ("offset", "old_style_offsets"))),
+        (*_COMMITTED, *_of("topics.partitions", "offset", "old_style_offsets")),
         offsets.list_offsets,
     ),
-    8: Hot(_COMMIT, _COMMITTED, offsets.offset_commit),
-    9: Hot(
-        (
-            "topics",
-            *("groups." + name for name in ("group_id", "member_id", "member_epoch", "topics")),
-        ),
-        (*_STORED, *("groups." + path for path in _STORED)),
+    keys.OFFSET_COMMIT: Hot(_COMMIT, _COMMITTED, offsets.offset_commit),
+    keys.OFFSET_FETCH: Hot(
+        ("topics", *_of("groups", "group_id", "member_id", "member_epoch", "topics")),
+        (*_STORED, *_of("groups", *_STORED)),
         offsets.offset_fetch,
     ),
-    11: Hot(("member_id",), ("generation_id", "member_id"), groups.join_group),
-    12: Hot(("generation_id", "member_id"), (), groups.classic),
-    13: Hot(("member_id", "members.member_id"), (), groups.leave_group),
-    14: Hot(("generation_id", "member_id"), ("assignment",), groups.sync_group),
-    22: Hot(_PRODUCER, _PRODUCER, transactions.init_producer_id),
-    24: Hot(
+    keys.JOIN_GROUP: Hot(("member_id",), ("generation_id", "member_id"), groups.join_group),
+    keys.HEARTBEAT: Hot(("generation_id", "member_id"), (), groups.classic),
+    keys.LEAVE_GROUP: Hot(("member_id", "members.member_id"), (), groups.leave_group),
+    keys.SYNC_GROUP: Hot(("generation_id", "member_id"), ("assignment",), groups.sync_group),
+    keys.INIT_PRODUCER_ID: Hot(_PRODUCER, _PRODUCER, transactions.init_producer_id),
+    keys.ADD_PARTITIONS_TO_TXN: Hot(
         (
-            *("transactions." + name for name in ("transactional_id", *_PRODUCER, "topics")),
+            *_of("transactions", "transactional_id", *_PRODUCER, "topics"),
             *("v3_and_below_" + name for name in (*_PRODUCER, "topics")),
         ),
         ("results_by_transaction", "results_by_topic_v3_and_below"),
         transactions.add_partitions_to_txn,
     ),
-    25: Hot(_PRODUCER, (), transactions.end_txn),
-    26: Hot(_PRODUCER, (), transactions.end_txn),
-    27: Hot(
-        ("markers.producer_id", "markers.producer_epoch", "markers.topics"),
+    keys.ADD_OFFSETS_TO_TXN: Hot(_PRODUCER, (), transactions.end_txn),
+    keys.END_TXN: Hot(_PRODUCER, (), transactions.end_txn),
+    keys.WRITE_TXN_MARKERS: Hot(
+        _of("markers", "producer_id", "producer_epoch", "topics"),
         (),
         transactions.write_txn_markers,
     ),
-    28: Hot(_COMMIT, _COMMITTED, offsets.offset_commit),
-    68: Hot(_BEAT, ("member_id", "assignment"), groups.group_heartbeat),
-    76: Hot(_BEAT, ("member_id", "assignment"), groups.group_heartbeat),
-    78: Hot(
+    keys.TXN_OFFSET_COMMIT: Hot(_COMMIT, _COMMITTED, offsets.offset_commit),
+    keys.CONSUMER_GROUP_HEARTBEAT: Hot(_BEAT, ("member_id", "assignment"), groups.group_heartbeat),
+    keys.SHARE_GROUP_HEARTBEAT: Hot(_BEAT, ("member_id", "assignment"), groups.group_heartbeat),
+    keys.SHARE_FETCH: Hot(
         (
             "member_id",
             "share_session_epoch",
@@ -127,6 +118,6 @@ HOT: Final[dict[int, Hot]] = {
         _FETCHED,
         records.fetch,
     ),
-    88: Hot(_BEAT, ("member_id",), groups.streams_heartbeat),
+    keys.STREAMS_GROUP_HEARTBEAT: Hot(_BEAT, ("member_id",), groups.streams_heartbeat),
 }
 """By API key."""
