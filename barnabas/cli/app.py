@@ -11,23 +11,20 @@ from typing import Annotated, Any, Final
 import typer
 
 from barnabas import __version__
-from barnabas.captures.kafka.wording import printable
-from barnabas.cli.analyze.command import ANALYZE_EXAMPLES, analyze_command
+from barnabas.cli.analyze.command import analyze_app
 from barnabas.cli.captures.commands import capture_app
-from barnabas.cli.captures.convert_command import CONVERT_EXAMPLES, convert_command
 from barnabas.cli.clients.commands import clients_app
 from barnabas.cli.console.help import Group, arrange, examples
 from barnabas.cli.console.streams import make_usable, say
-from barnabas.cli.console.terminal import lines
 from barnabas.cli.ctl.ctl import ctl_app
 from barnabas.cli.experiments.command import experiment_app
-from barnabas.cli.explore.command import EXPLORE_EXAMPLES, explore_command
+from barnabas.cli.explore.command import explore_app
 from barnabas.cli.fuzz.commands import fuzz_app
 from barnabas.cli.peers.commands import peers_app
-from barnabas.cli.proxy.command import PROXY_EXAMPLES, proxy_command
-from barnabas.cli.replay.command import REPLAY_EXAMPLES, replay_command
+from barnabas.cli.proxy.command import proxy_app
+from barnabas.cli.replay.command import replay_app
 from barnabas.cli.scenarios.commands import scenario_app
-from barnabas.cli.serve_tests.command import SERVE_TESTS_EXAMPLES, serve_tests_command
+from barnabas.cli.serve_tests.command import serve_tests_app
 from barnabas.cli.specs.commands import spec_app
 from barnabas.trouble import COULD_NOT_RUN, FINE, MISUSE, Trouble
 
@@ -85,7 +82,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(capture_app)
+for commands in (capture_app, proxy_app, explore_app, analyze_app, replay_app, serve_tests_app):
+    app.add_typer(commands)
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(spec_app, name="spec")
 app.add_typer(peers_app, name="peers")
@@ -119,14 +117,6 @@ def _root(
         stop_at_eof()
 
 
-app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)
-app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
-app.command("convert", epilog=CONVERT_EXAMPLES)(convert_command)
-app.command("analyze", epilog=ANALYZE_EXAMPLES)(analyze_command)
-app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
-app.command("serve-tests", epilog=SERVE_TESTS_EXAMPLES)(serve_tests_command)
-
-
 @app.command("demo", epilog=examples("barnabas demo", "barnabas demo --web   # until Ctrl-C"))
 def demo_command(
     capture: Annotated[
@@ -144,17 +134,16 @@ def demo_command(
             metavar="[HOST:PORT]", help="Show traffic that goes on, on a page for the browser."
         ),
     ] = None,
-) -> None:
+) -> int:
     """Show what it does: an embedded cluster, real clients, a scenario, a capture."""
     if web is not None:
         from barnabas.addresses import parse_address
         from barnabas.cli.demo.live import live_demo
-        from barnabas.cli.proxy.job import KEPT, Control
 
-        raise typer.Exit(live_demo(Control(parse_address(web, zero=True), page=KEPT), capture))
+        return live_demo(parse_address(web, zero=True), capture)
     from barnabas.cli.demo import demo
 
-    raise typer.Exit(demo(capture or Path("demo.pcapng")))
+    return demo(capture or Path("demo.pcapng"))
 
 
 arrange(app, TOPICS)
@@ -166,10 +155,14 @@ def main() -> None:
     try:
         sys.exit(app(prog_name="barnabas", standalone_mode=False))
     except Trouble as trouble:
+        from barnabas.cli.console.terminal import lines
+
         say(lines(str(trouble)))
         sys.exit(trouble.code)
     except _MISUSE as problem:
         if said := problem.format_message():  # else it was the help
+            from barnabas.captures.kafka.wording import printable
+
             help_of = problem.ctx.command_path if problem.ctx else "barnabas"
             say(f"{printable(said.rstrip('.'))}; see {help_of} --help")
         sys.exit(MISUSE)

@@ -8,12 +8,12 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
-from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.files import private
 from barnabas.cli.analyze.early import tell_findings
+from barnabas.cli.analyze.options import AnalyzeOptions
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.analyze.summary import as_json, counted, lines
 from barnabas.cli.captures.files import capture_files
@@ -32,15 +32,13 @@ from barnabas.pipeline.tables.folders import (
     held,
     partitions,
 )
-from barnabas.pipeline.tables.limits import Limit, exceeded
-from barnabas.specs.jsonform import Blob, elided
+from barnabas.pipeline.tables.limits import exceeded
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from barnabas.pipeline.analyze import Outcome
-    from barnabas.pipeline.streaming.kafka_topic import Topic
 
 PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "delta": ("deltalake",),
@@ -80,70 +78,43 @@ AT_ONCE: Final = 4 << 20
 """Bytes of captures whose tables are made here, in the time that Spark takes to start."""
 
 
-class Wanted(NamedTuple):
-    """What the command line asked for."""
-
-    captures: Sequence[Path]
-    out: Path
-    master: str | None = None
-    settings: Mapping[str, str] = {}
-    tls_keys: Path | None = None
-    as_json: bool = False
-    also: Sequence[str] = ()
-    """Tables of ON_REQUEST."""
-    limits: Sequence[Limit] = ()
-    """Of what could not be read."""
-    json_bodies: bool = False
-    blob: Blob = elided
-    """How bytes in bodies are written."""
-    checks: Sequence[Check] = CHECKS
-    """Whose findings count."""
-    topic: Topic | None = None
-    """Where exchanges of a folder that is followed go, too."""
-    table_format: str | None = None
-    """Of PACKAGES: in which the tables are written, too."""
-
-
-def analyze(wanted: Wanted, output: Output | None = None) -> int:
+def analyze(asked: AnalyzeOptions, output: Output | None = None) -> int:
     """Write tables and report, and print what they come to; returns the exit code. Raises Trouble.
 
     As for `barnabas check`, notes alone are no findings in the sense of the exit code.
     """
     output = output or Output()
-    check(wanted)
-    files, others = capture_files(wanted.captures)
-    check_captures(wanted, files)
+    check(asked)
+    files, others = capture_files(asked.paths)
+    check_captures(asked, files)
     for remark in no_captures(others):
         output.note(remark)
     try:
         with (
             interruptible(),
-            taken(wanted.out, "capture"),
+            taken(asked.folder, "capture"),
             shown(output) as progress,
-            _analyzed(wanted, files, progress, output) as outcome,
+            _analyzed(asked, files, progress, output) as outcome,
         ):
             progress.end()
-            return printed(outcome, wanted, output)  # nobody waits for Spark to end
+            return printed(outcome, asked, output)  # nobody waits for Spark to end
     except KeyboardInterrupt:
         output.note(
-            f"interrupted: {wanted.out} is not complete; run the same command to start again"
+            f"interrupted: {asked.folder} is not complete; run the same command to start again"
         )
         return INTERRUPTED
 
 
-def check(wanted: Wanted) -> Master:
-    """Where Spark is to run. Raises Trouble for a master, a table or a format that can't be had."""
-    if wanted.table_format is not None:
-        installed(wanted.table_format)
-    out = str(wanted.out.resolve())
-    if wanted.table_format == "delta" and unquote(out) != out:
+def check(asked: AnalyzeOptions) -> Master:
+    """Return where Spark is to run. Raises Trouble for a master or a format that can't be had."""
+    if asked.table_format is not None:
+        installed(asked.table_format)
+    out = str(asked.folder.resolve())
+    if asked.table_format == "delta" and unquote(out) != out:
         # it unquotes the path once too often, and no quoting helps: not all of it does
         raise Trouble(f"--format delta: delta-rs finds nothing below {out}: use a name without %")
-    for table in wanted.also:
-        if table not in ON_REQUEST:
-            raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
     try:
-        return parse_master(wanted.master)
+        return parse_master(asked.master)
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
 
@@ -159,21 +130,23 @@ def installed(table_format: str) -> None:
             )
 
 
-def check_captures(wanted: Wanted, files: Iterable[Path]) -> None:
+def check_captures(asked: AnalyzeOptions, files: Iterable[Path]) -> None:
     """Raises Trouble for what is no capture, or is called so that Spark can't name it."""
     for path in files:
         try:
             str(path).encode()
         except UnicodeEncodeError:
             raise Trouble(f"can't analyze {path}: its name is not UTF-8; rename it") from None
-    opened(*files, keys=read_keys(wanted.tls_keys))
+    opened(*files, keys=read_keys(asked.tls_keys))
 
 
-def printed(outcome: Outcome, wanted: Wanted, output: Output, next_batch: int | None = None) -> int:
+def printed(
+    outcome: Outcome, asked: AnalyzeOptions, output: Output, next_batch: int | None = None
+) -> int:
     """Print what it came to; returns the exit code. next_batch: of a folder of which this was a part."""
-    above = exceeded(outcome.quality, wanted.limits)
-    findings = counted(outcome, wanted.checks)
-    if wanted.as_json:
+    above = exceeded(outcome.quality, asked.limits)
+    findings = counted(outcome, asked.checks)
+    if asked.as_json:
         output.raw(as_json(outcome, findings, above, next_batch))
     else:
         for line in lines(outcome, findings, above, next_batch):
@@ -224,13 +197,13 @@ def free(out: Path) -> None:
 
 @contextmanager
 def _analyzed(
-    wanted: Wanted, files: Sequence[Path], progress: Shown, output: Output
+    asked: AnalyzeOptions, files: Sequence[Path], progress: Shown, output: Output
 ) -> Iterator[Outcome]:
     """What came of it, while Spark is still there."""
-    here = parse_master(wanted.master).kind == "embedded"
-    if not here or "packets" in wanted.also or size_of(files) > AT_ONCE:
-        with session_of(wanted, progress, files) as spark:
-            yield work(spark, wanted, files, progress)
+    here = parse_master(asked.master).kind == "embedded"
+    if not here or "packets" in asked.tables or size_of(files) > AT_ONCE:
+        with session_of(asked, progress, files) as spark:
+            yield work(spark, asked, files, progress)
         return
     over = Event()
 
@@ -241,15 +214,15 @@ def _analyzed(
     with ThreadPoolExecutor(1) as beside:
         try:
             # the checks of the pure core first: they have something to say before Spark has begun
-            said = files, wanted.tls_keys, progress, output, wanted.checks
+            said = files, asked.tls_keys, progress, output, asked.checks
             beside.submit(tell_findings, *said, go_on)
-            tables = beside.submit(_tables_here, wanted, files, go_on)
-            with session_of(wanted, progress, files) as spark:
+            tables = beside.submit(_tables_here, asked, files, go_on)
+            with session_of(asked, progress, files) as spark:
                 made = tables.result()
                 yield (
-                    analyses(spark, wanted, progress)
+                    analyses(spark, asked, progress)
                     if made
-                    else work(spark, wanted, files, progress)
+                    else work(spark, asked, files, progress)
                 )
         finally:
             over.set()  # the folder is ours until the thread is done: who interrupts waits for a batch
@@ -257,7 +230,7 @@ def _analyzed(
 
 @contextmanager
 def session_of(
-    wanted: Wanted, progress: Shown, files: Iterable[Path] | None
+    asked: AnalyzeOptions, progress: Shown, files: Iterable[Path] | None
 ) -> Iterator[SparkSession]:
     """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later.
 
@@ -271,19 +244,19 @@ def session_of(
     try:
         check_space()
         ours: Mapping[str, str] = {}
-        if parse_master(wanted.master).kind == "embedded":  # others are set up elsewhere
+        if parse_master(asked.master).kind == "embedded":  # others are set up elsewhere
             size = LITTLE if files is None else size_of(files)
             ours = {**QUICK, **KEEPS} if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
-        with session(wanted.master, {**ours, **wanted.settings}) as spark:
+        with session(asked.master, {**ours, **dict(asked.conf)}) as spark:
             yield spark
     except UnavailableError as problem:
-        said = no_space(str(problem), wanted.out) or str(problem)
+        said = no_space(str(problem), asked.folder) or str(problem)
         raise Trouble(said, COULD_NOT_RUN) from None
     except BrokenPipeError:
         raise  # whoever read what was printed is gone
     except OSError as problem:
         where = f"{problem.filename}: " if problem.filename else ""
-        said = no_space(str(problem), wanted.out) or f"{where}{problem.strerror or problem}"
+        said = no_space(str(problem), asked.folder) or f"{where}{problem.strerror or problem}"
         raise Trouble(said, COULD_NOT_RUN) from None
 
 
@@ -292,12 +265,12 @@ def size_of(files: Iterable[Path]) -> int:
     return sum(path.stat().st_size for path in files)
 
 
-def _tables_here(wanted: Wanted, files: Sequence[Path], go_on: Callable[[], None]) -> bool:
+def _tables_here(asked: AnalyzeOptions, files: Sequence[Path], go_on: Callable[[], None]) -> bool:
     """Whether the tables could be made in this process. go_on: see `write`."""
     from barnabas.pipeline.tables.spark_stages import TooMuch
 
     try:
-        _tables(None, wanted, files, go_on=go_on)
+        _tables(None, asked, files, go_on=go_on)
     except TooMuch:
         return False
     return True
@@ -305,7 +278,7 @@ def _tables_here(wanted: Wanted, files: Sequence[Path], go_on: Callable[[], None
 
 def _tables(
     spark: SparkSession | None,
-    wanted: Wanted,
+    asked: AnalyzeOptions,
     files: Sequence[Path],
     progress: Shown | None = None,
     go_on: Callable[[], None] | None = None,
@@ -314,35 +287,37 @@ def _tables(
     from barnabas.pipeline.tables.tables import TableOptions, write
 
     # whoever works for us may have begun in another folder
-    out, files = wanted.out.resolve(), [path.resolve() for path in files]
-    secrets = [wanted.tls_keys.read_bytes()] if wanted.tls_keys else []
+    out, files = asked.folder.resolve(), [path.resolve() for path in files]
+    secrets = [asked.tls_keys.read_bytes()] if asked.tls_keys else []
     step = None if progress is None else progress.step
-    bodies = Bodies(wanted.json_bodies, wanted.blob)
-    options = TableOptions(secrets=secrets, also=wanted.also, bodies=bodies)
+    bodies = Bodies(asked.json_bodies, asked.blob)
+    options = TableOptions(secrets=secrets, also=asked.tables, bodies=bodies)
     made = write(spark, files, out, options, progress=step, go_on=go_on)
-    if wanted.table_format is not None:
+    if asked.table_format is not None:
         from barnabas.pipeline.tables.table_formats import commit_capture
 
-        commit_capture(out, wanted.table_format, made.capture)
+        commit_capture(out, asked.table_format, made.capture)
 
 
-def analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:
+def analyses(spark: SparkSession, asked: AnalyzeOptions, progress: Shown) -> Outcome:
     """The analyses and the report of the folder, of the tables in it. Raises Trouble."""
-    with watching(spark, wanted, progress):
+    with watching(spark, asked, progress):
         from barnabas.pipeline.analyze import analyze as analyze_tables
 
-        return analyze_tables(spark, wanted.out.resolve(), progress.step)
+        return analyze_tables(spark, asked.folder.resolve(), progress.step)
 
 
-def work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
+def work(
+    spark: SparkSession, asked: AnalyzeOptions, files: Sequence[Path], progress: Shown
+) -> Outcome:
     """The tables of these files, and the analyses and the report of the folder. Raises Trouble."""
-    with watching(spark, wanted, progress):
-        _tables(spark, wanted, files, progress)
-    return analyses(spark, wanted, progress)
+    with watching(spark, asked, progress):
+        _tables(spark, asked, files, progress)
+    return analyses(spark, asked, progress)
 
 
 @contextmanager
-def watching(spark: SparkSession, wanted: Wanted, progress: Shown) -> Iterator[None]:
+def watching(spark: SparkSession, asked: AnalyzeOptions, progress: Shown) -> Iterator[None]:
     """Tell of Spark's tasks. Raises Trouble for what Spark can't do."""
     # all of these import pyspark, which is known to be there by now
     from py4j.protocol import Py4JError
@@ -354,4 +329,4 @@ def watching(spark: SparkSession, wanted: Wanted, progress: Shown) -> Iterator[N
         try:
             yield
         except (PySparkException, Py4JError) as problem:
-            raise Trouble(f"Spark failed: {reason(problem, wanted.out)}", COULD_NOT_RUN) from None
+            raise Trouble(f"Spark failed: {reason(problem, asked.folder)}", COULD_NOT_RUN) from None

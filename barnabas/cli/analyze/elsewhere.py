@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from barnabas.captures.files.capture_folder import listed
 from barnabas.captures.files.file_format import MOST_MAGIC, may_be_capture
 from barnabas.cli.analyze.analyze import (
-    Wanted,
     check,
     check_captures,
     printed,
@@ -17,6 +16,7 @@ from barnabas.cli.analyze.analyze import (
     taken,
     work,
 )
+from barnabas.cli.analyze.options import AnalyzeOptions
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.captures.files import capture_files, capture_path
 from barnabas.cli.console.output import Output
@@ -25,19 +25,17 @@ from barnabas.pipeline.spark.hadoop_files import HadoopFiles, scheme_of
 from barnabas.trouble import INTERRUPTED, Trouble
 
 
-def analyze_elsewhere(
-    captures: Sequence[str], out: str, wanted: Wanted, output: Output | None = None
-) -> int:
-    """As `analyze`, of captures and to a folder of which some have a scheme. wanted: all but these.
+def analyze_elsewhere(asked: AnalyzeOptions, output: Output | None = None) -> int:
+    """Analyze captures into a folder, of which some have a scheme.
 
     Returns the exit code. Raises Trouble.
     """
-    output = output or Output()
-    if wanted.table_format == "iceberg" and scheme_of(out) is not None:
+    output, out = output or Output(), asked.out
+    if asked.table_format == "iceberg" and scheme_of(out) is not None:
         raise Trouble(
             "--format iceberg names files by their paths: --out is a folder of this machine"
         )
-    if check(wanted).kind == "connect":
+    if check(asked).kind == "connect":
         raise Trouble("what has a scheme, such as s3a://, can't be had by Spark Connect: use paths")
     try:
         with (
@@ -45,24 +43,18 @@ def analyze_elsewhere(
             tempfile.TemporaryDirectory(prefix="barnabas-analyze-") as staging,
             shown(output) as progress,
         ):
-            return _staged(captures, out, wanted, Path(staging), progress, output)
+            return _staged(asked, Path(staging), progress, output)
     except KeyboardInterrupt:
         output.note(f"interrupted: {out} is not written; run the same command to start again")
         return INTERRUPTED
 
 
-def _staged(
-    captures: Sequence[str],
-    out: str,
-    wanted: Wanted,
-    staging: Path,
-    progress: Shown,
-    output: Output,
-) -> int:
+def _staged(asked: AnalyzeOptions, staging: Path, progress: Shown, output: Output) -> int:
     from barnabas.pipeline.analyze import REPORT
     from barnabas.pipeline.tables.sql import FILE, script
 
-    with session_of(wanted, progress, None) as spark:
+    out = asked.out
+    with session_of(asked, progress, None) as spark:
         files = HadoopFiles(spark)
         there = scheme_of(out) is not None
         if there and files.exists(out):
@@ -71,12 +63,12 @@ def _staged(
         progress.step(0, 1, "copying captures")
         given = [
             path
-            for number, one in enumerate(captures)
+            for number, one in enumerate(asked.captures)
             for path in _here(one, files, staging / f"{number}")
         ]
-        local = wanted._replace(captures=given, out=place)
+        local = replace(asked, captures=[*map(str, given)], out=str(place))
         found = capture_files(given).captures
-        check_captures(wanted, found)
+        check_captures(asked, found)
         with taken(place, "capture"):
             outcome = work(spark, local, found, progress)
             if there:
@@ -85,7 +77,7 @@ def _staged(
                 files.put(place, out)
                 outcome = outcome._replace(report=f"{out.rstrip('/')}/{REPORT}")
         progress.end()
-        return printed(outcome, wanted, output)
+        return printed(outcome, asked, output)
 
 
 def _here(text: str, files: HadoopFiles, folder: Path) -> list[Path]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from barnabas.captures.files.capture_folder import listed
-from barnabas.cli.analyze.analyze import Wanted, check, printed, session_of, taken
-from barnabas.cli.analyze.kafka_topic import with_connector
+from barnabas.cli.analyze.analyze import check, printed, session_of, taken
+from barnabas.cli.analyze.kafka_topic import kafka_topic, with_connector
+from barnabas.cli.analyze.options import AnalyzeOptions
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.captures.remarks import no_captures
 from barnabas.cli.console.output import Output
@@ -24,65 +26,67 @@ if TYPE_CHECKING:
     from barnabas.pipeline.analyze import Outcome
     from barnabas.pipeline.streaming.arrivals import Arrivals
     from barnabas.pipeline.streaming.job import Sink
+    from barnabas.pipeline.streaming.kafka_topic import Topic
 
 
-def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) -> int:
+def follow(asked: AnalyzeOptions, output: Output | None = None) -> int:
     """Write tables as files are closed, until Ctrl-C (or all that is there is read), then the report.
 
     Returns the exit code, as `analyze` does. Raises Trouble.
     """
     output = output or Output()
-    folder = _folder(wanted)
-    if wanted.topic is not None:
-        wanted = wanted._replace(settings=with_connector(wanted.settings))
+    folder = _folder(asked)
+    topic = kafka_topic(asked.send)
+    if topic is not None:
+        asked = replace(asked, conf=[*with_connector(dict(asked.conf)).items()])
     captures, others = listed(folder.iterdir())
     for remark in no_captures(others):
         output.note(remark)
     try:
         with (
             interruptible(),
-            taken(wanted.out, "batch"),
+            taken(asked.folder, "batch"),
             shown(output) as progress,
-            session_of(wanted, progress, captures) as spark,
+            session_of(asked, progress, captures) as spark,
         ):
-            outcome = _work(spark, wanted, folder, until_read, progress, output)
+            outcome = _work(spark, asked, topic, progress, output)
     except KeyboardInterrupt:
-        output.note(f"interrupted: {wanted.out} has no report; run the same command to continue")
+        output.note(f"interrupted: {asked.folder} has no report; run the same command to continue")
         return INTERRUPTED
-    return printed(outcome, wanted, output)
+    return printed(outcome, asked, output)
 
 
-def _folder(wanted: Wanted) -> Path:
-    missing = [path for path in wanted.captures if not os.path.exists(path)]  # noqa: PTH110 - also where a name is too long
+def _folder(asked: AnalyzeOptions) -> Path:
+    captures = asked.paths
+    missing = [path for path in captures if not os.path.exists(path)]  # noqa: PTH110 - also where a name is too long
     if missing:
         raise Trouble(f"{missing[0]}: no such folder: create it, or start the proxy that does")
-    if len(wanted.captures) != 1 or not os.path.isdir(wanted.captures[0]):  # noqa: PTH112 - the same
+    if len(captures) != 1 or not os.path.isdir(captures[0]):  # noqa: PTH112 - the same
         raise Trouble(
             "--follow takes one folder: the one given to `barnabas proxy --capture FOLDER "
             "--rotate 256MiB`, or to tcpdump"
         )
     try:
-        checked_path(wanted.captures[0].resolve())
+        checked_path(captures[0].resolve())
     except ValueError as problem:
         raise Trouble(f"--follow: {problem}") from None
-    if wanted.tls_keys is not None:
+    if asked.tls_keys is not None:
         raise Trouble("--tls-keys does not apply to --follow: a proxy captures plaintext")
-    if wanted.also:
+    if asked.tables:
         raise Trouble(
             "--tables does not work with --follow: analyze the folder when it is complete"
         )
-    if check(wanted).kind == "connect":
+    if check(asked).kind == "connect":
         raise Trouble(
             "--follow reads the folder on this machine: it can't use Spark Connect as --master"
         )
-    return wanted.captures[0]
+    return captures[0]
 
 
 def _work(
     spark: SparkSession,
-    wanted: Wanted,
-    folder: Path,
-    until_read: bool,
+    asked: AnalyzeOptions,
+    topic: Topic | None,
     progress: Shown,
     output: Output,
 ) -> Outcome:
@@ -96,7 +100,7 @@ def _work(
     from barnabas.pipeline.tables.decoded_bodies import Bodies
     from barnabas.pipeline.tables.quality import quality
 
-    out = wanted.out.resolve()
+    folder, out, until_read = asked.paths[0], asked.folder.resolve(), asked.once
     batches = Batches(out)
     arrivals = Arrivals(
         folder.resolve(),
@@ -108,12 +112,13 @@ def _work(
     )
     said = batches.count
     if said:
-        as_before(wanted, out)
+        as_before(asked.table_format, out)
     try:
         with noted() as interrupted:  # raised within a call to the JVM it would take that apart
             try:
-                bodies = Bodies(wanted.json_bodies, wanted.blob)
-                job = Job(spark, folder, batches, bodies, [*_sinks(wanted, out)])
+                bodies = Bodies(asked.json_bodies, asked.blob)
+                sinks = [*_sinks(topic, asked.table_format, out)]
+                job = Job(spark, folder, batches, bodies, sinks)
                 query = job.start(arrivals, until_read=until_read)
             except ValueError as problem:
                 raise Trouble(f"--out {out} was {problem}: choose another folder") from None
@@ -151,23 +156,22 @@ def _look(arrivals: Arrivals, folder: Path) -> None:
         raise Trouble(f"can't follow {folder}: {problem.strerror}", COULD_NOT_RUN) from None
 
 
-def as_before(wanted: Wanted, out: Path) -> None:
-    """Raises Trouble where batches of before are in another format: it would lack some for ever."""
+def as_before(asked: str | None, out: Path) -> None:
+    """Raise Trouble where batches of before are in another format: it would lack some for ever."""
     from barnabas.pipeline.tables.table_formats import FORMATS
 
     before = [kind for kind in FORMATS if (out / kind).is_dir()]
-    if before != [kind for kind in (wanted.table_format,) if kind]:
+    if before != [kind for kind in (asked,) if kind]:
         said = " and ".join(f"--format {kind}" for kind in before) or "no --format"
         raise Trouble(
             f"--out {out} has batches with {said}: continue with that, or choose another folder"
         )
 
 
-def _sinks(wanted: Wanted, out: Path) -> Iterator[Sink]:
+def _sinks(topic: Topic | None, kind: str | None, out: Path) -> Iterator[Sink]:
     from barnabas.pipeline.streaming.kafka_topic import send
     from barnabas.pipeline.tables.table_formats import commit_batch
 
-    topic, kind = wanted.topic, wanted.table_format
     if topic is not None:
         yield lambda spark, tables, _: send(spark, tables, topic)
     if kind is not None:

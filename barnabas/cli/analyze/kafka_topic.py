@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from barnabas.addresses import parse_servers
 from barnabas.captures.host_port import endpoint_text
+from barnabas.cli.analyze.options import SendOptions
 from barnabas.trouble import COULD_NOT_RUN, Trouble, reason_of
 
 if TYPE_CHECKING:
@@ -19,16 +19,12 @@ _NAME: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 """org.apache.kafka.common.internals.Topic."""
 
 
-def kafka_topic(servers: str | None, name: str | None, properties: Path | None) -> Topic | None:
-    """What the options say; None: nothing is sent. Raises Trouble."""
-    if servers is None:
-        for option, given in (("--topic", name), ("--kafka-properties", properties)):
-            if given is not None:
-                raise Trouble(f"{option} is about --to-kafka HOST:PORT: give both")
+def kafka_topic(asked: SendOptions) -> Topic | None:
+    """Return where exchanges are sent; None: nowhere. Raises Trouble."""
+    name, properties = asked.topic, asked.kafka_properties
+    if asked.to_kafka is None or name is None:
         return None
-    reached = ",".join(map(endpoint_text, parse_servers(servers)))
-    if name is None:
-        raise Trouble("--to-kafka needs --topic NAME")
+    reached = ",".join(map(endpoint_text, asked.to_kafka))
     if not _NAME.fullmatch(name):
         raise Trouble(f"--topic {name!r} is no name of a topic: up to 249 of a-z A-Z 0-9 . _ - are")
     from barnabas.pipeline.streaming.kafka_topic import Topic

@@ -1,121 +1,98 @@
-"""The commands about captures, and their options."""
+"""The commands about captures; their options are in `options.py` and the modules beside it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from barnabas.cli.captures.decode_command import DECODE_EXAMPLES, DialectName, decode_command
-from barnabas.cli.captures.files import capture_path
-from barnabas.cli.captures.tls_keys import read_keys
-from barnabas.cli.console.options import (
-    Filter,
-    Ignore,
-    JsonBodies,
-    JsonBytes,
-    JsonLines,
-    OneDocument,
-    OwnFaults,
-    SchemaIdBytes,
-    Schemas,
-    TlsKeys,
-    values_of,
+from barnabas.cli.captures.convert_options import ConvertOptions
+from barnabas.cli.captures.decode_options import DecodeOptions
+from barnabas.cli.captures.options import (
+    CheckOptions,
+    DiffOptions,
+    GrepOptions,
+    OneCapture,
+    OpenOptions,
+    RehearseOptions,
+    SummaryOptions,
 )
-from barnabas.cli.scenarios.reading import read_scenario
-from barnabas.trouble import Trouble
+from barnabas.cli.captures.tls_keys import read_keys
+from barnabas.cli.console.help import examples
+from barnabas.cli.console.options import (
+    TlsKeys,
+)
+from barnabas.cli.console.parameters import takes
+from barnabas.cli.console.parsing import parse_listen
+from barnabas.trouble import FINE, Trouble
 
 capture_app = typer.Typer()
 """They stand beside the other commands, not below a name of their own."""
 
 
-capture_app.command("decode", epilog=DECODE_EXAMPLES)(decode_command)
+@capture_app.command(
+    "decode",
+    epilog=examples(
+        "barnabas decode run.pcapng",
+        "barnabas decode run.pcapng --json | jq .request",
+        "barnabas decode run.pcapng --json --schemas http://localhost:8081 | jq .records",
+        "barnabas decode broker1.pcap.gz broker2.pcap.gz",
+        "barnabas decode run.pcapng --filter \"api == 'Produce' && latency_ms > 100\"",
+        "barnabas decode run.pcapng --otlp http://localhost:4318",
+        "barnabas decode --request '0003 0001 00000007 0001 61 ffffffff'",
+        "xxd -p response.bin | barnabas decode --response - --api Fetch --api-version 11",
+    ),
+)
+@takes(DecodeOptions)
+def decode_command(options: DecodeOptions) -> int:
+    """Print a capture as the live log would, or decode one frame."""
+    if options.files:
+        from barnabas.cli.captures.decode import decode
+
+        return decode(options)
+    from barnabas.cli.captures.decode_hex import decode_hex
+
+    return decode_hex(options)
 
 
 @capture_app.command(
     "summary",
-    epilog="Examples:\n\n  barnabas summary run.pcapng\n\n"
-    "  barnabas summary run.pcapng --by client --by topic\n\n"
-    "  barnabas summary run.pcapng --filter \"api == 'Fetch'\" --by broker --json",
+    epilog=examples(
+        "barnabas summary run.pcapng",
+        "barnabas summary run.pcapng --by client --by topic",
+        "barnabas summary run.pcapng --filter \"api == 'Fetch'\" --by broker --json",
+    ),
 )
-def summary_command(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            parser=capture_path,
-            help="A capture, or several of the same traffic.",
-        ),
-    ],
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WHAT",
-            help="Group by api, client, connection, broker, topic, group (a row per generation) "
-            "or transaction (a row each); default: all but transaction.",
-        ),
-    ] = None,
-    only: Filter = None,
-    most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows per table.")] = 20,
-    tls_keys: TlsKeys = None,
-    dialect: DialectName = None,
-    as_json: OneDocument = False,
-) -> None:
+@takes(SummaryOptions)
+def summary_command(options: SummaryOptions) -> int:
     """Summarise a capture: counts, errors, latencies, versions, client software."""
     from barnabas.cli.captures.summary import summary
 
-    kinds, keys = tuple(by or ()), read_keys(tls_keys)
-    found = summary(files, kinds, only=only, most=most, as_json=as_json, keys=keys, dialect=dialect)
-    raise typer.Exit(found)
+    return summary(options)
 
 
 @capture_app.command(
     "open",
-    epilog="Examples:\n\n  barnabas open run.pcapng\n\n  barnabas open segments/ --port 8080 --no-browser",
+    epilog=examples("barnabas open run.pcapng", "barnabas open segments/ --port 8080 --no-browser"),
 )
-def open_command(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            parser=capture_path,
-            help="A capture, or several of the same traffic.",
-        ),
-    ],
-    port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65535, help="Port; 0 picks one.")
-    ] = 0,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Print the address, and open no browser.")
-    ] = False,
-    keep: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            max=10_000_000,
-            help="Exchanges that the page holds at most; of more, the last ones.",
-        ),
-    ] = 200_000,
-    tls_keys: TlsKeys = None,
-    schemas: Schemas = None,
-    schema_id_bytes: SchemaIdBytes = 4,
-) -> None:
+@takes(OpenOptions)
+def open_command(options: OpenOptions) -> int:
     """Show a capture, also one that grows, as a page in the browser, until Ctrl-C."""
     from barnabas.cli.captures.page import open_page
 
-    values = values_of(schemas, schema_id_bytes, wait=True)
-    raise typer.Exit(open_page(files, port, not no_browser, keep, read_keys(tls_keys), values))
+    return open_page(options)
 
 
 @capture_app.command(
     "serve",
-    epilog="Examples:\n\n  barnabas serve run.pcapng --listen 127.0.0.1:9092\n\n  barnabas serve "
-    "run.pcapng --speed 0   # without the brokers' latencies",
+    epilog=examples(
+        "barnabas serve run.pcapng --listen 127.0.0.1:9092",
+        "barnabas serve run.pcapng --speed 0   # without the brokers' latencies",
+    ),
 )
 def serve_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", parser=capture_path, help="A capture.")],
+    file: OneCapture,
     listen: Annotated[
         str,
         typer.Option(
@@ -132,98 +109,52 @@ def serve_command(
         ),
     ] = 1.0,
     tls_keys: TlsKeys = None,
-) -> None:
+) -> int:
     """Answer clients as the recorded brokers did; report requests that were never recorded (exit code 1)."""
-    from barnabas.addresses import parse_address
     from barnabas.cli.captures.serve import serve
 
-    raise typer.Exit(serve(file, parse_address(listen, zero=True), speed, read_keys(tls_keys)))
+    return serve(file, parse_listen(listen), speed, read_keys(tls_keys))
 
 
 @capture_app.command(
     "grep",
-    epilog="Examples:\n\n  barnabas grep order-4711 run.pcapng\n\n  barnabas grep -i "
-    "'not_(leader|coordinator)' *.pcapng\n\n  barnabas grep -F '{\"id\": 1}' run.pcapng "
-    "--json | jq .found\n\nExit code 0 if found, 1 if not, like grep.",
+    epilog=examples(
+        "barnabas grep order-4711 run.pcapng",
+        "barnabas grep -i 'not_(leader|coordinator)' *.pcapng",
+        "barnabas grep -F '{\"id\": 1}' run.pcapng --json | jq .found",
+        note="Exit code 0 if found, 1 if not, like grep.",
+    ),
 )
-def grep_command(
-    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="A regular expression.")],
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", parser=capture_path, help="Captures.")
-    ],
-    any_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="Ignore case.")] = False,
-    fixed: Annotated[
-        bool,
-        typer.Option("--fixed-strings", "-F", help="PATTERN is plain text, not an expression."),
-    ] = False,
-    tls_keys: TlsKeys = None,
-    as_json: JsonBodies = False,
-    bodies: JsonBytes = None,
-    schemas: Schemas = None,
-    schema_id_bytes: SchemaIdBytes = 4,
-) -> None:
+@takes(GrepOptions)
+def grep_command(options: GrepOptions) -> int:
     """Search captures for text: in names, ids, errors, record keys and values, compressed or not."""
     from barnabas.cli.captures.grep import grep
 
-    keys = read_keys(tls_keys)
-    raise typer.Exit(
-        grep(
-            pattern,
-            files,
-            any_case=any_case,
-            fixed=fixed,
-            as_json=as_json,
-            bodies=bodies,
-            keys=keys,
-            values=values_of(schemas, schema_id_bytes, wait=True),
-        )
-    )
+    return grep(options)
 
 
 @capture_app.command(
     "diff",
-    epilog="Examples:\n\n  barnabas diff before.pcapng after.pcapng\n\n"
-    "  barnabas diff a.pcapng b.pcapng --ignore offset --ignore brokers.rack\n\n"
-    "  barnabas diff a.pcapng b.pcapng --filter \"api == 'Produce'\" --json",
+    epilog=examples(
+        "barnabas diff before.pcapng after.pcapng",
+        "barnabas diff a.pcapng b.pcapng --ignore offset --ignore brokers.rack",
+        "barnabas diff a.pcapng b.pcapng --filter \"api == 'Produce'\" --json",
+    ),
 )
-def diff_command(
-    left: Annotated[Path, typer.Argument(metavar="A", parser=capture_path, help="A capture.")],
-    right: Annotated[
-        Path, typer.Argument(metavar="B", parser=capture_path, help="Another capture.")
-    ],
-    ignore: Ignore = None,
-    everything: Annotated[
-        bool,
-        typer.Option(
-            "--everything", help="Also compare what differs in each run: times, ids, addresses."
-        ),
-    ] = False,
-    only: Filter = None,
-    tls_keys: TlsKeys = None,
-    as_json: JsonLines = False,
-) -> None:
+@takes(DiffOptions)
+def diff_command(options: DiffOptions) -> int:
     """Compare two captures exchange by exchange. Exit code 1 if anything differs."""
     from barnabas.cli.captures.diff import diff
 
-    ignored = tuple(ignore or ())
-    keys = read_keys(tls_keys)
-    raise typer.Exit(
-        diff(
-            left,
-            right,
-            ignore=ignored,
-            everything=everything,
-            only=only,
-            as_json=as_json,
-            keys=keys,
-        )
-    )
+    return diff(options)
 
 
 @capture_app.command(
     "capture",
-    epilog="Examples:\n\n  sudo barnabas capture --interface lo --port 9092 --out run.pcapng\n\n"
-    "  barnabas capture -i eth0 -p 9092 -p 9093 -o run.pcapng && barnabas decode run.pcapng",
+    epilog=examples(
+        "sudo barnabas capture --interface lo --port 9092 --out run.pcapng",
+        "barnabas capture -i eth0 -p 9092 -p 9093 -o run.pcapng && barnabas decode run.pcapng",
+    ),
 )
 def capture_command(
     interface: Annotated[
@@ -243,128 +174,77 @@ def capture_command(
             help="Only TCP from or to this port; repeatable.",
         ),
     ] = None,
-) -> None:
+) -> int:
     """Capture the packets of a network interface to a file, until Ctrl-C."""
     from barnabas.cli.captures.capture import capture
 
-    raise typer.Exit(capture(interface, frozenset(ports or ()), out))
+    return capture(interface, frozenset(ports or ()), out)
 
 
 @capture_app.command(
     "rehearse",
-    epilog="Examples:\n\n  barnabas rehearse slow.yaml run.pcapng\n\n"
-    "  barnabas rehearse run.pcapng --check",
+    epilog=examples(
+        "barnabas rehearse slow.yaml run.pcapng", "barnabas rehearse run.pcapng --check"
+    ),
 )
-def rehearse_command(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="[SCENARIO] CAPTURE",
-            parser=capture_path,
-            help="Without SCENARIO: the scenario recorded in the capture.",
-        ),
-    ],
-    check: Annotated[
-        bool, typer.Option("--check", help="Compare with the decisions recorded in the capture.")
-    ] = False,
-    tls_keys: TlsKeys = None,
-    as_json: JsonLines = False,
-    faults: OwnFaults = None,
-    schemas: Schemas = None,
-    schema_id_bytes: SchemaIdBytes = 4,
-) -> None:
+@takes(RehearseOptions)
+def rehearse_command(options: RehearseOptions) -> int:
     """Run a scenario over a capture, without a network: show which rule does what to which message."""
-    from barnabas.cli.captures.rehearse import refuse_other_order, rehearse
-    from barnabas.cli.plugins.faults import own_faults
+    from barnabas.cli.captures.rehearse import rehearse
 
-    if len(files) > 2:
-        raise Trouble("rehearse takes a scenario and a capture, or a capture alone; see --help")
-    known = own_faults(faults)
-    scenario = None
-    if len(files) == 2:
-        refuse_other_order(files[0])
-        scenario = read_scenario(files[0], known)
-    keys = read_keys(tls_keys)
-    raise typer.Exit(
-        rehearse(
-            scenario,
-            files[-1],
-            as_json=as_json,
-            check=check,
-            faults=known,
-            keys=keys,
-            values=values_of(schemas, schema_id_bytes, wait=True),
-        )
-    )
+    return rehearse(options)
 
 
 @capture_app.command(
     "check",
-    epilog="Examples:\n\n  barnabas check run.pcapng\n\n"
-    "  barnabas check broker1.pcap.gz broker2.pcap.gz\n\n"
-    "  barnabas check run.pcapng --skip joins --set heartbeats.share=0.5\n\n"
-    "  barnabas check run.pcapng --format sarif > findings.sarif",
+    epilog=examples(
+        "barnabas check run.pcapng",
+        "barnabas check broker1.pcap.gz broker2.pcap.gz",
+        "barnabas check run.pcapng --skip joins --set heartbeats.share=0.5",
+        "barnabas check run.pcapng --format sarif > findings.sarif",
+    ),
 )
-def check_command(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="FILE...",
-            parser=capture_path,
-            help="A capture; several are read as one.",
-            show_default=False,
-        ),
-    ] = None,
-    form: Annotated[
-        Literal["text", "json", "sarif", "junit"],
-        typer.Option("--format", help="Format of the findings."),
-    ] = "text",
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="CHECK", help="Run only this check; repeatable."),
-    ] = None,
-    skip: Annotated[
-        list[str] | None,
-        typer.Option("--skip", metavar="CHECK", help="Skip this check; repeatable."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="CHECK.SETTING=VALUE", help="Set a threshold; repeatable."),
-    ] = None,
-    checks: Annotated[
-        str | None,
-        typer.Option("--checks", metavar="MODULE:TUPLE", help="Add checks of your own."),
-    ] = None,
-    tls_keys: TlsKeys = None,
-    dialect: DialectName = None,
-    list_them: Annotated[
-        bool,
-        typer.Option(
-            "--list",
-            help="List all checks with their versions, dialects and thresholds, and exit.",
-        ),
-    ] = False,
-) -> None:
+@takes(CheckOptions)
+def check_command(options: CheckOptions) -> int:
     """Check a capture for protocol violations and misbehaving clients. Exit code 1: errors or warnings."""
     from barnabas.captures.checks.dialect_checks import checks_of_all, dialect_checks
     from barnabas.cli.captures.check import check, listing
     from barnabas.cli.captures.input import opened, spoken
     from barnabas.cli.plugins.checks import chosen, own_checks
 
-    narrowed = only or (), skip or (), settings or ()
-    known = own_checks(checks)
-    if list_them:
+    narrowed = options.only, options.skip, options.settings
+    known = own_checks(options.checks)
+    if options.list_them:
         own, unusable = checks_of_all()
         listing(chosen(known + own, *narrowed))
         if unusable:
             raise Trouble("; ".join(unusable))
-        return
-    if not files:
+        return FINE
+    if not options.files:
         raise Trouble("check takes a capture, or --list; see --help")
-    capture = opened(*files, keys=read_keys(tls_keys))
-    protocol = spoken(capture, dialect)
+    capture = opened(*options.files, keys=read_keys(options.tls_keys))
+    protocol = spoken(capture, options.dialect)
     if protocol is not None:
         dialect_checks((protocol,))  # its own must be usable
         known += checks_of_all()[0]
     wanted = chosen(known, *narrowed)
-    raise typer.Exit(check(capture, wanted, form=form, dialect=protocol))
+    return check(capture, wanted, form=options.form, dialect=protocol)
+
+
+@capture_app.command(
+    "convert",
+    epilog=examples(
+        "barnabas convert production.pcap.gz run.pcapng   # without its secrets",
+        "barnabas convert run.pcapng slow.pcapng --filter 'latency_ms > 100' --redact",
+        "barnabas convert run.pcapng part.pcapng --since +10s --until +20s --connection 1,4-6",
+        "barnabas convert run.pcapng - --filter \"error != ''\" | jq .response",
+        "barnabas convert run.pcapng again.yaml --filter rules   # what rules did, to be done again",
+        "barnabas convert run.pcapng test_seen.py --filter \"api == 'Produce'\" && pytest test_seen.py",
+    ),
+)
+@takes(ConvertOptions)
+def convert_command(options: ConvertOptions) -> int:
+    """Convert captures to pcapng, JSON Lines, a scenario or a test: all or a slice, never with secrets."""
+    from barnabas.cli.captures.convert import convert
+
+    return convert(options)

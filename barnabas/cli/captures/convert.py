@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +19,14 @@ from barnabas.captures.files import private
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.kafka.wording import size
 from barnabas.captures.tcp.events import Event
-from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.masking import Masking
+from barnabas.cli.captures.convert_options import ConvertOptions
 from barnabas.cli.captures.input import any_bar, bar, only_kafka, opened
-from barnabas.cli.captures.moments import Moment
 from barnabas.cli.captures.remarks import lacking, left_over, remarks
+from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.plural import plural
@@ -49,62 +50,24 @@ LIMIT: Final = 1 << 30
 STANDARD_OUTPUT: Final = Path("-")
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the command line asked for."""
-
-    connections: tuple[range, ...] | None = None
-    since: Moment | None = None
-    until: Moment | None = None
-    only: str | None = None
-    masking: Masking = field(default_factory=Masking)
-    said: str = ""
-    """The options that leave something out, as they were given."""
-
-
-def convert(
-    paths: Sequence[Path],
-    out: Path,
-    wanted: Wanted,
-    *,
-    to: Format | None = None,
-    keys: KeyLog | None = None,
-    output: Output | None = None,
-) -> int:
+def convert(asked: ConvertOptions, output: Output | None = None) -> int:
     """Write what is wanted of captures; returns the exit code. Raises Trouble."""
     output = output or Output()
-    form = to or format_of(out)
+    *paths, out = asked.files
+    form = asked.to or format_of(out)
     if out == STANDARD_OUTPUT and form == "pcapng":
         raise Trouble("standard output (-) takes text only: --to jsonl, scenario or pytest")
-    passes = (
-        None
-        if wanted.only is None
-        else parse_filter(wanted.only, output.context.topics, output.note)
-    )
-    capture = opened(*paths, keys=keys, context=output.context)
+    only = asked.only
+    passes = None if only is None else parse_filter(only, output.context.topics, output.note)
+    capture = opened(*paths, keys=read_keys(asked.tls_keys), context=output.context)
     if form in ("jsonl", "pytest"):
         only_kafka(capture, f"--to {form}")
     for path in capture.reader.paths:
         if out.exists() and out.samefile(path):
             raise Trouble(f"{out} is one of the input files: write to another file")
-    begins = _beginning(capture) if wanted.since or wanted.until else 0
-    since = None if wanted.since is None else wanted.since(begins)
-    until = None if wanted.until is None else wanted.until(begins)
-    selection = Selection(wanted.connections, since, until, passes)
-    if since is not None and until is not None and since >= until:
-        raise Trouble("--since must be before --until")
-    job = _Job(capture, out, selection, wanted, output)
+    job = _Job(capture, out, _selection(asked, capture, passes), asked, output)
     try:
-        data = job.text(form) if form in ("scenario", "pytest") else b""
-        with ExitStack() as at_end:
-            file = _destination(out, at_end)
-            if form == "pcapng":
-                job.packets(file)
-            elif form == "jsonl":
-                job.rows(file)
-            else:
-                file.write(data)
-            file.flush()
+        job.write(form)
     except BrokenPipeError:  # who read it has enough
         raise
     except OSError as problem:
@@ -114,6 +77,16 @@ def convert(
     if job.damage:
         raise Trouble(f"{capture.name} is damaged: {job.damage}; {out} has all before that")
     return FINE
+
+
+def _selection(asked: ConvertOptions, capture: Capture, passes: Filter | None) -> Selection:
+    """Return which exchanges are wanted. Raises Trouble."""
+    begins = _beginning(capture) if asked.since or asked.until else 0
+    since = None if asked.since is None else asked.since.after(begins)
+    until = None if asked.until is None else asked.until.after(begins)
+    if since is not None and until is not None and since >= until:
+        raise Trouble("--since must be before --until")
+    return Selection(asked.connections, since, until, passes)
 
 
 def format_of(out: Path) -> Format:
@@ -171,13 +144,31 @@ class _Job:
     capture: Capture
     out: Path
     selection: Selection
-    wanted: Wanted
+    asked: ConvertOptions
     output: Output
     damage: CaptureError | None = None
     exchanges: int = 0
     of: int = 0
     connections: set[int] = field(default_factory=set)
     lost: Conversations = field(default_factory=Conversations)
+
+    @property
+    def masking(self) -> Masking:
+        """What is left out of messages."""
+        return Masking.of_payload() if self.asked.redact else Masking()
+
+    def write(self, form: Format) -> None:
+        """Write the file. Raises Trouble, OSError."""
+        data = self.text(form) if form in ("scenario", "pytest") else b""
+        with ExitStack() as at_end:
+            file = _destination(self.out, at_end)
+            if form == "pcapng":
+                self.packets(file)
+            elif form == "jsonl":
+                self.rows(file)
+            else:
+                file.write(data)
+            file.flush()
 
     def rows(self, file: BinaryIO) -> None:
         """As JSON Lines, in one reading."""
@@ -188,13 +179,14 @@ class _Job:
     def _wanted(self) -> Iterator[Exchange]:
         """The exchanges that are wanted, without what is to be hidden."""
         self.output.passes = self.selection.exchange
+        masking = self.masking
         for exchange in self.lost.exchanges(self._events("converting")):
             self.capture.context.learn(exchange)
             self.of += 1
             if self.output.look(exchange):
                 self.exchanges += 1
                 self.connections.add(exchange.connection)
-                yield self.wanted.masking.exchange(exchange)
+                yield masking.exchange(exchange)
 
     def _kept(self) -> list[Exchange]:
         """The same, all of them."""
@@ -223,11 +215,11 @@ class _Job:
     def packets(self, file: BinaryIO) -> None:
         """As a capture, in two readings."""
         context = None if self.selection.everything else self.output.context
-        masking, reader = self.wanted.masking, self.capture.reader
+        masking, reader = self.masking, self.capture.reader
         survey = Survey(self.selection, masking, context)
         self.lost = survey.read(self._events("reading"))
         self.exchanges, self.of, self.connections = survey.exchanges, survey.of, survey.wanted
-        repack(reader, survey, self._events("writing"), file, self.wanted.said)
+        repack(reader, survey, self._events("writing"), file, self.asked.slice)
 
     def _events(self, doing: str) -> Iterator[Event]:
         """What can be read of the captures."""

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from barnabas.captures.capture import Capture
 from barnabas.captures.kafka.exchange import with_bodies
 from barnabas.captures.kafka.frames import SeenFrame, frames
-from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.values.value import Values
+from barnabas.cli.captures.decode_options import DecodeOptions
 from barnabas.cli.captures.input import bar, opened, read, spoken
 from barnabas.cli.captures.remarks import left_over, remarks, unread
+from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
-from barnabas.cli.console.options import Bodies, blob_of
+from barnabas.cli.console.options import blob_of
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
+from barnabas.cli.traces.options import endpoint_of
 from barnabas.plural import plural
+from barnabas.specs.dialects import Dialect
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 if TYPE_CHECKING:
@@ -26,81 +28,89 @@ if TYPE_CHECKING:
 LONGEST: Final = 10.0
 """Seconds that a collector is given for the last spans."""
 
+UP_TO_THERE: Final = "; shown up to there"
 
-def decode(
-    paths: Sequence[Path],
-    *,
-    as_json: bool,
-    frames_only: bool,
-    only: str | None = None,
-    quiet: bool | None = None,
-    keys: KeyLog | None = None,
-    dialect: str | None = None,
-    bodies: Bodies | None = None,
-    otlp: str | None = None,
-    values: Values | None = None,
-    output: Output | None = None,
-) -> int:
-    """Print the exchanges of captures (those that meet `only`), or their frames; returns the exit code.
 
-    quiet: whether lines that say nothing are left out; None: on a terminal, where nothing is filtered.
-    values: how keys and values of records are decoded, where JSON is to have them.
-    dialect: its name, if their scenario does not have it. otlp: where spans of them go.
+def decode(asked: DecodeOptions, output: Output | None = None) -> int:
+    """Print the exchanges of captures, or their frames; returns the exit code.
+
     Raises Trouble for a file that can't be read, or a condition that can't be meant.
     """
     output = output or Output()
-    output.blob = blob_of(bodies, as_json=as_json and not frames_only)
-    output.values = values
-    if only is not None:
-        if frames_only:
-            raise Trouble("--filter applies to exchanges: omit --frames")
-        output.passes = parse_filter(only, output.context.topics, output.note)
-    if not (as_json or frames_only):
-        output.fold(quiet)
-    exporter: Exporter | None = None
-    if otlp is not None:
-        from barnabas.cli.traces.exporter import Exporter, InTurn  # takes its time to load
-
-        exporter = Exporter(otlp, output.context, output.note, InTurn)
-        output.traced = exporter.exchange
-    capture = opened(*paths, keys=keys, context=output.context)
-    protocol = spoken(capture, dialect)
-    progress = bar(output, "decoding")
-    upto = "; shown up to there"
-    if frames_only:
+    keys = read_keys(asked.tls_keys)
+    _prepare(asked, output)
+    exporter = None if asked.otlp is None else _exporter(asked.otlp, output)
+    capture = opened(*asked.files, keys=keys, context=output.context)
+    protocol = spoken(capture, asked.dialect)
+    if asked.frames:
         if protocol is not None:
             raise Trouble(f"--frames reads Kafka's headers only: this capture is {protocol.name}")
-        seen = read(capture, frames(capture.events(progress)), output, upto)
-        with output.batches():
-            for frame in seen:
-                if as_json:
-                    output.raw(json_text(frame.row()))
-                else:
-                    output.line(_text(frame))
+        _print_frames(capture, output, as_json=asked.as_json)
     else:
-        found = capture.exchanges(progress, inferred=True, spoken=protocol)
-        show = output.json if as_json else output.exchange
-        exchanges = 0
-        with output.batches():
-            for exchange in read(capture, capture.learn(map(with_bodies, found)), output, upto):
-                exchanges += 1
-                show(exchange)
-        if capture.reader.numbered and not exchanges and not capture.reader.left_out:
-            output.note(f"no exchanges in {capture.name}")
+        _print_exchanges(capture, protocol, output, as_json=asked.as_json)
     dropped = []
     if exporter is not None:
         exporter.close(LONGEST)
         dropped = exporter.remarks()
-    for remark in (*remarks(capture, protocol), *left_over(capture.conversations)):
-        output.note(remark)
-    if output.hidden:
-        output.note(f"{plural(output.hidden, 'exchange')} not shown: --filter")
-    if output.folded is not None and output.folded.said:
-        output.note(output.folded.said)
-    frames_unread = capture.undecoded + output.undecoded
-    for remark in (*unread(frames_unread, output.too_large, protocol), *dropped):
+    for remark in (*_remarks(capture, protocol, output), *dropped):
         output.note(remark)
     return COULD_NOT_RUN if dropped else FINE
+
+
+def _prepare(asked: DecodeOptions, output: Output) -> None:
+    """Have the output print what is asked for. Raises Trouble."""
+    output.blob = blob_of(asked.bodies)
+    if asked.values.shown:
+        output.values = asked.values.read()
+    if asked.only is not None:
+        output.passes = parse_filter(asked.only, output.context.topics, output.note)
+    if not (asked.as_json or asked.frames):
+        output.fold(asked.quiet_fetches)
+
+
+def _exporter(url: str, output: Output) -> Exporter:
+    """Send a span of each exchange that the output shows. Raises Trouble."""
+    endpoint = endpoint_of(url)
+    from barnabas.cli.traces.exporter import Exporter, InTurn  # takes its time to load
+
+    exporter = Exporter(endpoint, output.context, output.note, InTurn)
+    output.traced = exporter.exchange
+    return exporter
+
+
+def _print_frames(capture: Capture, output: Output, *, as_json: bool) -> None:
+    seen = frames(capture.events(bar(output, "decoding")))
+    with output.batches():
+        for frame in read(capture, seen, output, UP_TO_THERE):
+            if as_json:
+                output.raw(json_text(frame.row()))
+            else:
+                output.line(_text(frame))
+
+
+def _print_exchanges(
+    capture: Capture, protocol: Dialect | None, output: Output, *, as_json: bool
+) -> None:
+    found = capture.exchanges(bar(output, "decoding"), inferred=True, spoken=protocol)
+    show = output.json if as_json else output.exchange
+    exchanges = 0
+    with output.batches():
+        for exchange in read(capture, capture.learn(map(with_bodies, found)), output, UP_TO_THERE):
+            exchanges += 1
+            show(exchange)
+    if capture.reader.numbered and not exchanges and not capture.reader.left_out:
+        output.note(f"no exchanges in {capture.name}")
+
+
+def _remarks(capture: Capture, protocol: Dialect | None, output: Output) -> Iterator[str]:
+    """What was not shown, and why."""
+    yield from remarks(capture, protocol)
+    yield from left_over(capture.conversations)
+    if output.hidden:
+        yield f"{plural(output.hidden, 'exchange')} not shown: --filter"
+    if output.folded is not None and output.folded.said:
+        yield output.folded.said
+    yield from unread(capture.undecoded + output.undecoded, output.too_large, protocol)
 
 
 def _text(frame: SeenFrame) -> str:

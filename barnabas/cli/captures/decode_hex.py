@@ -8,7 +8,6 @@ import re
 import sys
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from rich.text import Text
 
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.wording import printable
+from barnabas.cli.captures.decode_options import DecodeOptions
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.specs.show import known
@@ -25,7 +25,7 @@ from barnabas.specs.dialect_frames import decode_frame as decode_dialect
 from barnabas.specs.dialects import dialect
 from barnabas.specs.embedded import Around, reveal
 from barnabas.specs.error_codes import error_name
-from barnabas.specs.frames import Direction, Short, frame_body, request_head
+from barnabas.specs.frames import Short, frame_body, request_head
 from barnabas.specs.headers import header_codec
 from barnabas.specs.jsonform import to_json, uuid_text
 from barnabas.trouble import FINDINGS, FINE, Trouble
@@ -43,22 +43,9 @@ LAST_MOMENT: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, after which there is no date to show."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the command line asked for. `api` and `version`: what a response answers."""
-
-    text: str
-    direction: Direction
-    api: str | None = None
-    version: int | None = None
-    release: str | None = None
-    dialect: str | None = None
-    as_json: bool = False
-
-
-def decode_hex(asked: Asked) -> int:
+def decode_hex(asked: DecodeOptions) -> int:
     """Decode a frame given in hex (`-`: from stdin); returns the exit code."""
-    data = from_hex(sys.stdin.read() if asked.text == "-" else asked.text)
+    data = from_hex(sys.stdin.read() if asked.hex.text == "-" else asked.hex.text)
     try:
         name, version, header, body, oddities = (
             _of_dialect(asked, data) if asked.dialect else _of_kafka(asked, data)
@@ -69,12 +56,13 @@ def decode_hex(asked: Asked) -> int:
         raise Trouble(str(problem)) from None
     hidden = {}
     if asked.dialect is None:
-        hidden = reveal(api(name).key, asked.direction, body, Around(release=asked.release))
+        around = Around(release=asked.hex.release)
+        hidden = reveal(api(name).key, asked.hex.direction, body, around)
     if asked.as_json:
         found = {
             "api": name,
             "version": version,
-            "direction": asked.direction,
+            "direction": asked.hex.direction,
             "header": to_json(header),
             "body": to_json(body),
             "inside": to_json(hidden),
@@ -83,7 +71,7 @@ def decode_hex(asked: Asked) -> int:
         print(json_text(found))
         return FINE
     out = Terminal()
-    out.print(Text(f"{name} v{version} {asked.direction}", "bold"))
+    out.print(Text(f"{name} v{version} {asked.hex.direction}", "bold"))
     shown = (("header", header), ("body", body), ("inside", hidden))
     for part, value in shown if hidden else shown[:2]:
         for line in _lines(part, value, 0):
@@ -98,23 +86,25 @@ def decode_hex(asked: Asked) -> int:
 Decoded = tuple[str, int, dict[str, Any], dict[str, Any], list[Oddity]]
 
 
-def _of_kafka(asked: Asked, data: bytes) -> Decoded:
+def _of_kafka(asked: DecodeOptions, data: bytes) -> Decoded:
     key = version = None
-    if asked.direction == "request":
+    if asked.hex.direction == "request":
         _check_head(data)
     else:
-        if asked.api is None or asked.version is None:
+        if asked.hex.api is None or asked.hex.api_version is None:
             raise Trouble(
                 "a response does not name its API and version: give --api and --api-version"
             )
-        key = known(asked.api, None, asked.release).key
-        version = body_version(key, asked.version, "response", data[_CORRELATION_ID:])
-        known(asked.api, version, asked.release)
-    frame = decode_frame(data, asked.direction, key=key, version=version, release=asked.release)
+        key = known(asked.hex.api, None, asked.hex.release).key
+        version = body_version(key, asked.hex.api_version, "response", data[_CORRELATION_ID:])
+        known(asked.hex.api, version, asked.hex.release)
+    frame = decode_frame(
+        data, asked.hex.direction, key=key, version=version, release=asked.hex.release
+    )
     found = api(frame.key)
     body = frame_body(data, frame)
-    codec = found.message(asked.direction).codec(frame.version, asked.release)
-    header = header_codec(asked.direction, frame.key, frame.version)
+    codec = found.message(asked.hex.direction).codec(frame.version, asked.hex.release)
+    header = header_codec(asked.hex.direction, frame.key, frame.version)
     oddities = [
         oddity._replace(path=f"header.{oddity.path}")
         for oddity in header.inspect(data[: len(data) - len(body)])[1]
@@ -134,12 +124,12 @@ def _check_head(data: bytes) -> None:
         raise Malformed("header", 0, str(problem)) from None
 
 
-def _of_dialect(asked: Asked, data: bytes) -> Decoded:
-    if asked.direction == "response" and asked.api is None:
+def _of_dialect(asked: DecodeOptions, data: bytes) -> Decoded:
+    if asked.hex.direction == "response" and asked.hex.api is None:
         raise Trouble("a response does not name its API: give --api")
     assert asked.dialect is not None  # noqa: S101
     spoken = dialect(asked.dialect)
-    frame = decode_dialect(spoken, data, asked.direction, api=asked.api)
+    frame = decode_dialect(spoken, data, asked.hex.direction, api=asked.hex.api)
     return frame.api, spoken.api(frame.api).version, frame.header, frame.body, []
 
 

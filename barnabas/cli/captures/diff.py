@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from barnabas.captures.capture import Capture
 from barnabas.captures.diff.bodies import OF_THE_RUN
 from barnabas.captures.diff.comparison import Compared, TooLarge, compare
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import Filter
-from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
 from barnabas.cli.captures.input import bar, opened, read, spoken
+from barnabas.cli.captures.options import DiffOptions
+from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
@@ -21,26 +21,13 @@ from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 
-def diff(
-    left: Path,
-    right: Path,
-    *,
-    ignore: tuple[str, ...] = (),
-    everything: bool = False,
-    only: str | None = None,
-    as_json: bool = False,
-    keys: KeyLog | None = None,
-    output: Output | None = None,
-) -> int:
-    """Print what differs; returns the exit code, FINDINGS if anything does. Raises Trouble.
-
-    ignore: fields to leave out beside those that are others in each run; everything: leave out only
-    them. only: a condition on exchanges of both.
-    """
+def diff(asked: DiffOptions, output: Output | None = None) -> int:
+    """Print what differs; returns the exit code, FINDINGS if anything does. Raises Trouble."""
     output = output or Output()
-    fields = ignore if everything else (*OF_THE_RUN, *ignore)
+    left, right, keys = asked.left, asked.right, read_keys(asked.tls_keys)
+    fields = (*(() if asked.everything else OF_THE_RUN), *asked.ignore)
     one, other = opened(left, keys=keys), opened(right, keys=keys)
-    passes = None if only is None else parse_filter(only, {}, output.note)
+    passes = None if asked.only is None else parse_filter(asked.only, {}, output.note)
     left_side, right_side = (_exchanges(side, passes, output) for side in (one, other))
     contexts = one.context, other.context
     same = different = missing = more = 0
@@ -51,7 +38,7 @@ def diff(
             more += found.left is None
             different += not found.same and None not in (found.left, found.right)
             if not found.same:
-                output.raw(json_text(_row(found))) if as_json else _print(output, found)
+                output.raw(json_text(_row(found))) if asked.as_json else _print(output, found)
     except TooLarge as problem:
         raise Trouble(f"{problem} (--filter)", COULD_NOT_RUN) from None
     output.note(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.text import Text
@@ -12,8 +13,10 @@ from barnabas.captures.search import Found, search
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.values.value import Values
 from barnabas.cli.captures.input import apart, bar, opened, read, spoken
+from barnabas.cli.captures.options import GrepOptions
+from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
-from barnabas.cli.console.options import Bodies, blob_of
+from barnabas.cli.console.options import blob_of
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import line, shown
 from barnabas.cli.console.terminal import lines
@@ -27,69 +30,60 @@ AROUND = 60
 """Characters of a text that a person is shown."""
 
 
-def grep(
-    text: str,
-    paths: list[Path],
-    *,
-    any_case: bool = False,
-    fixed: bool = False,
-    as_json: bool = False,
-    keys: KeyLog | None = None,
-    bodies: Bodies | None = None,
-    values: Values | None = None,
-    output: Output | None = None,
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is looked for, and how it is read and shown."""
+
+    pattern: re.Pattern[str]
+    keys: KeyLog | None
+    values: Values
+    as_json: bool
+    several: bool
+    """Whether there are several captures, so that each line names its own."""
+
+
+def grep(asked: GrepOptions, output: Output | None = None) -> int:
     """Print them, with the places; returns FINE if there are any, else FINDINGS, as grep does.
 
     Raises Trouble for a pattern that is none, or a file that can't be read.
     """
     output = output or Output()
-    output.blob = blob_of(bodies, as_json=as_json)
+    output.blob = blob_of(asked.bodies)
+    keys, values = read_keys(asked.tls_keys), asked.schemas.read()
+    text = re.escape(asked.pattern) if asked.fixed else asked.pattern
     try:
-        pattern = re.compile(re.escape(text) if fixed else text, re.IGNORECASE if any_case else 0)
+        pattern = re.compile(text, re.IGNORECASE if asked.any_case else 0)
     except re.error as problem:
         raise Trouble(
             f"{text!r} is not a regular expression: {problem}; -F searches for plain text"
         ) from None
-    count = 0
-    captures = apart(paths)
-    for files in captures:
-        count += _one(
-            files, pattern, as_json, keys, values or Values(), output, several=len(captures) > 1
-        )
+    captures = apart(asked.files)
+    wanted = Search(pattern, keys, values, asked.as_json, several=len(captures) > 1)
+    count = sum(_one(files, wanted, output) for files in captures)
     return FINE if count else FINDINGS
 
 
-def _one(
-    files: list[Path],
-    pattern: re.Pattern[str],
-    as_json: bool,
-    keys: KeyLog | None,
-    values: Values,
-    output: Output,
-    *,
-    several: bool,
-) -> int:
-    capture = opened(*files, keys=keys, context=output.context)
+def _one(files: list[Path], wanted: Search, output: Output) -> int:
+    capture = opened(*files, keys=wanted.keys, context=output.context)
     path = capture.name
     count = 0
     protocol = spoken(capture, None)
     found = capture.learn(capture.exchanges(bar(output, "searching"), spoken=protocol))
     for exchange in read(capture, found, output):
-        places = list(search(exchange, output.context, pattern, values))
+        places = list(search(exchange, output.context, wanted.pattern, wanted.values))
         if not places:
             continue
         count += 1
-        if as_json:
+        if wanted.as_json:
             row = {"file": path, "found": {place.path: place.text for place in places}}
             output.raw(json_text(row | exchange.row(blob=output.blob)))
             continue
-        head = lines(f"{path}: ") if several else ""
+        head = lines(f"{path}: ") if wanted.several else ""
         width = output.out.width - len(head) if output.out.is_terminal else None
         said = line(shown(exchange, output.context), width, output.columns)
         output.segments([("", head), *said])
         for place in places[:PLACES]:
-            output.out.print(_shown(place, pattern))
+            output.out.print(_shown(place, wanted.pattern))
         if len(places) > PLACES:
             output.out.print(f"    and in {plural(len(places) - PLACES, 'more place')}")
     return count

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Final
 
-from barnabas.proxy.matching.units import parse_duration
-from barnabas.trouble import Trouble
 
-Moment = Callable[[int], int]
-"""From the beginning of a capture to the time that is meant, both in ns since the epoch."""
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A time as it was written, which may depend on when a capture begins."""
+
+    text: str
+    after: Callable[[int], int]
+    """From the beginning of a capture to the time that is meant, both in ns since the epoch."""
+
 
 FORMS: Final = "2026-11-21T14:05:05.5Z, 14:05:05.5, 1795269905.5 or +10s"
 
@@ -20,20 +25,21 @@ _EPOCH: Final = re.compile(r"\d{9,11}")
 _DAY_NS: Final = 86_400 * 10**9
 
 
-def parse_moment(text: str, option: str) -> Moment:
-    """A time in ISO 8601 or in seconds since the epoch, without a zone: in UTC, as all times are shown.
+def parse_moment(text: str) -> Moment:
+    """Parse a time in ISO 8601 or in seconds since the epoch, without a zone: in UTC, as all times are shown.
     A time of day alone is that of the capture's first day; `+10s` is behind its beginning.
 
-    Raises Trouble, naming the option.
-
-    >>> parse_moment("1970-01-01T01:00:00.5+01:00", "--since")(0), parse_moment("+1ms", "--since")(7)
+    >>> parse_moment("1970-01-01T01:00:00.5+01:00").after(0), parse_moment("+1ms").after(7)
     (500000000, 1000007)
     """
+    return Moment(text, _after(text))
+
+
+def _after(text: str) -> Callable[[int], int]:
     if text.startswith("+"):
-        try:
-            offset = parse_duration(text[1:])
-        except ValueError as problem:
-            raise Trouble(f"{option}: {problem}") from None
+        from barnabas.proxy.matching.units import parse_duration
+
+        offset = parse_duration(text[1:])
         return lambda begins: begins + offset
     # datetime has microseconds, captures nanoseconds
     parts = _FRACTION.findall(text)
@@ -53,7 +59,7 @@ def parse_moment(text: str, option: str) -> Moment:
             return lambda begins: begins - begins % _DAY_NS + of_day
         found = datetime.fromisoformat(whole)
     except ValueError:
-        raise Trouble(f"{option}: {text!r} is not a time such as {FORMS}") from None
+        raise ValueError(f"{text!r} is not a time such as {FORMS}") from None
     if found.tzinfo is None:
         found = found.replace(tzinfo=UTC)
     since = found - datetime(1970, 1, 1, tzinfo=UTC)

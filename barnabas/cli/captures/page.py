@@ -8,7 +8,6 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from barnabas.captures.capture import Capture, open_capture
@@ -16,14 +15,16 @@ from barnabas.captures.files.growth import Growth
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.values.value import Values
 from barnabas.cli.captures.input import opened, spoken
+from barnabas.cli.captures.options import OpenOptions
 from barnabas.cli.captures.remarks import lacking, left_over, remarks
+from barnabas.cli.captures.tls_keys import read_keys
+from barnabas.cli.console.extras import needs
 from barnabas.cli.console.output import Output
-from barnabas.endings import endings
+from barnabas.cli.console.until_signal import until_signal
 from barnabas.loop import run
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import FINE, Trouble
 
 if TYPE_CHECKING:
     from barnabas.proxy.control.history import History
@@ -35,59 +36,44 @@ BATCH: Final = 256
 """Exchanges that are handed over together."""
 
 
-def open_page(
-    files: list[Path],
-    port: int,
-    browser: bool,
-    keep: int,
-    keys: KeyLog | None = None,
-    values: Values | None = None,
-) -> int:
-    """Show the page until a signal asks it to end. values: how those of records are read. Raises Trouble if
-    it can't start."""
+def open_page(asked: OpenOptions) -> int:
+    """Show the page until a signal asks it to end. Raises Trouble if it can't start."""
+    values, keys = asked.schemas.read(), read_keys(asked.tls_keys)
     reading = Reading()
-    capture = opened(*files, keys=keys, growth=Growth(reading.pause))
+    capture = opened(*asked.files, keys=keys, growth=Growth(reading.pause))
     try:
-        again = partial(open_capture, *files, keys=keys)
-        return run(_main(capture, again, reading, port, browser, keep, values, Output()))
+        again = partial(open_capture, *asked.files, keys=keys)
+        return run(_main(asked, capture, again, reading, values))
     finally:
         reading.stopped.set()
 
 
 async def _main(
+    asked: OpenOptions,
     capture: Capture,
     again: Callable[[], Capture],
     reading: Reading,
-    port: int,
-    browser: bool,
-    keep: int,
-    values: Values | None,
-    output: Output,
+    values: Values,
 ) -> int:
-    try:
+    with needs("the page", "control"):
         from barnabas.page.api import Shown, application, is_file
         from barnabas.page.forms import of_capture
         from barnabas.page.recorded import Recorded
         from barnabas.proxy.control.guard import new_token
         from barnabas.proxy.control.history import History
         from barnabas.proxy.control.serving import serve
-    except ImportError as problem:
-        line = f"the page needs the package {problem.name}: pip install 'barnabas[control]'"
-        raise Trouble(line, COULD_NOT_RUN) from None
+    output, keep = Output(), asked.keep
     history = History(most=keep, bytes_=BYTES, context=capture.context, learn=capture.learn_from)
     dialect, token = spoken(capture, None), new_token()
-    stop = asyncio.Event()
-    for number in endings():
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop = until_signal()
     source = {"kind": "capture", "name": capture.name, "keeps": keep}
     topics, origin = capture.context.topics, of_capture(capture, again)
     text = capture.reader.meta.get("scenario")
-    values = values or Values()
     rules = Recorded(history, topics, text, values).routes
     shown = Shown(history, topics, source, lambda: reading.said, origin, values)
     app = application(shown, rules)
     try:
-        serving = await serve(app, ("127.0.0.1", port), token, is_file)
+        serving = await serve(app, ("127.0.0.1", asked.port), token, is_file)
     except OSError as problem:
         why = os.strerror(problem.errno) if problem.errno else str(problem)
         raise Trouble(f"can't listen: {why}; choose another --port") from None
@@ -100,7 +86,7 @@ async def _main(
     reading.start(capture.exchanges(inferred=True, spoken=dialect), history, lacks)
     address = f"http://{endpoint_text(serving.address)}/#token={token}"
     output.ready(address)
-    if browser and output.err.is_terminal:
+    if not asked.no_browser and output.err.is_terminal:
         await asyncio.to_thread(webbrowser.open, address)
     await stop.wait()
     await serving.stop()

@@ -11,13 +11,15 @@ from barnabas.captures.capture import Unreadable, open_capture
 from barnabas.captures.kafka.columns import iso
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event, Note
-from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.values.value import Values
 from barnabas.cli.captures.input import bar, opened, read
+from barnabas.cli.captures.options import RehearseOptions
+from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.cli.plugins.faults import own_faults
+from barnabas.cli.scenarios.reading import read_scenario
 from barnabas.plural import plural
-from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.faults import Fault
 from barnabas.proxy.rehearsal import Rehearsal, Rehearsed, Reload
 from barnabas.proxy.rules.outcome import outcome
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
@@ -27,24 +29,17 @@ NONE: Final = "version: 1\nrules: []\n"
 _UP_TO_THERE: Final = "; rehearsed up to there"
 
 
-def rehearse(
-    scenario: Scenario | None,
-    path: Path,
-    *,
-    as_json: bool = False,
-    check: bool = False,
-    faults: tuple[Fault, ...] = FAULTS,
-    keys: KeyLog | None = None,
-    values: Values | None = None,
-    output: Output | None = None,
-) -> int:
-    """Print what the rules decide; None: the capture's own scenario, with its reloads.
+def rehearse(asked: RehearseOptions, output: Output | None = None) -> int:
+    """Print what the rules of a scenario, or of the capture's own, decide.
 
-    With `check` the decisions are compared with those that the capture recorded: only differences
+    With `--check` the decisions are compared with those that the capture recorded: only differences
     are printed, and they are findings, unless a rule had part in it that depends on other
     connections. Returns the exit code. Raises Trouble.
     """
     output = output or Output()
+    faults, check = own_faults(asked.faults), asked.check
+    path, scenario = asked.files[-1], _given(asked, faults)
+    keys, values = read_keys(asked.tls_keys), asked.schemas.read()
     capture = opened(path, keys=keys, context=output.context)
     reader = capture.reader
     own = scenario is None
@@ -60,7 +55,7 @@ def rehearse(
         different += differs
         allowed += differs and bool(found.depends)
         if differs if check else found.decision[0]:
-            if as_json:
+            if asked.as_json:
                 output.raw(json_text(found.row()))
             else:
                 output.line(_text(found, check))
@@ -75,7 +70,15 @@ def rehearse(
     return FINDINGS if check and different > allowed else FINE
 
 
-def refuse_other_order(first: Path) -> None:
+def _given(asked: RehearseOptions, faults: tuple[Fault, ...]) -> Scenario | None:
+    """Return the scenario of the command line; None: the capture's own is meant. Raises Trouble."""
+    if len(asked.files) == 1:
+        return None
+    _refuse_other_order(asked.files[0])
+    return read_scenario(asked.files[0], faults)
+
+
+def _refuse_other_order(first: Path) -> None:
     """Raises Trouble if the file that is to be the scenario is a capture."""
     with contextlib.suppress(Unreadable):
         open_capture(first)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import bar, only_kafka, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.endings import endings
+from barnabas.cli.console.until_signal import until_signal
 from barnabas.loop import run
 from barnabas.peers.recorded.broker import RecordedBroker
 from barnabas.plural import plural
@@ -58,10 +57,7 @@ def _exchanges(path: Path, keys: KeyLog | None, output: Output) -> list[Exchange
 
 
 async def _main(broker: RecordedBroker, listen: tuple[str, int], output: Output) -> int:
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    for number in endings():
-        loop.add_signal_handler(number, stop.set)
+    stop = until_signal()
     try:
         await broker.start(listen)
     except OSError as problem:

@@ -2,136 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 from rich.table import Table
 from rich.text import Text
 
+from barnabas.captures.capture import Capture
 from barnabas.captures.kafka.columns import iso
-from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import printable, ranges, size
 from barnabas.captures.summary.rebalances import Rebalances
 from barnabas.captures.summary.summary import KINDS, Row, Summary
 from barnabas.captures.summary.transactions import Transactions
-from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import bar, opened, read, spoken
+from barnabas.cli.captures.options import GROUP, TRANSACTION, SummaryOptions
 from barnabas.cli.captures.remarks import left_over, remarks
 from barnabas.cli.captures.summary_groups import groups_lines, groups_table
 from barnabas.cli.captures.summary_transactions import transactions_table
+from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.show import ms
-from barnabas.nearest import choices
 from barnabas.plural import plural
-from barnabas.trouble import FINE, Trouble
+from barnabas.trouble import FINE
 
 NARROW = 110
 """On a terminal with fewer cells than these, errors stand below what they are of."""
 
-GROUP = "group"
-"""What rows may be by beside `barnabas.captures.summary.summary.KINDS`: a row is a generation then."""
 
-TRANSACTION = "transaction"
-"""The same: a row is a transaction then. Only if it is asked for."""
-
-MOST = 20
-"""Rows of a kind that a person is shown, unless told otherwise."""
-
-
-def summary(
-    paths: Sequence[Path],
-    by: tuple[str, ...],
-    *,
-    only: str | None = None,
-    most: int = MOST,
-    as_json: bool = False,
-    keys: KeyLog | None = None,
-    dialect: str | None = None,
-    output: Output | None = None,
-) -> int:
-    """Print the tables; returns the exit code. Raises Trouble.
-
-    by: names of `barnabas.captures.summary.summary.KINDS`, GROUP or TRANSACTION, all but that one if empty.
-    only: a condition on exchanges. most: rows of each table; JSON has all. dialect: its name, if the
-    scenario does not say it.
-    """
-    kinds = (*KINDS, GROUP, TRANSACTION)
-    for name in by:
-        if name not in kinds:
-            raise Trouble(f"--by {name}: that is unknown{choices(name, kinds)}")
+def summary(asked: SummaryOptions, output: Output | None = None) -> int:
+    """Print the tables; returns the exit code. Raises Trouble."""
     output = output or Output()
-    passes = None if only is None else parse_filter(only, output.context.topics, output.note)
-    overview = Summary(by or KINDS)
-    rebalances = Rebalances() if GROUP in (by or (GROUP,)) else None
-    transactions = Transactions(output.context) if TRANSACTION in by else None
-    capture = opened(*paths, keys=keys, context=output.context)
-    protocol = spoken(capture, dialect)
+    context = output.context
+    only = asked.only
+    passes = None if only is None else parse_filter(only, context.topics, output.note)
+    capture = opened(*asked.files, keys=read_keys(asked.tls_keys), context=context)
+    protocol = spoken(capture, asked.dialect)
+    parts = [*_parts(asked.by, capture)]
     progress = bar(output, "reading")
     found = capture.learn(capture.exchanges(progress, inferred=True, spoken=protocol))
     for exchange in read(capture, found, output):
         if passes is None or passes(exchange):
-            overview.note(exchange, output.context)
-            if rebalances is not None:
-                rebalances.note(exchange)
-            if transactions is not None:
-                transactions.add(exchange)
-    generations = None if rebalances is None else rebalances.finish()
-    if as_json:
-        document = _document(overview, capture.conversations)
-        if generations is not None:
-            document[GROUP] = generations
-        if transactions is not None:
-            document[TRANSACTION] = transactions.rows()
+            for part in parts:
+                part.add(exchange)
+    if asked.as_json:
+        document: dict[str, object] = {}
+        for part in parts:
+            document |= part.document()
         output.raw(json_text(document))
         return FINE
-    said = plural(overview.count, "exchange")
-    if overview.count:
-        said += f", {iso(overview.first)} to {iso(overview.last)}"
-    output.out.print(said)
-    for name in overview.tables:
-        rows = overview.rows(name)
-        if rows:
-            output.out.print()
-            output.out.show_table(_table(name, rows[:most], output.out.width))
-        _more(output, len(rows), most)
-    if rebalances is not None and generations:
-        output.out.print()
-        if output.out.width < NARROW:
-            for line in groups_lines(generations[:most]):
-                output.out.print(printable(line))
-        else:
-            output.out.show_table(groups_table(generations[:most]))
-        _more(output, rebalances.count, most)
-    if transactions is not None and (found_rows := transactions.rows()):
-        output.out.print()
-        output.out.show_table(transactions_table(found_rows[:most]))
-        _more(output, len(found_rows), most)
-        if transactions.forgotten:
-            output.note(f"{plural(transactions.forgotten, 'transaction')} not kept: too many")
+    for part in parts:
+        part.print(output, asked.most)
     for remark in (*remarks(capture, protocol), *left_over(capture.conversations)):
         output.note(remark)
     return FINE
 
 
+class Part(Protocol):
+    """A table or several of a summary."""
+
+    def add(self, exchange: Exchange) -> None:
+        """Count an exchange."""
+
+    def document(self) -> Mapping[str, object]:
+        """Return all rows, as JSON has them."""
+
+    def print(self, output: Output, most: int) -> None:
+        """Print the first rows of each table."""
+
+
+def _parts(by: Sequence[str], capture: Capture) -> Iterator[Part]:
+    yield _Tables(by or KINDS, capture)
+    if GROUP in (by or (GROUP,)):
+        yield _Groups()
+    if TRANSACTION in by:
+        yield _Transactions(capture.context)
+
+
+class _Tables:
+    """A table of each kind, and how much there is in all."""
+
+    def __init__(self, by: Sequence[str], capture: Capture) -> None:
+        self._overview = Summary(by)
+        self._capture = capture
+
+    def add(self, exchange: Exchange) -> None:
+        self._overview.note(exchange, self._capture.context)
+
+    def document(self) -> Mapping[str, object]:
+        overview = self._overview
+        return {
+            "exchanges": overview.count,
+            "from": iso(overview.first) if overview.count else None,
+            "to": iso(overview.last) if overview.count else None,
+            "skipped_bytes": self._capture.conversations.skipped,
+            **{
+                name: {label: row.document() for label, row in overview.rows(name)}
+                for name in overview.tables
+            },
+        }
+
+    def print(self, output: Output, most: int) -> None:
+        overview = self._overview
+        said = plural(overview.count, "exchange")
+        if overview.count:
+            said += f", {iso(overview.first)} to {iso(overview.last)}"
+        output.out.print(said)
+        for name in overview.tables:
+            rows = overview.rows(name)
+            if rows:
+                output.out.print()
+                output.out.show_table(_table(name, rows[:most], output.out.width))
+            _more(output, len(rows), most)
+
+
+class _Groups:
+    """The generations of groups."""
+
+    def __init__(self) -> None:
+        self._rebalances = Rebalances()
+
+    def add(self, exchange: Exchange) -> None:
+        self._rebalances.note(exchange)
+
+    def document(self) -> Mapping[str, object]:
+        return {GROUP: self._rebalances.finish()}
+
+    def print(self, output: Output, most: int) -> None:
+        rows = self._rebalances.finish()
+        if not rows:
+            return
+        output.out.print()
+        if output.out.width < NARROW:
+            for line in groups_lines(rows[:most]):
+                output.out.print(printable(line))
+        else:
+            output.out.show_table(groups_table(rows[:most]))
+        _more(output, self._rebalances.count, most)
+
+
+class _Transactions:
+    """The transactions of producers."""
+
+    def __init__(self, context: Context) -> None:
+        self._transactions = Transactions(context)
+
+    def add(self, exchange: Exchange) -> None:
+        self._transactions.add(exchange)
+
+    def document(self) -> Mapping[str, object]:
+        return {TRANSACTION: self._transactions.rows()}
+
+    def print(self, output: Output, most: int) -> None:
+        rows = self._transactions.rows()
+        if not rows:
+            return
+        output.out.print()
+        output.out.show_table(transactions_table(rows[:most]))
+        _more(output, len(rows), most)
+        if self._transactions.forgotten:
+            output.note(f"{plural(self._transactions.forgotten, 'transaction')} not kept: too many")
+
+
 def _more(output: Output, count: int, most: int) -> None:
-    """How many rows a table leaves out."""
+    """Print how many rows a table leaves out."""
     if count > most:
         output.out.print(f"... and {count - most} more: --most {count}")
-
-
-def _document(overview: Summary, conversations: Conversations) -> dict[str, object]:
-    return {
-        "exchanges": overview.count,
-        "from": iso(overview.first) if overview.count else None,
-        "to": iso(overview.last) if overview.count else None,
-        "skipped_bytes": conversations.skipped,
-        **{
-            name: {label: row.document() for label, row in overview.rows(name)}
-            for name in overview.tables
-        },
-    }
 
 
 def _table(by: str, rows: list[tuple[str, Row]], width: int) -> Table:

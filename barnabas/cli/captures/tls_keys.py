@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from barnabas.trouble import COULD_NOT_RUN, Trouble
+from barnabas.cli.console.extras import needs
+from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
     from barnabas.captures.tls.keylog import KeyLog
@@ -19,13 +20,8 @@ def read_keys(path: Path | None) -> KeyLog | None:
         return None
     from barnabas.captures.tls.keylog import KeyLog
 
-    try:
+    with needs("--tls-keys", "capture"):
         import barnabas.captures.tls.protection  # noqa: F401
-    except ImportError as problem:
-        raise Trouble(
-            f"--tls-keys needs the package {problem.name}: pip install 'barnabas[capture]'",
-            COULD_NOT_RUN,
-        ) from None
     try:
         with path.open("rb") as file:
             text = file.read(_LIMIT + 1)

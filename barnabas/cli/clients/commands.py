@@ -1,16 +1,17 @@
-"""`barnabas clients`: its commands and their options."""
+"""`barnabas clients`: its commands; their options are in `options.py`."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from barnabas.cli.clients.options import DoOptions, Format, Name, Out, RerunOptions, RunOptions
 from barnabas.cli.console.help import examples
-from barnabas.cli.console.options import Conf, JsonLines, Master, chosen_master, spark_settings
-from barnabas.trouble import Trouble
+from barnabas.cli.console.options import JsonLines
+from barnabas.cli.console.parameters import takes
+from barnabas.trouble import FINE, Trouble
 
 clients_app = typer.Typer(
     no_args_is_help=True,
@@ -21,29 +22,6 @@ clients_app = typer.Typer(
         "barnabas clients report --out table",
     ),
 )
-
-Out = Annotated[
-    Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the table and its evidence.")
-]
-Commands = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--command", metavar="NAME=LINE", help="A program of yours as a client; repeatable."
-    ),
-]
-Name = Annotated[
-    str, typer.Argument(metavar="CELL", help="CLIENT/WORKLOAD/SCENARIO, as `report` has them.")
-]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Cells at once.")]
-
-
-class Format(StrEnum):
-    """What a report is written in."""
-
-    markdown = "markdown"
-    public = "public"
-    json = "json"
-    html = "html"
 
 
 @clients_app.command(
@@ -56,78 +34,16 @@ class Format(StrEnum):
         "same --out.",
     ),
 )
-def clients_run(
-    clients: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--client",
-            metavar="NAME@VERSION",
-            help="A client library, in a release or that of `list`; repeatable.",
-        ),
-    ] = None,
-    commands: Commands = None,
-    workloads: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--workload", metavar="NAME", help="What a client does (`list`), or all; repeatable."
-        ),
-    ] = None,
-    scenarios: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--scenario", "-s", metavar="NAME", help="A fault, by name or file; repeatable."
-        ),
-    ] = None,
-    broker: Annotated[
-        str,
-        typer.Option(
-            metavar="BROKER", help="embedded, apache:VERSION, or HOST:PORT of a cluster of yours."
-        ),
-    ] = "apache:4.3.1",
-    trials: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Runs of each cell, with other seeds [3]."),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="One run of each cell, under a few scenarios: minutes.")
-    ] = False,
-    cuts: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="N", help="Cut the connection at N exchanges, too, each in turn."
-        ),
-    ] = 0,
-    jobs: Jobs = 8,
-    spark: Annotated[
-        bool, typer.Option("--spark", help="Run on Spark: each worker has brokers of its own.")
-    ] = False,
-    master: Master = None,
-    conf: Conf = None,
-    out: Out = Path("clients"),
-    as_json: JsonLines = False,
-) -> None:
+@takes(RunOptions)
+def clients_run(options: RunOptions) -> int:
     """Run workloads of clients under scenarios, and judge each.
 
     Without options: all scenarios, the newest release that is known of each library, and the workloads
     produce, read-process-write and group.
     """
-    from barnabas.cli.clients.running import QUICK, Wanted, run
+    from barnabas.cli.clients.running import run
 
-    if quick and scenarios:
-        raise Trouble("--quick chooses the scenarios: leave out --scenario, or --quick")
-    chosen = scenarios or [Path(name) for name in QUICK if quick]
-    wanted = Wanted(
-        clients=tuple(clients or ()),
-        commands=tuple(commands or ()),
-        workloads=tuple(workloads or ()),
-        scenarios=tuple((path.stem, path) for path in chosen),
-        broker=broker,
-        trials=trials or (1 if quick else 3),
-        cuts=cuts,
-        spark=chosen_master(spark, master, conf),
-        settings=spark_settings(conf),
-    )
-    raise typer.Exit(run(wanted, out, jobs, as_json))
+    return run(options)
 
 
 @clients_app.command(
@@ -151,45 +67,12 @@ def clients_list(as_json: JsonLines = False) -> None:
         "error.",
     ),
 )
-def clients_do(
-    workloads: Annotated[list[str], typer.Argument(metavar="WORKLOAD...", help="In this order.")],
-    bootstrap: Annotated[
-        str,
-        typer.Option(
-            "--bootstrap-server",
-            "-b",
-            envvar="BARNABAS_BOOTSTRAP",
-            metavar="HOST:PORT",
-            help="The cluster.",
-        ),
-    ],
-    client: Annotated[
-        str | None, typer.Option("--client", metavar="NAME@VERSION", help="A client library.")
-    ] = None,
-    command: Annotated[
-        str | None, typer.Option("--command", metavar="NAME=LINE", help="A program of yours.")
-    ] = None,
-    topic: Annotated[
-        str, typer.Option(metavar="NAME", help="{run} is replaced by the token of a run.")
-    ] = "orders-{run}",
-    run: Annotated[
-        str, typer.Option(envvar="BARNABAS_RUN", metavar="TOKEN", help="Of this run.")
-    ] = "1",
-    records: Annotated[int, typer.Option(min=1, metavar="N", help="Of the topic.")] = 30,
-    history: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="BARNABAS_HISTORY",
-            metavar="FILE",
-            help="Where the history goes, if not to stdout.",
-        ),
-    ] = None,
-) -> None:
+@takes(DoOptions)
+def clients_do(options: DoOptions) -> int:
     """Have a client do workloads once, and write the history of it."""
-    from barnabas.cli.clients.doing import Wanted, do
+    from barnabas.cli.clients.doing import do
 
-    named = topic.replace("{run}", run)
-    raise typer.Exit(do(Wanted(client, command, workloads, bootstrap, named, records, history)))
+    return do(options)
 
 
 @clients_app.command(
@@ -213,34 +96,31 @@ def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = Fa
         "barnabas clients rerun mine/produce/slow-broker --command mine='python mine.py'",
     ),
 )
-def clients_rerun(
-    cell: Name,
-    commands: Commands = None,
-    jobs: Jobs = 8,
-    out: Out = Path("clients"),
-    as_json: JsonLines = False,
-) -> None:
+@takes(RerunOptions)
+def clients_rerun(options: RerunOptions) -> int:
     """Run a cell again, and what it is compared with; its earlier evidence is replaced."""
-    from barnabas.cli.clients.running import Wanted, run
+    from barnabas.cli.clients.running import run
     from barnabas.cli.clients.showing import find
     from barnabas.experiments.clients.cell import CONTROL
     from barnabas.experiments.clients.folder import scenario_of
 
-    known = find(cell, out)
-    mine = [one for one in commands or () if one.partition("=")[0] == known.client]
+    out = options.out
+    known = find(options.cell, out)
+    mine = [one for one in options.commands if one.partition("=")[0] == known.client]
     if known.command and not mine:
         raise Trouble(f"{known.client} is a program of yours: give --command {known.client}=LINE")
-    named = ((known.scenario, scenario_of(out, known.name)),)
-    wanted = Wanted(
-        clients=() if mine else (known.client,),
-        commands=tuple(mine),
-        workloads=(known.workload,),
-        scenarios=() if known.scenario == CONTROL else named,
+    asked = RunOptions(
+        clients=[] if mine else [known.client],
+        commands=mine,
+        workloads=[known.workload],
         broker=known.broker,
         trials=max(len(known.trials), 1),
-        again=True,
+        jobs=options.jobs,
+        out=out,
+        as_json=options.as_json,
     )
-    raise typer.Exit(run(wanted, out, jobs, as_json))
+    named = ((known.scenario, scenario_of(out, known.name)),)
+    return run(asked, again=() if known.scenario == CONTROL else named)
 
 
 @clients_app.command(
@@ -257,7 +137,7 @@ def clients_report(
         Format, typer.Option("--format", help="What it is written in.")
     ] = Format.markdown,
     out: Out = Path("clients"),
-) -> None:
+) -> int:
     """Write the table: a row a scenario, a column a client, and why a cell is not fine."""
     from barnabas.cli.clients.showing import cells
     from barnabas.cli.console.output import Output
@@ -271,7 +151,7 @@ def clients_report(
     if form is Format.json:
         for cell in found:
             output.raw(cell.model_dump_json())
-        return
+        return FINE
     match form:
         case Format.markdown:
             text = markdown(found)
@@ -281,3 +161,4 @@ def clients_report(
             text = page(found, out)
     for line in text.rstrip().splitlines():
         output.line(line)
+    return FINE

@@ -6,12 +6,12 @@ import contextlib
 import socket
 import sys
 import threading
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, Final, TextIO
 
 from barnabas.addresses import parse_servers
 from barnabas.cli.clients.naming import named_clients, named_workloads
+from barnabas.cli.clients.options import DoOptions
 from barnabas.endings import interruptible
 from barnabas.experiments.clients.running import UNANSWERED, heard, raised_of
 from barnabas.experiments.clients.started import PrintedTooMuchError, Started
@@ -27,26 +27,12 @@ CONNECT: Final = 5.0
 """Seconds in which a broker takes a connection."""
 
 
-class Wanted(NamedTuple):
-    """What the command line asked for. history: None is stdout."""
-
-    client: str | None
-    command: str | None
-    workloads: Sequence[str]
-    bootstrap: str
-    topic: str
-    records: int
-    history: Path | None
-
-
-def do(wanted: Wanted) -> int:
+def do(wanted: DoOptions) -> int:
     """Do them; returns the exit code: 1 if an error came out of the client. Raises Trouble."""
     workloads = named_workloads(wanted.workloads)
-    if (wanted.client is None) == (wanted.command is None):
-        raise Trouble("who is to do it? give one --client NAME@VERSION, or one --command NAME=LINE")
     given = (wanted.client,) if wanted.client else (), (wanted.command,) if wanted.command else ()
     [(_, prepare)] = named_clients(*given)
-    asked = {"bootstrap": wanted.bootstrap.replace(" ", ""), "topic": wanted.topic}
+    asked = {"bootstrap": wanted.bootstrap.replace(" ", ""), "topic": wanted.topic_of_run}
     _check(wanted.bootstrap)
     try:
         with interruptible(), _opened(wanted.history) as out:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from barnabas.cli.clients.naming import DEFAULT, WORK, named_clients, named_workloads
+from barnabas.cli.clients.options import RunOptions
 from barnabas.cli.clients.showing import print_table
 from barnabas.cli.console.counted import counted
 from barnabas.cli.console.output import Output
@@ -61,30 +61,24 @@ class Due:
         return True
 
 
-class Wanted(NamedTuple):
-    """What the command line asked for; nothing of a kind: the usual ones, and all scenarios."""
+def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) -> int:
+    """Run the cells that are not there yet.
 
-    clients: tuple[str, ...]
-    commands: tuple[str, ...]
-    workloads: tuple[str, ...]
-    scenarios: tuple[tuple[str, Path], ...]
-    broker: str
-    trials: int
-    cuts: int = 0
-    spark: str | None = None
-    """A master's URL; "" is this machine; None: without Spark."""
-    settings: Mapping[str, str] = MappingProxyType({})
-    again: bool = False
-    """Whether what is known is run again, and only what is named."""
+    Args:
+        options: Which, and how; nothing of a kind: the usual ones, and all scenarios.
+        again: Scenarios by name, for cells that are run though they are there, and no others.
 
+    Returns:
+        The exit code.
 
-def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
-    """Run what is not there yet; returns the exit code. Raises Trouble."""
-    asked = _asked(wanted)
-    _check_broker(wanted.broker)
-    output = Output()
+    Raises:
+        Trouble: It can't be.
+    """
+    asked = _asked(options, again)
+    _check_broker(options.broker)
+    output, out = Output(), options.out
     folder = _folder(out)
-    others = {cell.broker for cell in folder.cells.values() if cell.trials} - {wanted.broker}
+    others = {cell.broker for cell in folder.cells.values() if cell.trials} - {options.broker}
     if others:
         folder.close()
         raise Trouble(
@@ -92,11 +86,9 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
         )
     found: list[Cell] = []
     try:
-        with interruptible(), Brokers(wanted.broker) as brokers, counted(output) as progress:
-            matrix = Matrix(asked, brokers, folder, jobs)
-            running = (
-                matrix.run() if wanted.spark is None else _on_spark(wanted, asked, folder, jobs)
-            )
+        with interruptible(), Brokers(options.broker) as brokers, counted(output) as progress:
+            matrix = Matrix(asked, brokers, folder, options.jobs)
+            running = _on_spark(options, asked, folder) if options.spark.spark else matrix.run()
             task = progress.add_task("", total=matrix.size)
             due = Due(monotonic())
             try:
@@ -106,7 +98,7 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
                     progress.update(task, advance=1, total=matrix.size, description=text)
                     if not output.err.is_terminal and due.at(monotonic()):
                         output.note(f"{len(found)} of {matrix.size} cells; {text}")
-                    if as_json:
+                    if options.as_json:
                         output.raw(cell.model_dump_json())
             except KeyboardInterrupt:
                 progress.stop()
@@ -114,7 +106,7 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
                 return INTERRUPTED
     finally:
         folder.close()
-    if not as_json:
+    if not options.as_json:
         print_table(found, output)
     _sum_up(found, out, output)
     faulty = [cell for cell in found if cell.scenario != CONTROL] or found
@@ -125,10 +117,10 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
     return FINDINGS if findings(found) else FINE
 
 
-def _on_spark(wanted: Wanted, asked: Asked, folder: Folder, jobs: int) -> Iterator[Cell]:
+def _on_spark(options: RunOptions, asked: Asked, folder: Folder) -> Iterator[Cell]:
     from barnabas.cli.clients.spark import Shard, run_on_spark
 
-    own = {text.partition("=")[0]: text for text in wanted.commands}
+    own = {text.partition("=")[0]: text for text in options.commands}
     texts = tuple((name, each.meta()["scenario"]) for name, each in asked.scenarios)
     shards = [
         Shard(
@@ -136,15 +128,15 @@ def _on_spark(wanted: Wanted, asked: Asked, folder: Folder, jobs: int) -> Iterat
             own=client in own,
             workload=workload.name,
             scenarios=texts,
-            broker=wanted.broker,
-            trials=wanted.trials,
-            cuts=wanted.cuts,
-            jobs=jobs,
+            broker=options.broker,
+            trials=options.runs,
+            cuts=options.cuts,
+            jobs=options.jobs,
         )
         for client, _ in asked.clients
         for workload in asked.workloads
     ]
-    return run_on_spark(wanted.spark or "", wanted.settings, shards, folder)
+    return run_on_spark(options.spark, shards, folder)
 
 
 def _folder(out: Path) -> Folder:
@@ -156,16 +148,14 @@ def _folder(out: Path) -> Folder:
         raise Trouble(f"can't write to {out}: {problem.strerror}; choose another --out") from None
 
 
-def _asked(wanted: Wanted) -> Asked:
-    texts = wanted.clients or (() if wanted.commands else DEFAULT)
-    clients = named_clients(texts, wanted.commands)
-    chosen = named_workloads(wanted.workloads or WORK)
-    usual = (name for name in names() if name not in UNUSUAL)
-    named = wanted.scenarios
-    if not wanted.again:
-        named = named or tuple((name, Path(name)) for name in usual)
+def _asked(options: RunOptions, again: Sequence[tuple[str, Path]] | None) -> Asked:
+    texts = options.clients or (() if options.commands else DEFAULT)
+    clients = named_clients(texts, options.commands)
+    chosen = named_workloads(options.workloads or WORK)
+    named = _scenarios(options) if again is None else again
+    if again is None:
         _check_names([*(name for name, _ in clients), *(name for name, _ in named)])
-        _check_files(wanted.scenarios)
+        _check_files((path.stem, path) for path in options.scenarios)
     scenarios = [(name, read_scenario(file, FAULTS)) for name, file in named]
     for what, several in (
         ("--client", [name for name, _ in clients]),
@@ -175,8 +165,16 @@ def _asked(wanted: Wanted) -> Asked:
         for name, times in Counter(several).items():
             if times > 1:
                 raise Trouble(f"{what}: {name} is given twice")
-    own = _own(wanted.commands)
-    return Asked(clients, chosen, scenarios, wanted.trials, wanted.cuts, own, wanted.again)
+    own = _own(options.commands)
+    runs, cuts = options.runs, options.cuts
+    return Asked(clients, chosen, scenarios, runs, cuts, own, again is not None)
+
+
+def _scenarios(options: RunOptions) -> list[tuple[str, Path]]:
+    """Return the scenarios that are asked for, by name."""
+    usual = (Path(name) for name in names() if name not in UNUSUAL)
+    quick = map(Path, QUICK if options.quick else ())
+    return [(path.stem, path) for path in options.scenarios or [*quick] or usual]
 
 
 def _own(commands: Sequence[str]) -> dict[str, str]:

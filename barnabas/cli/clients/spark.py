@@ -9,13 +9,14 @@ from __future__ import annotations
 import io
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from barnabas.cli.clients.naming import named_clients, named_workloads
+from barnabas.cli.console.options import SparkOptions
 from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell, cell_name
 from barnabas.experiments.clients.folder import Folder
@@ -58,11 +59,9 @@ class Shard(NamedTuple):
         return self.client.partition("=")[2] if self.own else ""
 
 
-def run_on_spark(
-    master: str, settings: Mapping[str, str], shards: Sequence[Shard], folder: Folder
-) -> Iterator[Cell]:
-    """The cells of the shards, when each is over; of those that the folder has whole, at once. master: "" is
-    this machine. Raises Trouble."""
+def run_on_spark(options: SparkOptions, shards: Sequence[Shard], folder: Folder) -> Iterator[Cell]:
+    """The cells of the shards, when each is over; of those that the folder has whole, at once. Raises
+    Trouble."""
     missing = []
     for shard in shards:
         known = _known(shard, folder)
@@ -72,9 +71,9 @@ def run_on_spark(
     if not missing:
         return
     # a Spark Connect server was set up by others, and takes none of these
-    ours = {} if parse_master(master or None).kind == "connect" else QUICK
+    ours = {} if parse_master(options.master).kind == "connect" else QUICK
     try:
-        with session(master or None, {**ours, **settings}) as spark:
+        with session(options.master, {**ours, **dict(options.conf)}) as spark:
             yield from cells(spark, missing, folder)
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from barnabas.cli.console.parsing import parse_spark_setting
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -21,21 +23,6 @@ Servers = Annotated[
     ),
 ]
 """Where a cluster is reached."""
-
-BrokerTls = Annotated[
-    bool,
-    typer.Option("--broker-tls", help="TLS to the brokers, checked by the system's CAs."),
-]
-
-BrokerCa = Annotated[
-    Path | None,
-    typer.Option(
-        "--broker-ca",
-        metavar="FILE",
-        help="TLS to the brokers, checked by this CA.",
-        rich_help_panel="TLS to the brokers",
-    ),
-]
 
 Filter = Annotated[
     str | None,
@@ -56,7 +43,7 @@ QuietFetches = Annotated[
 """Whether lines are left out that say nothing: `barnabas.cli.console.folding`."""
 
 Ignore = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         "--ignore",
         metavar="FIELD",
@@ -82,9 +69,22 @@ OwnFaults = Annotated[
 ]
 """What a scenario may name, for all commands that read one."""
 
+DialectName = Annotated[
+    str | None,
+    typer.Option(
+        "--dialect",
+        "--draft",
+        metavar="NAME",
+        help="Read the capture as of this dialect, see `barnabas spec list --dialects`; barnabas' own "
+        "captures name it.",
+    ),
+]
+
 JsonLines = Annotated[bool, typer.Option("--json", help="JSON Lines.")]
 
 JsonBodies = Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")]
+
+JsonArray = Annotated[bool, typer.Option("--json", help="One JSON array.")]
 
 OneDocument = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 
@@ -109,107 +109,111 @@ JsonBytes = Annotated[
 """For all commands that print rows of exchanges."""
 
 
-def blob_of(bodies: Bodies | None, *, as_json: bool) -> Blob:
-    """How bytes are written. Raises Trouble where nothing is written in JSON."""
+def blob_of(bodies: Bodies | None) -> Blob:
+    """Return how bytes fields are written in JSON."""
     from barnabas.specs.jsonform import BLOBS
 
-    if bodies is not None and not as_json:
-        raise Trouble("--bodies changes only rows of exchanges in JSON")
     return BLOBS[bodies or Bodies.elided]
 
 
-Schemas = Annotated[
-    str | None,
+def check_bodies(bodies: Bodies | None, *, as_json: bool) -> None:
+    """Raise Trouble if `--bodies` is given, and no rows of exchanges are printed in JSON."""
+    if bodies is not None and not as_json:
+        raise Trouble("--bodies changes only rows of exchanges in JSON")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemaOptions:
+    """How keys and values of records are read."""
+
+    PANEL: ClassVar = "Values"
+
+    schemas: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL|FOLDER",
+            help="Decode record keys and values by the schemas of this registry, or of files 17.avsc, "
+            "18.proto ... of their ids.",
+        ),
+    ] = None
+    schema_id_bytes: Annotated[
+        int,
+        typer.Option(
+            metavar="4|8",
+            help="Bytes of a schema's id in front of a value: 4 as Confluent's serializers write it, 8 as "
+            "Apicurio's once did.",
+        ),
+    ] = 4
+
+    def __post_init__(self) -> None:
+        """Raise Trouble for a size that no serializer has."""
+        if self.schema_id_bytes not in (4, 8):
+            raise Trouble("--schema-id-bytes: give 4 or 8")
+
+    def read(self, *, wait: bool = True) -> Values:
+        """Return the reader of keys and values. wait: it may wait for a registry. Raises Trouble."""
+        from barnabas.cli.schemas.source import values_by
+
+        return values_by(self.schemas, self.schema_id_bytes, wait=wait)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueOptions(SchemaOptions):
+    """Whether and how keys and values of records are shown."""
+
+    values: Annotated[
+        bool,
+        typer.Option(
+            "--values",
+            help="Show record keys and values decoded, in JSON under `records`; --schemas does so, too.",
+        ),
+    ] = False
+
+    @property
+    def shown(self) -> bool:
+        """Whether keys and values are shown."""
+        return self.values or self.schemas is not None
+
+
+SparkSettings = Annotated[
+    list[tuple[str, str]],
     typer.Option(
-        "--schemas",
-        metavar="URL|FOLDER",
-        help="Decode record keys and values by the schemas of this registry, or of files 17.avsc, "
-        "18.proto ... of their ids.",
-        rich_help_panel="Values",
+        "--conf",
+        metavar="NAME=VALUE",
+        help="A setting of Spark's. May be repeated.",
+        parser=parse_spark_setting,
     ),
 ]
-"""Where schemas are: `barnabas.cli.schemas.source` reads it."""
-
-SchemaIdBytes = Annotated[
-    int,
-    typer.Option(
-        "--schema-id-bytes",
-        metavar="4|8",
-        help="Bytes of a schema's id in front of a value: 4 as Confluent's serializers write it, 8 as "
-        "Apicurio's once did.",
-        rich_help_panel="Values",
-    ),
-]
 
 
-def values_of(schemas: str | None, id_bytes: int, *, wait: bool) -> Values:
-    """How keys and values are read. wait: whether that may wait for a registry. Raises Trouble."""
-    from barnabas.cli.schemas.source import values_by
+@dataclass(frozen=True, kw_only=True)
+class SparkOptions:
+    """Whether a command runs on Spark, and where."""
 
-    if id_bytes not in (4, 8):
-        raise Trouble("--schema-id-bytes: give 4 or 8")
-    return values_by(schemas, id_bytes, wait=wait)
+    spark: Annotated[
+        bool,
+        typer.Option(
+            "--spark", help="Run in shards on Spark, each with a target or brokers of its own."
+        ),
+    ] = False
+    master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where Spark runs: local[N], spark://HOST:PORT ...; default: this machine, all cores.",
+        ),
+    ] = None
+    conf: SparkSettings = field(default_factory=list)
 
-
-def shown_values(shown: bool, schemas: str | None, id_bytes: int, *, wait: bool) -> Values | None:
-    """The same where somebody asked to see them. Raises Trouble."""
-    if shown or schemas is not None:
-        return values_of(schemas, id_bytes, wait=wait)
-    return None
-
-
-ShowValues = Annotated[
-    bool,
-    typer.Option(
-        "--values",
-        help="Show record keys and values decoded, in JSON under `records`; --schemas does so, too.",
-        rich_help_panel="Values",
-    ),
-]
-
-
-JsonArray = Annotated[bool, typer.Option("--json", help="One JSON array.")]
-
-
-Conf = Annotated[
-    list[str] | None,
-    typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark's. May be repeated."),
-]
-
-
-Master = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="Where Spark runs: local[N], spark://HOST:PORT ...; default: this machine, all cores.",
-    ),
-]
-"""Of commands that may run on Spark: `chosen_master` says what it comes to."""
-
-
-def chosen_master(spark: bool, master: str | None, conf: list[str] | None) -> str | None:
-    """The master's URL if Spark is asked for ("" is this machine), else None. Raises Trouble."""
-    if not spark:
-        if master is not None or conf:
-            name = "--conf" if conf else "--master"
+    def __post_init__(self) -> None:
+        """Raise Trouble for settings without Spark, and for a master that can't be."""
+        if not self.spark and (self.master is not None or self.conf):
+            name = "--conf" if self.conf else "--master"
             raise Trouble(f"{name} applies to Spark: give --spark, too")
-        return None
-    if master is not None:
-        from barnabas.pipeline.spark.masters import parse_master
+        if self.master is not None:
+            from barnabas.pipeline.spark.masters import parse_master
 
-        try:
-            parse_master(master)
-        except ValueError as problem:
-            raise Trouble(f"--master: {problem}") from None
-    return master or ""
-
-
-def spark_settings(conf: list[str] | None) -> dict[str, str]:
-    """What `--conf` says. Raises Trouble."""
-    settings = {}
-    for one in conf or ():
-        name, equals, value = one.partition("=")
-        if not (equals and name.startswith("spark.")):
-            raise Trouble(f"--conf {one}: expected NAME=VALUE, e.g. spark.executor.memory=4g")
-        settings[name] = value
-    return settings
+            try:
+                parse_master(self.master)
+            except ValueError as problem:
+                raise Trouble(f"--master: {problem}") from None

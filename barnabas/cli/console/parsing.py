@@ -1,4 +1,7 @@
-"""`--filter`, `--max-version`, `--pretend` and durations, as the command line takes them."""
+"""Parsers of options' values. Each imports what it needs when it is called, and raises ValueError or Trouble.
+
+`barnabas.cli.console.parameters` puts the option's name before what a ValueError says.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from barnabas.captures.kafka.filters import Filter, doubts, exchange_filter
-from barnabas.captures.writing.rotation import Rotation
-from barnabas.proxy.edits.version_ranges import Offer, parse_newest
-from barnabas.proxy.matching.units import TIMES, parse_duration, parse_size
 from barnabas.trouble import Trouble
+
+if TYPE_CHECKING:
+    from barnabas.captures.kafka.filters import Filter
+    from barnabas.captures.writing.rotation import Rotation
+    from barnabas.proxy.edits.version_ranges import Offer
 
 MOST_WORKERS: Final = 64
 """Processes of one proxy."""
@@ -26,7 +30,18 @@ def parse_filter(
     topics: Mapping[uuid.UUID, str] | None = None,
     note: Callable[[str], None] = lambda _: None,
 ) -> Filter:
-    """Which exchanges to show; topics: names by id. note: gets names that nothing has. Raises Trouble."""
+    """Parse the condition of `--filter`.
+
+    Args:
+        text: A condition in JMESPath.
+        topics: Names of topics by id.
+        note: Gets a warning for each name in the condition that nothing has.
+
+    Raises:
+        Trouble: The condition is none.
+    """
+    from barnabas.captures.kafka.filters import doubts, exchange_filter
+
     try:
         found = exchange_filter(text, topics)
         for doubt in doubts(text):
@@ -37,11 +52,13 @@ def parse_filter(
 
 
 def parse_offer(release: str | None, newest: Iterable[str], unstable: bool = False) -> Offer:
-    """Which versions clients are offered. Raises Trouble.
+    """Return the versions that clients are offered. Raises Trouble.
 
     Releases before 0.10.0 have no ApiVersions: one of 0.9.0.1 is never answered there, and clients
     that ask for it only wait. A proxy can't make them clients of that time.
     """
+    from barnabas.proxy.edits.version_ranges import Offer, parse_newest
+
     try:
         found = parse_newest(newest)
     except ValueError as problem:
@@ -52,57 +69,62 @@ def parse_offer(release: str | None, newest: Iterable[str], unstable: bool = Fal
         raise Trouble(f"--pretend: {problem}") from None
 
 
-def parse_numbers(texts: Iterable[str], option: str) -> tuple[range, ...]:
-    """Numbers and ranges of them. Raises Trouble, naming the option.
+def parse_numbers(text: str) -> tuple[range, ...]:
+    """Parse numbers and ranges of numbers.
 
-    >>> parse_numbers(["1,4-6", "9"], "--connection")
-    (range(1, 2), range(4, 7), range(9, 10))
+    >>> parse_numbers("1,4-6")
+    (range(1, 2), range(4, 7))
     """
     found = []
-    for text in texts:
-        for part in text.split(","):
-            parts = re.fullmatch(r"(\d{1,18})(?:-(\d{1,18}))?", part.strip())
-            if parts is None or int(parts[2] or parts[1]) < int(parts[1]):
-                raise Trouble(f"{option}: {part!r} is no number or range such as 1 or 4-6")
-            found.append(range(int(parts[1]), int(parts[2] or parts[1]) + 1))
+    for part in text.split(","):
+        parts = re.fullmatch(r"(\d{1,18})(?:-(\d{1,18}))?", part.strip())
+        if parts is None or int(parts[2] or parts[1]) < int(parts[1]):
+            raise ValueError(f"{part!r} is no number or range such as 1 or 4-6")
+        found.append(range(int(parts[1]), int(parts[2] or parts[1]) + 1))
     return tuple(found)
 
 
 def parse_rotation(text: str) -> Rotation:
-    """When a segment of a capture ends: a size, a duration, or both. Raises Trouble.
+    """Parse when a segment of a capture ends: at a size, at an age, or at either.
 
     >>> parse_rotation("256MiB"), parse_rotation("64KiB,10m")
     (Rotation(size=268435456, age=None, keep=None), Rotation(size=65536, age=600000000000, keep=None))
     """
+    from barnabas.captures.writing.rotation import Rotation
+    from barnabas.proxy.matching.units import TIMES, parse_duration, parse_size
+
     size = age = None
     for part in map(str.strip, text.split(",")):
         unit = part.lstrip("0123456789. ")
-        try:
-            if unit in TIMES and age is None:
-                age = parse_duration(part)
-            elif unit not in TIMES and size is None:
-                size = parse_size(part)
-            else:
-                raise ValueError("give one size, one time, or one of each, e.g. 256MiB,10m")
-        except ValueError as problem:
-            raise Trouble(f"--rotate: {problem}") from None
+        if unit in TIMES and age is None:
+            age = parse_duration(part)
+        elif unit not in TIMES and size is None:
+            size = parse_size(part)
+        else:
+            raise ValueError("give one size, one time, or one of each, e.g. 256MiB,10m")
     if size is not None and size < SMALLEST_SEGMENT:
-        raise Trouble(f"--rotate: {text} is too small for a segment; give at least 64KiB")
+        raise ValueError(f"{text} is too small for a segment; give at least 64KiB")
     if age is not None and age < TIMES["s"]:
-        raise Trouble(f"--rotate: {text} is too short for a segment; give at least 1s")
+        raise ValueError(f"{text} is too short for a segment; give at least 1s")
     return Rotation(size, age)
 
 
-def parse_seconds(text: str, option: str) -> float:
-    """A duration such as `5s`, in seconds. Raises Trouble, naming the option."""
-    try:
-        return parse_duration(text) / TIMES["s"]
-    except ValueError as problem:
-        raise Trouble(f"{option}: {problem}") from None
+def parse_size(text: str) -> int:
+    """Parse a size such as `64KiB`, in bytes."""
+    from barnabas.proxy.matching.units import parse_size
+
+    return parse_size(text)
+
+
+def parse_seconds(text: str) -> float:
+    """Parse a duration such as `5s`, in seconds."""
+    from barnabas.proxy.matching.units import TIMES, parse_duration
+
+    return parse_duration(text) / TIMES["s"]
 
 
 def parse_workers(text: str) -> int:
-    """How many processes carry traffic; `auto`: one for each core that this one may use. Raises Trouble."""
+    """Parse how many processes carry traffic; `auto`: one for each core that this process may use."""
     if text == "auto":
         return min(_cores(), MOST_WORKERS)
     if text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MOST_WORKERS:
@@ -111,7 +133,26 @@ def parse_workers(text: str) -> int:
 
 
 def _cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):  # not on macOS
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def parse_listen(text: str) -> tuple[str, int]:
+    """Parse HOST:PORT of a listener; port 0 lets the system choose one."""
+    from barnabas.addresses import parse_address
+
+    return parse_address(text, zero=True)
+
+
+def parse_spark_setting(text: str) -> tuple[str, str]:
+    """Parse NAME=VALUE of a setting of Spark's.
+
+    >>> parse_spark_setting("spark.cores.max=8")
+    ('spark.cores.max', '8')
+    """
+    name, equals, value = text.partition("=")
+    if not (equals and name.startswith("spark.")):
+        raise Trouble(f"--conf {text}: expected NAME=VALUE, e.g. spark.executor.memory=4g")
+    return name, value

@@ -13,8 +13,6 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 
-from barnabas.captures.kafka.wording import printable
-
 WIDE: Final = 1 << 20
 """Cells of a line in a pipe or a file: nothing is folded or cut there."""
 
@@ -25,7 +23,11 @@ def lines(text: str) -> str:
     >>> lines("a\\x1b[2Jb\\nc")
     'a�[2Jb\\nc'
     """
-    return text if text.isprintable() else "\n".join(map(printable, text.split("\n")))
+    if text.replace("\n", "").isprintable():
+        return text
+    from barnabas.captures.kafka.wording import printable  # it takes its time to load
+
+    return "\n".join(map(printable, text.split("\n")))
 
 
 class Terminal(Console):

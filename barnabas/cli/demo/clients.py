@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 Received = dict[int, list[str]]
@@ -44,6 +44,25 @@ def brokers_known(bootstrap: str) -> set[tuple[str, int]]:
     return {(broker.host, broker.port) for broker in found}
 
 
+class _Seen:
+    """What the members of a group received."""
+
+    def __init__(self) -> None:
+        self.received: Received = defaultdict(list)
+        self.values: set[str] = set()
+        self.counts = [0, 0]
+
+    def add(self, member: int, messages: Sequence[Any]) -> None:
+        """Take what a member received."""
+        for message in messages:
+            if message.error():  # the client goes on by itself
+                continue
+            value = message.value().decode()
+            self.received[message.partition()].append(value)
+            self.values.add(value)
+            self.counts[member] += 1
+
+
 def consume_with_rebalance(
     bootstrap: str, group: str, topic: str, more: Callable[[], int]
 ) -> tuple[Received, int, int]:
@@ -72,29 +91,25 @@ def consume_with_rebalance(
             }
         )
 
-    received: Received = defaultdict(list)
-    seen: set[str] = set()
-    counts = [0, 0]
+    seen = _Seen()
     members = [member(f"{topic}-a")]
     members[0].subscribe([topic])
     wanted = None
     end = time.monotonic() + DEADLINE
     try:
-        while wanted is None or len(seen) < wanted or (len(members) > 1 and not counts[1]):
+        while (
+            wanted is None or len(seen.values) < wanted or (len(members) > 1 and not seen.counts[1])
+        ):
             if time.monotonic() > end:
-                raise TimeoutError(f"{len(seen)} of {wanted} records arrived in {DEADLINE:g} s")
+                raise TimeoutError(
+                    f"{len(seen.values)} of {wanted} records arrived in {DEADLINE:g} s"
+                )
             for index, consumer in enumerate(members):
                 messages = consumer.consume(50, timeout=0.05)
-                for message in messages:
-                    if message.error():  # the client goes on by itself
-                        continue
-                    value = message.value().decode()
-                    received[message.partition()].append(value)
-                    seen.add(value)
-                    counts[index] += 1
+                seen.add(index, messages)
                 if messages:
                     consumer.commit(asynchronous=True)
-            if len(members) == 1 and len(seen) >= 100:
+            if len(members) == 1 and len(seen.values) >= 100:
                 members.append(member(f"{topic}-b"))
                 members[1].subscribe([topic])
             elif wanted is None and len(members) == 2 and members[1].assignment():
@@ -102,7 +117,7 @@ def consume_with_rebalance(
     finally:
         for consumer in members:
             consumer.close()
-    return dict(received), counts[0], counts[1]
+    return dict(seen.received), seen.counts[0], seen.counts[1]
 
 
 def consume_once(bootstrap: str, topic: str, wanted: int) -> Received:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import IO, Final
 
 from barnabas.addresses import parse_servers
-from barnabas.cli.proxy.job import Control, Job
+from barnabas.cli.proxy.job import Job
+from barnabas.cli.proxy.options import CaptureOptions, ControlOptions, Log, LogOptions
 from barnabas.cli.proxy.run import run_proxy
+from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.scenario.file import load
 from barnabas.trouble import COULD_NOT_RUN, Trouble
@@ -21,7 +23,7 @@ from barnabas.trouble import COULD_NOT_RUN, Trouble
 SCENARIO: Final = Path(__file__).with_name("scenario.yaml")
 
 
-def live_demo(control: Control, capture: Path | None) -> int:
+def live_demo(page: Address, capture: Path | None) -> int:
     """Run until a signal asks it to end; returns the exit code."""
     if importlib.util.find_spec("confluent_kafka") is None:
         raise Trouble("the demo needs a Kafka client: pip install 'barnabas[demo]'", COULD_NOT_RUN)
@@ -41,9 +43,9 @@ def live_demo(control: Control, capture: Path | None) -> int:
             Job(
                 Options(parse_servers(bootstrap), ("127.0.0.1", 0), observed=True, drain=0.5),
                 scenario=load(SCENARIO),
-                control=control,
-                log="off",  # its lines would bury the page's address
-                capture=capture,
+                control=ControlOptions(web=page),
+                log=LogOptions(log=Log.off),  # its lines would bury the page's address
+                capture=CaptureOptions(capture=capture),
                 began=began,
             )
         )

@@ -42,14 +42,14 @@ def experiment_run(
     short: Annotated[
         bool, typer.Option("--short", help="Few runs: a smoke test, no basis for conclusions.")
     ] = False,
-) -> None:
+) -> int:
     """Run an experiment on brokers that it starts, and write the result as Markdown and JSON.
 
     Exit code 1: it was written, but the machine had other work, so that figures of time are no result.
     """
     from barnabas.cli.experiments.run import run
 
-    raise typer.Exit(run(name, out, short=short))
+    return run(name, out, short=short)
 
 
 @experiment_app.command(

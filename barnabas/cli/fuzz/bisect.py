@@ -9,18 +9,18 @@ from typing import Final
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
+from barnabas.cli.fuzz.failures import reported
 from barnabas.cli.fuzz.targets import target as make_target
-from barnabas.endings import interruptible
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.engine.assembling import oracles_for
 from barnabas.fuzz.engine.bisecting import Range, bisect
 from barnabas.fuzz.engine.replaying import Outcome, replay
-from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.peers.apache.versions import RELEASES
 from barnabas.specs.registry import api
-from barnabas.trouble import FINDINGS, FINE, INTERRUPTED, Trouble
+from barnabas.trouble import FINDINGS, FINE, Trouble
 
 ATTEMPTS = 3
 
@@ -31,6 +31,7 @@ SAID: Final[dict[Outcome, str]] = {
 }
 
 
+@reported
 def fuzz_bisect(
     name: str,
     releases: Sequence[str],
@@ -52,16 +53,9 @@ def fuzz_bisect(
             raise Trouble(f"{text!r} is no release, as {known} is")
     cases = cases_of(finding)
     ascending = sorted({known, *(releases or _tested(named, kind))}, key=_number)
-    try:
-        with interruptible():
-            found = bisect(
-                ascending,
-                known,
-                lambda one: _shows(finding, cases, f"{kind}{one}{options}", output),
-            )
-    except KeyboardInterrupt:
-        output.note("interrupted")
-        return INTERRUPTED
+    found = bisect(
+        ascending, known, lambda one: _shows(finding, cases, f"{kind}{one}{options}", output)
+    )
     if as_json:
         said = None if found is None else found._asdict()
         output.raw(json_text({"finding": finding.name, "target": named, "range": said}))
@@ -105,7 +99,7 @@ def _shows(finding: Finding, cases: Sequence[Case], target: str, output: Output)
                 return False
             wanted = (finding.oracle, finding.behaviour)
             found = replay(running, oracles_for(running.role), cases, wanted, ATTEMPTS)
-    except (CannotRun, Trouble) as problem:
+    except (CannotRun, Misuse) as problem:
         output.note(f"{target}: could not run: {problem}")
         return False
     output.note(f"{target}: {SAID[found.outcome]}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -64,19 +64,17 @@ def ready() -> list[str]:
 def read_campaign(
     given: Path, changes: dict[str, Any] | None = None, broker: Mapping[str, Any] | None = None
 ) -> Read:
-    """A campaign by its path, or else by its name among the ready ones. changes: settings that the
-    command line has in place of the file's; broker: those of its brokers of Apache Kafka (ApacheSettings).
-    Raises Trouble with every problem in it."""
-    path, folder = given, given.parent
-    if not os.path.exists(path):  # noqa: PTH110 - False, too, for what can't be a file's name
-        path, folder = READY / f"{given}.yaml", Path()
-        if given.parent != Path() or str(given) not in ready():
-            if str(given) in COMMANDS:
-                raise Trouble(
-                    f"{given} is no campaign: `barnabas fuzz {given} TARGET` is a command"
-                )
-            hint = did_you_mean(given.stem, ready()) or "; see `barnabas fuzz list`"
-            raise Trouble(f"no campaign and no file {str(given)!r}{hint}")
+    """Read a campaign by its path, or else by its name among the ready ones.
+
+    Args:
+        given: The path or the name.
+        changes: Settings that the command line has in place of the file's.
+        broker: Settings of its brokers of Apache Kafka (ApacheSettings).
+
+    Raises:
+        Trouble: It says every problem of the file.
+    """
+    path, folder = _located(given)
     try:
         text = text_of(path)
     except OSError as problem:
@@ -97,24 +95,16 @@ def read_campaign(
     return Read(campaign, path.stem, folder)
 
 
-def broker_settings(
-    listener: str | None, mechanism: str | None, settings: Sequence[str], jvm: Sequence[str]
-) -> dict[str, Any]:
-    """What the command line says of brokers, as ApacheSettings has it. settings: NAME=VALUE each.
-
-    Raises Trouble.
-
-    >>> broker_settings(None, None, ["a.b=c=d"], [])
-    {'settings': {'a.b': 'c=d'}}
-    """
-    found: dict[str, Any] = {"listener": listener, "mechanism": mechanism, "jvm": tuple(jvm)}
-    found["settings"] = {}
-    for one in settings:
-        name, equals, value = one.partition("=")
-        if not (name and equals):
-            raise Trouble(f"--broker-setting {one}: NAME=VALUE is expected")
-        found["settings"][name] = value
-    return {name: value for name, value in found.items() if value}
+def _located(given: Path) -> tuple[Path, Path]:
+    """Return a campaign's file, and the folder for its captures and its database. Raises Trouble."""
+    if os.path.exists(given):  # noqa: PTH110 - False, too, for what can't be a file's name
+        return given, given.parent
+    if given.parent == Path() and str(given) in ready():
+        return READY / f"{given}.yaml", Path()
+    if str(given) in COMMANDS:
+        raise Trouble(f"{given} is no campaign: `barnabas fuzz {given} TARGET` is a command")
+    hint = did_you_mean(given.stem, ready()) or "; see `barnabas fuzz list`"
+    raise Trouble(f"no campaign and no file {str(given)!r}{hint}")
 
 
 def campaign_of(text: str, name: str) -> Campaign:

@@ -1,89 +1,170 @@
-"""`barnabas fuzz`: its commands, with the options of those about a target, a database or nothing."""
+"""`barnabas fuzz`: its commands; their options are in `options.py` and `run_options.py`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from barnabas.cli.console.help import examples
-from barnabas.cli.console.options import JsonLines
-from barnabas.cli.fuzz.finding_commands import (
-    BISECT_EXAMPLES,
-    REPLAY_EXAMPLES,
-    SCRIPT_EXAMPLES,
-    SHOW_EXAMPLES,
-    fuzz_bisect_command,
-    fuzz_replay_command,
-    fuzz_script_command,
-    fuzz_show_command,
+from barnabas.cli.console.options import JsonLines, OneDocument
+from barnabas.cli.console.parameters import takes
+from barnabas.cli.fuzz.options import (
+    Database,
+    DatabaseFile,
+    FindingName,
+    Own,
+    ReplayOptions,
+    StatesOptions,
 )
-from barnabas.cli.fuzz.options import Database, DatabaseFile, Own
-from barnabas.cli.fuzz.run_command import RUN_EXAMPLES, fuzz_run_command
+from barnabas.cli.fuzz.run_options import RunOptions
 from barnabas.trouble import FINE
-
-REPORT_EXAMPLES: Final = (
-    "Examples:\n\n"
-    "  barnabas fuzz report --db brokers.fuzz.db > findings.md\n\n"
-    "  barnabas fuzz report --db brokers.fuzz.db --html findings.html\n\n"
-    "  barnabas fuzz report --db brokers.fuzz.db --json | jq -r '.causes[].title'"
-)
-ASIDE_EXAMPLES: Final = (
-    "Examples:\n\n"
-    "  barnabas fuzz aside --db brokers.fuzz.db\n\n"
-    "  barnabas fuzz aside --db brokers.fuzz.db --json | jq -r '.frames[]'"
-)
-STATES_EXAMPLES: Final = examples(
-    "barnabas fuzz states --target apache:4.3.1",
-    "barnabas fuzz states classic-group fetch-session --target address:127.0.0.1:9092",
-    "barnabas fuzz states transaction --target 'apache:3.9.1 vs apache:4.3.1'",
-    "barnabas fuzz states classic-group --target embedded --json | jq .findings",
-    "barnabas fuzz states --target 'client:java@4.3.1 vs client:confluent-kafka@2.11.1'",
-)
 
 fuzz_app = typer.Typer(
     no_args_is_help=True,
     help="Fuzz brokers, clients and decoders with malformed frames.",
 )
 
-fuzz_app.command("run", epilog=RUN_EXAMPLES)(fuzz_run_command)
-fuzz_app.command("replay", epilog=REPLAY_EXAMPLES)(fuzz_replay_command)
-fuzz_app.command("show", epilog=SHOW_EXAMPLES)(fuzz_show_command)
-fuzz_app.command("script", epilog=SCRIPT_EXAMPLES)(fuzz_script_command)
-fuzz_app.command("bisect", epilog=BISECT_EXAMPLES)(fuzz_bisect_command)
+
+@fuzz_app.command(
+    "run",
+    epilog=examples(
+        "barnabas fuzz run brokers --target embedded --cases 20000",
+        "barnabas fuzz run brokers --target apache:3.9.1 --seconds 600 --db nightly.fuzz.db",
+        "barnabas fuzz run brokers --target apache:4.3.1 --broker-setting message.max.bytes=1000",
+        "barnabas fuzz run brokers --target apache:4.3.1 --cases 20000 --coverage",
+        "barnabas fuzz run brokers --listener sasl_plaintext --mechanism SCRAM-SHA-512 --jvm=-Xmx512m",
+        "barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target",
+        "barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'",
+        "barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'",
+        "barnabas fuzz run brokers --target apache:3.9.1 --cases 20000 --without 3fa9c12b",
+        "barnabas fuzz run versions --target 'apache:4.3.1 vs embedded'",
+        "barnabas fuzz run clients --target 'client:java@4.3.1 vs client:aiokafka@0.14.0'",
+        "barnabas fuzz run mine.yaml --spark --master local[4]",
+        "barnabas fuzz run mine.yaml --spark --master spark://master:7077 --conf spark.cores.max=8",
+    ),
+)
+@takes(RunOptions)
+def fuzz_run_command(options: RunOptions) -> int:
+    """Run a campaign, or go on with it. Exit code 1: it has findings.
+
+    Only this machine is a target, unless you say that you own another one.
+    """
+    from barnabas.cli.fuzz.run import fuzz_run
+
+    return fuzz_run(options)
 
 
-@fuzz_app.command("states", epilog=STATES_EXAMPLES)
-def fuzz_states_command(
+@fuzz_app.command(
+    "replay",
+    epilog=examples(
+        "barnabas fuzz replay 3fa9c12b --db brokers.fuzz.db",
+        "barnabas fuzz replay 3fa9c12b --db brokers.fuzz.db --target apache:3.9.1",
+    ),
+)
+@takes(ReplayOptions)
+def fuzz_replay_command(options: ReplayOptions) -> int:
+    """Run a finding's case again, behind others if it takes them.
+
+    Exit code 1: it fires, or something else is wrong; 0: nothing is.
+    """
+    from barnabas.cli.fuzz.replay import fuzz_replay
+
+    return fuzz_replay(options)
+
+
+@fuzz_app.command(
+    "show",
+    epilog=examples(
+        "barnabas fuzz show 3fa9c12b",
+        "barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng",
+    ),
+)
+def fuzz_show_command(
+    finding: FindingName,
+    db: Database = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the traffic as pcapng, for Wireshark."),
+    ] = None,
+    as_json: OneDocument = False,
+) -> int:
+    """Print all that is known of a finding: its frames, its session, the log, what it came of."""
+    from barnabas.cli.fuzz.show import fuzz_show
+
+    return fuzz_show(finding, db, capture=capture, as_json=as_json)
+
+
+@fuzz_app.command(
+    "script",
+    epilog=examples(
+        "barnabas fuzz script 3fa9c12b > finding.py && python3 finding.py 127.0.0.1:9092",
+        "barnabas fuzz script 3fa9c12b --db clients.fuzz.db > finding.py && python3 finding.py 9092",
+    ),
+)
+def fuzz_script_command(
+    finding: FindingName,
+    db: Database = None,
     target: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--target",
             "-t",
-            metavar="BROKER|CLIENT",
-            help="A broker or a client, as campaigns name it; 'A vs B' compares two.",
+            metavar="KIND[:WHICH]",
+            help="Target to record the session of the case on.",
+            show_default="the target of the finding",
         ),
-    ],
-    alphabets: Annotated[
+    ] = None,
+    own: Own = False,
+) -> int:
+    """Print a Python script that shows a finding, and needs no barnabas.
+
+    It sends the case to a broker; for a client's finding it is the broker, which answers with the case.
+    """
+    from barnabas.cli.fuzz.script import fuzz_script
+
+    return fuzz_script(finding, db, target=target, own=own)
+
+
+@fuzz_app.command(
+    "bisect",
+    epilog=examples(
+        "barnabas fuzz bisect 3fa9c12b --db brokers.fuzz.db",
+        "barnabas fuzz bisect 3fa9c12b 3.6.0 3.6.1 3.7.0 3.8.0",
+    ),
+)
+def fuzz_bisect_command(
+    finding: FindingName,
+    releases: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ALPHABET]...", help="Of `barnabas fuzz list`.", show_default="all"
+            metavar="[RELEASE]...",
+            help="Releases of the finding's target.",
+            show_default="of Apache Kafka, those that are tested",
         ),
     ] = None,
-    walks: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Random walks from each state, to find others.",
-            show_default="20, of clients 3",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the walks.")] = 1,
-    own: Own = False,
-    as_json: JsonLines = False,
-) -> None:
+    db: Database = None,
+    as_json: OneDocument = False,
+) -> int:
+    """Find the oldest and the newest release that show a finding. Exit code 1: there are some."""
+    from barnabas.cli.fuzz.bisect import fuzz_bisect
+
+    return fuzz_bisect(finding, releases or (), db, as_json=as_json)
+
+
+@fuzz_app.command(
+    "states",
+    epilog=examples(
+        "barnabas fuzz states --target apache:4.3.1",
+        "barnabas fuzz states classic-group fetch-session --target address:127.0.0.1:9092",
+        "barnabas fuzz states transaction --target 'apache:3.9.1 vs apache:4.3.1'",
+        "barnabas fuzz states classic-group --target embedded --json | jq .findings",
+        "barnabas fuzz states --target 'client:java@4.3.1 vs client:confluent-kafka@2.11.1'",
+    ),
+)
+@takes(StatesOptions)
+def fuzz_states_command(options: StatesOptions) -> int:
     """Learn a broker's state machines with valid requests. Exit code 1: it accepts what it should not.
 
     Each request is sent in each state, and the answers are held against the protocol's table; two brokers are
@@ -92,12 +173,17 @@ def fuzz_states_command(
     """
     from barnabas.cli.fuzz.states import fuzz_states
 
-    raise typer.Exit(
-        fuzz_states(target, alphabets or (), walks=walks, seed=seed, own=own, as_json=as_json)
-    )
+    return fuzz_states(options)
 
 
-@fuzz_app.command("report", epilog=REPORT_EXAMPLES)
+@fuzz_app.command(
+    "report",
+    epilog=examples(
+        "barnabas fuzz report --db brokers.fuzz.db > findings.md",
+        "barnabas fuzz report --db brokers.fuzz.db --html findings.html",
+        "barnabas fuzz report --db brokers.fuzz.db --json | jq -r '.causes[].title'",
+    ),
+)
 def fuzz_report_command(
     file: DatabaseFile = None,
     db: Database = None,
@@ -108,14 +194,20 @@ def fuzz_report_command(
         bool,
         typer.Option("--json", help="One line of JSON per campaign: its causes, their findings."),
     ] = False,
-) -> None:
+) -> int:
     """Report campaigns as Markdown, or as one HTML page. Exit code 1: there are findings."""
     from barnabas.cli.fuzz.report import fuzz_report
 
-    raise typer.Exit(fuzz_report(db or file, html, as_json=as_json))
+    return fuzz_report(db or file, html, as_json=as_json)
 
 
-@fuzz_app.command("aside", epilog=ASIDE_EXAMPLES)
+@fuzz_app.command(
+    "aside",
+    epilog=examples(
+        "barnabas fuzz aside --db brokers.fuzz.db",
+        "barnabas fuzz aside --db brokers.fuzz.db --json | jq -r '.frames[]'",
+    ),
+)
 def fuzz_aside_command(
     file: DatabaseFile = None,
     db: Database = None,
@@ -125,11 +217,11 @@ def fuzz_aside_command(
             "--json", help="One line of JSON per kind, with the frames of its first case."
         ),
     ] = False,
-) -> None:
+) -> int:
     """List the cases that were not sent: others of their kind had ended the target again and again."""
     from barnabas.cli.fuzz.aside import fuzz_aside
 
-    raise typer.Exit(fuzz_aside(db or file, as_json=as_json))
+    return fuzz_aside(db or file, as_json=as_json)
 
 
 @fuzz_app.command(
@@ -137,12 +229,12 @@ def fuzz_aside_command(
 )
 def fuzz_list_command(
     as_json: JsonLines = False,
-) -> None:
+) -> int:
     """List ready campaigns, and what a campaign may name: targets, mutators, oracles, sessions, corpora."""
     from barnabas.cli.fuzz.listing import fuzz_list
 
     fuzz_list(as_json=as_json)
-    raise typer.Exit(FINE)
+    return FINE
 
 
 @fuzz_app.command(

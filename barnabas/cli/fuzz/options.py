@@ -1,16 +1,21 @@
-"""Options that several commands of `barnabas fuzz` share."""
+"""Options of `barnabas fuzz`: those that several commands share, and those of replay and states."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from barnabas.cli.console.options import JsonLines, OneDocument
+
 Own = Annotated[
     bool,
     typer.Option("--i-own-this-target", help="Allow a target on another machine: you own it."),
 ]
+
+
 Database = Annotated[
     Path | None,
     typer.Option(
@@ -20,10 +25,71 @@ Database = Annotated[
         show_default="the only *.fuzz.db here",
     ),
 ]
+
+
 DatabaseFile = Annotated[
     Path | None,
     typer.Argument(metavar="[DB]", help="The same as --db."),
 ]
+
+
 FindingName = Annotated[
     str, typer.Argument(metavar="FINDING", help="Name of the finding, or the start of it.")
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayOptions:
+    """All options of `barnabas fuzz replay`."""
+
+    finding: FindingName
+    db: Database = None
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="KIND[:WHICH]",
+            help="Target to replay against.",
+            show_default="the target of the finding",
+        ),
+    ] = None
+    attempts: Annotated[int, typer.Option(min=1, metavar="N", help="At most N attempts.")] = 3
+    first: Annotated[
+        bool, typer.Option("--first", help="Use the original case, not the shrunk one.")
+    ] = False
+    own: Own = False
+    as_json: OneDocument = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatesOptions:
+    """All options of `barnabas fuzz states`."""
+
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="BROKER|CLIENT",
+            help="A broker or a client, as campaigns name it; 'A vs B' compares two.",
+        ),
+    ]
+    alphabets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[ALPHABET]...", help="Of `barnabas fuzz list`.", show_default="all"
+        ),
+    ] = field(default_factory=list)
+    walks: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Random walks from each state, to find others.",
+            show_default="20, of clients 3",
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the walks.")] = 1
+    own: Own = False
+    as_json: JsonLines = False

@@ -3,64 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Final
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
+from barnabas.cli.fuzz.failures import reported
+from barnabas.cli.fuzz.options import ReplayOptions
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.engine.assembling import oracles_for
 from barnabas.fuzz.engine.replaying import Replayed, replay
-from barnabas.fuzz.errors import CannotRun
 from barnabas.specs.frames import Direction
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
+from barnabas.trouble import FINDINGS, FINE, Trouble
 
 TAKES: Final[dict[Role, Direction]] = {"broker": "request", "client": "response"}
 """Decoders take both."""
 
 
-def fuzz_replay(
-    name: str,
-    db: Path | None,
-    *,
-    target: str | None = None,
-    attempts: int = 3,
-    first: bool = False,
-    own: bool = False,
-    as_json: bool = False,
-    output: Output | None = None,
-) -> int:
+@reported
+def fuzz_replay(asked: ReplayOptions, output: Output | None = None) -> int:
     """Run a finding's cases; returns the exit code. Raises Trouble."""
     output = output or Output()
-    with opened(db) as findings:
-        finding = one(findings, name)
-        named = target or target_name(findings, finding)
-    cases = cases_of(finding, first=first)
-    chosen = make_target(named, own)
+    with opened(asked.db) as findings:
+        finding = one(findings, asked.finding)
+        named = asked.target or target_name(findings, finding)
+    cases = cases_of(finding, first=asked.first)
+    chosen = make_target(named, asked.own)
     takes = TAKES.get(chosen.role)
     way = cases[-1].recipe.seed.direction
     if takes is not None and way != takes:
         raise Trouble(f"{finding.name} is about a {way}: {named} takes {takes}s only")
-    try:
-        with chosen as running:
-            oracles = oracles_for(running.role)
-            wanted = (finding.oracle, finding.behaviour)
-            found = replay(running, oracles, cases, wanted, attempts)
-            where = running.name
-    except CannotRun as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
-    except KeyboardInterrupt:
-        output.note("interrupted")
-        return INTERRUPTED
-    if as_json:
+    with chosen as running:
+        oracles = oracles_for(running.role)
+        wanted = (finding.oracle, finding.behaviour)
+        found = replay(running, oracles, cases, wanted, asked.attempts)
+        where = running.name
+    if asked.as_json:
         output.raw(json_text(_document(finding.name, where, found)))
     else:
         for case in cases:
             output.line(made_of(case.recipe))
-        for line in _lines(finding.name, where, found, attempts):
+        for line in _lines(finding.name, where, found, asked.attempts):
             output.line(line)
     return FINE if found.outcome == "nothing" else FINDINGS
 

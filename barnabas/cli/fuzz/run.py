@@ -6,26 +6,30 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, cast
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz.campaigns import Read
+from barnabas.cli.fuzz.campaigns import Read, read_campaign
+from barnabas.cli.fuzz.failures import reported
 from barnabas.cli.fuzz.progress import Shown, shown
-from barnabas.cli.fuzz.shrinking import make_smaller, share
+from barnabas.cli.fuzz.run_options import RunOptions
+from barnabas.cli.fuzz.shrinking import Effort, make_smaller, share
 from barnabas.cli.fuzz.targets import target as make_target
-from barnabas.endings import interruptible
+from barnabas.cli.fuzz.without import left_out
+from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.corpus.corpora import basis, kept_basis
 from barnabas.fuzz.coverage.jacoco import Jacoco
-from barnabas.fuzz.database.findings import CampaignRow, Findings, FindingsError, Kept
+from barnabas.fuzz.database.findings import CampaignRow, Findings, Kept
 from barnabas.fuzz.engine.assembling import Assembled, assembled
 from barnabas.fuzz.engine.counting import Compared, Counts, counting, what_valid_shows
 from barnabas.fuzz.engine.guiding import Guided
 from barnabas.fuzz.engine.running import Batch, Began, Ended, RunRound, run, run_range
-from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.report.reached import in_words
 from barnabas.fuzz.targets.target import Runs, Target
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
+from barnabas.trouble import FINDINGS, FINE, INTERRUPTED
 
 FOREVER: Final = 10**15
 """Cases of a campaign that ends when its time is over."""
@@ -37,44 +41,35 @@ KEPT_S: Final = 1.0
 GUIDED_ROUND: Final = 200
 """Cases of a round with feedback, at most: what they reach is for the next one."""
 
-Coverage = Literal["report", "feedback"]
-"""What counted lines are for: the report, or to choose what cases are made of, too."""
+_WORDS: Final = {"basis": "versions of the target"}
 
 
-class Wanted(NamedTuple):
-    """What the command line asked for. shrink: runs for each finding. coverage: what lines are counted for;
-    None: they are not. spark: a master's URL; "" is here on all cores; None: no Spark."""
-
-    read: Read
-    database: Path
-    own: bool = False
-    shrink: int = 100
-    coverage: Coverage | None = None
-    as_json: bool = False
-    spark: str | None = None
-    settings: Mapping[str, str] = {}
-
-
-def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
+@reported
+def fuzz_run(asked: RunOptions, output: Output | None = None) -> int:
     """Run a campaign from where its database says that it stands; returns the exit code. Raises Trouble."""
     output = output or Output()
-    try:
-        with interruptible():
-            # a target that can't be meant is refused before there is a database of its campaign
-            target = make_target(wanted.read.campaign.target, wanted.own)
-            if wanted.coverage is not None:
-                counting(target, guiding=wanted.coverage == "feedback")
-            with _database(wanted.database) as findings:
-                return _run(wanted, findings, target, output)
-    except Misuse as problem:
-        raise Trouble(str(problem)) from None
-    except FindingsError as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
-    except CannotRun as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
-    except KeyboardInterrupt:  # before the first case, or while the target ends
-        output.note("interrupted")
-        return INTERRUPTED
+    read, database = _read(asked)
+    # a target that can't be meant is refused before there is a database of its campaign
+    target = make_target(read.campaign.target, asked.own)
+    if asked.coverage is not None:
+        counting(target, guiding=asked.feedback)
+    with (
+        _database(database) as findings,
+        shown(output, asked.as_json, findings) as progress,
+        ExitStack() as stack,
+    ):
+        return _Run(asked, read, findings, progress, stack).run(target)
+
+
+def _read(asked: RunOptions) -> tuple[Read, Path]:
+    """Return the campaign, without what it is to leave out, and its database. Raises Trouble."""
+    changes, broker = asked.changes, asked.apache.settings
+    read = read_campaign(asked.campaign, changes, broker)
+    database = asked.db or read.database
+    if asked.without:
+        changes["without"] = [*read.campaign.without, *left_out(database, asked.without)]
+        read = read_campaign(asked.campaign, changes, broker)
+    return read, database
 
 
 @contextmanager
@@ -92,88 +87,111 @@ def _database(path: Path) -> Iterator[Findings]:
             path.unlink(missing_ok=True)
 
 
-def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> int:
-    read = wanted.read
-    campaign = read.campaign
-    if wanted.coverage == "feedback":
-        size = min(campaign.round, GUIDED_ROUND)
-        campaign = campaign.model_copy(update={"round": size})
-    with ExitStack() as stack:
-        progress = stack.enter_context(shown(output, wanted.as_json, findings))
+@dataclass(slots=True)
+class _Run:
+    """One run of a campaign: its cases are made, sent and kept, and what they found is made smaller."""
+
+    asked: RunOptions
+    read: Read
+    findings: Findings
+    progress: Shown
+    stack: ExitStack
+    over: threading.Event = field(default_factory=threading.Event)
+    """Set when the time for cases is over."""
+    spent: float = 0.0
+    """Seconds that cases took."""
+
+    def run(self, target: Target) -> int:
+        """Run to the end; returns the exit code. Raises CannotRun."""
+        campaign, progress = self.read.campaign, self.progress
+        if self.asked.feedback:
+            size = min(campaign.round, GUIDED_ROUND)
+            campaign = campaign.model_copy(update={"round": size})
         progress.note(f"starting {campaign.target}")
-        target = stack.enter_context(target)
-        guides = {"coverage": "feedback"} if wanted.coverage == "feedback" else {}
-        before = [
-            one
-            for one in findings.campaigns()
-            if (one.name, one.target) == (read.name, target.name)
-        ]
-        found = assembled(campaign, basis(target), read.folder)
-        settings = {**found.settings, **guides}
-        if found.basis.role == "client" and (
-            same := [one for one in before if _alike(one, settings)]
-        ):
-            # what a client asks for in its first seconds differs from run to run
-            found = assembled(campaign, kept_basis(same[-1].settings["basis"]), read.folder)
-            settings = {**found.settings, **guides}
-        if before and settings not in [one.settings for one in before]:
-            other = [
-                _WORDS.get(name, name) for name in settings if _differs(before[-1], settings, name)
-            ]
-            progress.note(f"other {', '.join(other)} than the run before: a new campaign")
-        kept = findings.campaign(read.name, target.name, settings, time.time())
-        last = campaign.budget.cases or FOREVER
+        target = self.stack.enter_context(target)
+        found, settings = self._assembled(campaign, target)
+        kept = self.findings.campaign(self.read.name, target.name, settings, time.time())
         progress.begin(target, kept, len(found.corpus), campaign)
-        over = threading.Event()
-        runs = _counted(wanted, found, target, kept, progress) if wanted.coverage else target
-        run_round = stack.enter_context(_runner(wanted, found, runs, kept, over))
-        if wanted.spark is None:
-            found.maker({})  # maps all seeds, once, which may take longer than the budget is
-        began = time.monotonic()
-        seconds = campaign.budget.seconds
-        for_shrinking = share(seconds) if seconds and wanted.shrink else None
-        timers = _timers(seconds, for_shrinking, over, progress, target)
-        finished, spent = False, 0.0
+        finished = False
         try:
-            try:
-                for timer in timers:
-                    timer.start()
-                for event in run(run_round, kept, campaign.round, last, over.is_set):
-                    match event:
-                        case Began():
-                            progress.round(event)
-                        case Batch():
-                            progress.batch(event)
-                        case Ended():
-                            progress.ended(event)
-            finally:
-                for timer in timers:
-                    timer.cancel()
-                spent = time.monotonic() - began
-                kept.spent(spent)
-            if wanted.coverage:
-                progress.note("counting the lines that cases reached")
-                kept.reached(cast(Counts, target).reached())
-                progress.note(in_words(findings.reached(kept.id)))
-            if for_shrinking is not None and seconds and not over.is_set():
-                for_shrinking = max(for_shrinking, seconds - spent)
-            make_smaller(
-                findings, kept.id, target, found.oracles, progress,
-                runs=wanted.shrink, seconds=for_shrinking,
-            )  # fmt: skip
+            self._cases(found, kept, target)
+            self._shrink(found, kept, target)
             finished = True
         except KeyboardInterrupt:
             progress.note("interrupted: run the same command to continue behind what is kept")
         except CannotRun as problem:
-            progress.close(spent, wanted.database)
+            progress.close(self.spent, self.findings.path)
             goes_on = f"{problem}; the same command goes on at case {kept.done}"
             raise CannotRun(goes_on) from None
-        progress.close(spent, wanted.database)
-    any_ = bool(findings.findings(kept.id))
-    return FINDINGS if any_ else FINE if finished else INTERRUPTED
+        progress.close(self.spent, self.findings.path)
+        any_ = bool(self.findings.findings(kept.id))
+        return FINDINGS if any_ else FINE if finished else INTERRUPTED
 
+    def _assembled(self, campaign: Campaign, target: Target) -> tuple[Assembled, dict[str, Any]]:
+        """Return the campaign with all that it names, and its settings; where those are others than in the
+        run before, that is said."""
+        guides = {"coverage": "feedback"} if self.asked.feedback else {}
+        name = (self.read.name, target.name)
+        before = [one for one in self.findings.campaigns() if (one.name, one.target) == name]
+        found = assembled(campaign, basis(target), self.read.folder)
+        settings = {**found.settings, **guides}
+        same = [one for one in before if _alike(one, settings)]
+        if found.basis.role == "client" and same:
+            # what a client asks for in its first seconds differs from run to run
+            found = assembled(campaign, kept_basis(same[-1].settings["basis"]), self.read.folder)
+            settings = {**found.settings, **guides}
+        if before and settings not in [one.settings for one in before]:
+            differ = [each for each in settings if _differs(before[-1], settings, each)]
+            other = ", ".join(_WORDS.get(each, each) for each in differ)
+            self.progress.note(f"other {other} than the run before: a new campaign")
+        return found, settings
 
-_WORDS: Final = {"basis": "versions of the target"}
+    @property
+    def _for_shrinking(self) -> float | None:
+        """Seconds that are put aside for shrinking; None: none are."""
+        seconds = self.read.campaign.budget.seconds
+        return share(seconds) if seconds and self.asked.shrink else None
+
+    def _cases(self, found: Assembled, kept: Kept, target: Target) -> None:
+        """Send cases until there are enough, or the time is over. Raises CannotRun."""
+        campaign, progress = found.campaign, self.progress
+        runs = (
+            _counted(self.asked, found, target, kept, progress) if self.asked.coverage else target
+        )
+        run_round = self.stack.enter_context(_runner(self.asked, found, runs, kept, self.over))
+        if not self.asked.spark.spark:
+            found.maker({})  # maps all seeds, once, which may take longer than the budget is
+        began = time.monotonic()
+        timers = _timers(campaign.budget.seconds, self._for_shrinking, self.over, progress, target)
+        try:
+            for timer in timers:
+                timer.start()
+            last = campaign.budget.cases or FOREVER
+            for event in run(run_round, kept, campaign.round, last, self.over.is_set):
+                match event:
+                    case Began():
+                        progress.round(event)
+                    case Batch():
+                        progress.batch(event)
+                    case Ended():
+                        progress.ended(event)
+        finally:
+            for timer in timers:
+                timer.cancel()
+            self.spent = time.monotonic() - began
+            kept.spent(self.spent)
+        if self.asked.coverage:
+            progress.note("counting the lines that cases reached")
+            kept.reached(cast(Counts, target).reached())
+            progress.note(in_words(self.findings.reached(kept.id)))
+
+    def _shrink(self, found: Assembled, kept: Kept, target: Target) -> None:
+        """Make findings smaller in the time that is left for it. Raises CannotRun."""
+        seconds, left = found.campaign.budget.seconds, self._for_shrinking
+        if left is not None and seconds and not self.over.is_set():
+            left = max(left, seconds - self.spent)
+        effort = Effort(self.asked.shrink, left)
+        make_smaller(self.findings, kept.id, target, found.oracles, self.progress, effort)
 
 
 def _differs(before: CampaignRow, settings: Mapping[str, Any], name: str) -> bool:
@@ -186,7 +204,9 @@ def _alike(before: CampaignRow, settings: Mapping[str, Any]) -> bool:
     return not any(_differs(before, settings, name) for name in names)
 
 
-def _counted(wanted: Wanted, found: Assembled, target: Target, kept: Kept, progress: Shown) -> Runs:
+def _counted(
+    asked: RunOptions, found: Assembled, target: Target, kept: Kept, progress: Shown
+) -> Runs:
     """The target, behind what counts; what valid messages reach is kept first."""
     counts = cast(Counts, target)
     progress.note("counting the lines that valid messages reach")
@@ -196,7 +216,7 @@ def _counted(wanted: Wanted, found: Assembled, target: Target, kept: Kept, progr
     counts.anew()
     runs: Runs = target
     # a client says itself what each case reached
-    if wanted.coverage == "feedback" and target.role == "broker":
+    if asked.feedback and target.role == "broker":
         assert isinstance(counts.meter, Jacoco)  # noqa: S101 (all that brokers have)
         counts.meter.since()
         runs = Guided(target, counts.meter.since, counts.meter.passed)
@@ -251,12 +271,12 @@ def _every(seconds: float) -> Callable[[], bool]:
 
 
 def _runner(
-    wanted: Wanted, found: Assembled, target: Runs, kept: Kept, over: threading.Event
+    asked: RunOptions, found: Assembled, target: Runs, kept: Kept, over: threading.Event
 ) -> AbstractContextManager[RunRound]:
-    if wanted.spark is not None:
+    if asked.spark.spark:
         from barnabas.cli.fuzz.spark import on_spark
 
-        return on_spark(wanted.spark, wanted.settings, found, wanted.own, kept)
+        return on_spark(asked.spark, found, asked.own, kept)
 
     def here(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
         return run_range(

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
+from barnabas.cli.fuzz.failures import reported
 from barnabas.cli.fuzz.targets import target as make_target
-from barnabas.endings import interruptible
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.database.findings import Finding
-from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.report.client_script import Session, client_script
 from barnabas.fuzz.report.error_place import server_error
@@ -24,9 +23,10 @@ from barnabas.fuzz.targets.recording import Recorded, recorded
 from barnabas.fuzz.targets.registry import login_of
 from barnabas.peers.clients.registry import installed_by
 from barnabas.plural import plural
-from barnabas.trouble import COULD_NOT_RUN, FINE, INTERRUPTED, Trouble
+from barnabas.trouble import FINE, Trouble
 
 
+@reported
 def fuzz_script(
     name: str,
     db: Path | None,
@@ -47,24 +47,15 @@ def fuzz_script(
     case = cases[-1]
     about = ORACLES_BY_NAME[finding.oracle].about
     title = f"{named}: {finding.what}\n({finding.oracle}: {about})"
-    try:
-        with interruptible():
-            if case.recipe.seed.direction == "response":
-                text = _of_client(title, named, own, cases, output)
-            else:
-                if len(cases) > 1:
-                    output.note(f"it takes {len(cases)} cases: the script sends the last alone")
-                shown = criterion(finding.oracle, finding.behaviour)
-                if finding.oracle == "server_error" and _as_seen(finding):
-                    shown = server_error(finding.observation, finding.behaviour[1]) or shown
-                text = _of_broker(title, named, own, case, shown, output)
-    except Misuse as problem:
-        raise Trouble(str(problem)) from None
-    except CannotRun as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
-    except KeyboardInterrupt:
-        output.note("interrupted")
-        return INTERRUPTED
+    if case.recipe.seed.direction == "response":
+        text = _of_client(title, named, own, cases, output)
+    else:
+        if len(cases) > 1:
+            output.note(f"it takes {len(cases)} cases: the script sends the last alone")
+        shown = criterion(finding.oracle, finding.behaviour)
+        if finding.oracle == "server_error" and _as_seen(finding):
+            shown = server_error(finding.observation, finding.behaviour[1]) or shown
+        text = _of_broker(title, named, own, case, shown, output)
     output.raw(text.rstrip("\n"))
     return FINE
 

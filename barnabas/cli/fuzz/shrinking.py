@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.cli.fuzz.progress import Shown
 from barnabas.fuzz.cases.case import Recipe
@@ -33,19 +33,28 @@ def share(seconds: float) -> float:
     return min(SHARE * seconds, SHRINKING_S)
 
 
+class Effort(NamedTuple):
+    """How much shrinking may take."""
+
+    runs: int
+    """Of the target, for each finding."""
+    seconds: float | None
+    """For all together."""
+
+
 def make_smaller(
     findings: Findings,
     campaign: int,
     target: Target,
     oracles: Sequence[Oracle],
     progress: Shown,
-    *,
-    runs: int,
-    seconds: float | None,
+    effort: Effort,
 ) -> None:
-    """Shrink what is not smaller yet, with at most so many runs each. seconds: for all together; what then
-    remains is left until the campaign goes on. What ended a target that nobody here can start again is left
-    as it is. Raises CannotRun."""
+    """Shrink what is not smaller yet; what remains is left until the campaign goes on.
+
+    What ended a target that nobody here can start again is left as it is. Raises CannotRun.
+    """
+    runs, seconds = effort
     found = groups(findings.findings(campaign))
     fresh = [(one, group) for group in found if (one := standing(group)) and one.to_shrink]
     if not (fresh and runs):

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from barnabas.cli.fuzz.targets import KINDS
+from barnabas.cli.console.options import SparkOptions
+from barnabas.cli.fuzz.targets import target
 from barnabas.fuzz.engine.assembling import Assembled
 from barnabas.fuzz.engine.running import Batch, RunRound
 from barnabas.fuzz.engine.sharding import Shelf, side_by_side
 from barnabas.fuzz.engine.shards import SCHEMA, Job, Row, came_to, job_of, shards
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.targets.registry import target_of
-from barnabas.fuzz.targets.target import Target
 from barnabas.pipeline.spark.errors import UnavailableError, reason
 from barnabas.pipeline.spark.masters import parse_master
 from barnabas.pipeline.spark.session import QUICK, session
@@ -40,14 +39,14 @@ SETTINGS: Final = {
 
 @contextmanager
 def on_spark(
-    master: str, settings: Mapping[str, str], found: Assembled, own: bool, shelf: Shelf
+    options: SparkOptions, found: Assembled, own: bool, shelf: Shelf
 ) -> Iterator[RunRound]:
-    """Runs rounds on Spark, until the end of the `with`. master: "" is this machine. Raises Trouble."""
+    """Run rounds on Spark, until the end of the `with`. Raises Trouble."""
     # a Spark Connect server was set up by others, and takes none of these
-    ours = {} if parse_master(master or None).kind == "connect" else SETTINGS
+    ours = {} if parse_master(options.master).kind == "connect" else SETTINGS
     try:
-        with session(master or None, {**ours, **settings}) as spark:
-            yield rounds(spark, job_of(found, own, _target_of), shelf)
+        with session(options.master, {**ours, **dict(options.conf)}) as spark:
+            yield rounds(spark, job_of(found, own, target), shelf)
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
 
@@ -75,11 +74,6 @@ def rounds(spark: SparkSession, job: Job, shelf: Shelf) -> RunRound:
         )
 
     return run_round
-
-
-def _target_of(text: str, own: bool) -> Target:
-    """Also of the kinds that only barnabas has: workers get it, too."""
-    return target_of(text, own, KINDS)
 
 
 def _parallelism(spark: SparkSession) -> int:

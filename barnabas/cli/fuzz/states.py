@@ -5,97 +5,91 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from barnabas.cli.console.extras import needs
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.cli.fuzz.failures import reported
+from barnabas.cli.fuzz.options import StatesOptions
 from barnabas.cli.fuzz.studied import Study, studies
-from barnabas.endings import interruptible
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states.judging import UNSUPPORTED
 from barnabas.plural import plural
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE
 
 if TYPE_CHECKING:
     from barnabas.fuzz.states.judging import Wrong
     from barnabas.fuzz.states.machine import Machine
 
-NEEDS: Final = "fuzz states needs the package {}: pip install 'barnabas[states]'"
 
-
-def fuzz_states(
-    target: str,
-    names: Sequence[str],
-    *,
-    walks: int | None = None,
-    seed: int = 1,
-    own: bool = False,
-    as_json: bool = False,
-    output: Output | None = None,
-) -> int:
+@reported
+def fuzz_states(asked: StatesOptions, output: Output | None = None) -> int:
     """Learn what the alphabets say of one target or two; returns the exit code. Raises Trouble.
 
     An alphabet that can't be learned is reported, and the others are tried.
     """
-    try:
-        from barnabas.fuzz.states.judging import compared, shown
-        from barnabas.fuzz.states.learning import learn
-    except ImportError as problem:
-        raise Trouble(NEEDS.format(problem.name), COULD_NOT_RUN) from None
+    with needs("fuzz states", "states"):
+        import barnabas.fuzz.states.learning  # noqa: F401
     output = output or Output()
     found = failed = 0
-    try:
-        with interruptible(), ExitStack() as stack:
-            for study in studies(target, names, own, stack, output):
-                if study.missing:
-                    if as_json:
-                        output.raw(json_text(_document(study, [], [])))
-                    else:
-                        left_out = f"left out, {' and '.join(study.missing)} not offered"
-                        output.line(f"{study.alphabet.name}: {left_out}")
-                    continue
-                machines, conversations = [], []
-                try:
-                    for subject in study.subjects:
-                        about = f"learning {study.alphabet.name} of {subject.name}"
-                        with _shown(output, about) as sent:
-                            said = subject.begin(sent)
-                            learned = learn(
-                                subject.name,
-                                said,
-                                Random(seed),  # noqa: S311 - it is to be the same again
-                                doubted=study.doubted,
-                                walks=walks or study.walks,
-                                length=study.length,
-                            )
-                        machines.append(learned)
-                        conversations.append(said)
-                    wrong = [one for machine in machines for one in study.judge(machine)]
-                    if len(machines) == 2:
-                        wrong += (
-                            one
-                            for one in compared(machines[0], machines[1], study.word)
-                            if shown(one, conversations, study.word)
-                        )
-                except CannotRun as problem:
-                    failed += 1
-                    if as_json:
-                        output.raw(json_text(_document(study, [], [], str(problem))))
-                    output.note(f"{study.alphabet.name} was not learned: {problem}")
-                    continue
-                found += len(wrong)
-                if as_json:
-                    output.raw(json_text(_document(study, machines, wrong)))
-                else:
-                    _print(output, study, machines, wrong)
-    except CannotRun as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
-    except KeyboardInterrupt:
-        output.note("interrupted")
-        return INTERRUPTED
+    with ExitStack() as stack:
+        for study in studies(asked.target, asked.alphabets, asked.own, stack, output):
+            try:
+                found += _study(study, asked, output)
+            except CannotRun as problem:
+                failed += 1
+                if asked.as_json:
+                    output.raw(json_text(_document(study, [], [], str(problem))))
+                output.note(f"{study.alphabet.name} was not learned: {problem}")
     return FINDINGS if found else COULD_NOT_RUN if failed else FINE
+
+
+def _study(study: Study, asked: StatesOptions, output: Output) -> int:
+    """Learn an alphabet, print what it comes to, and return how much is wrong. Raises CannotRun."""
+    machines, wrong = ([], []) if study.missing else _learned(study, asked, output)
+    if asked.as_json:
+        output.raw(json_text(_document(study, machines, wrong)))
+    elif study.missing:
+        left_out = f"left out, {' and '.join(study.missing)} not offered"
+        output.line(f"{study.alphabet.name}: {left_out}")
+    else:
+        _print(output, study, machines, wrong)
+    return len(wrong)
+
+
+def _learned(
+    study: Study, asked: StatesOptions, output: Output
+) -> tuple[list[Machine], list[Wrong]]:
+    """Return the machine of each subject, and what is wrong in them. Raises CannotRun."""
+    from barnabas.fuzz.states.judging import compared, shown
+    from barnabas.fuzz.states.learning import learn
+
+    machines, conversations = [], []
+    for subject in study.subjects:
+        about = f"learning {study.alphabet.name} of {subject.name}"
+        with _shown(output, about) as sent:
+            said = subject.begin(sent)
+            learned = learn(
+                subject.name,
+                said,
+                Random(asked.seed),  # noqa: S311 - it is to be the same again
+                doubted=study.doubted,
+                walks=asked.walks or study.walks,
+                length=study.length,
+            )
+        machines.append(learned)
+        conversations.append(said)
+    wrong = [one for machine in machines for one in study.judge(machine)]
+    if len(machines) == 2:
+        wrong += (
+            one
+            for one in compared(machines[0], machines[1], study.word)
+            if shown(one, conversations, study.word)
+        )
+    return machines, wrong
 
 
 @contextmanager

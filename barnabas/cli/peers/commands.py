@@ -138,9 +138,9 @@ def peers_start(
             "of 127.0.0.1. Not for embedded, apache.",
         ),
     ] = None,
-) -> None:
+) -> int:
     """Start brokers, print their addresses, and keep them running until Ctrl-C."""
     from barnabas.cli.peers.kinds import Options
     from barnabas.cli.peers.run import start
 
-    raise typer.Exit(start(kind, nodes, options=Options(topics, zookeeper, data, listen)))
+    return start(kind, nodes, options=Options(topics, zookeeper, data, listen))

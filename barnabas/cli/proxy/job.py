@@ -1,53 +1,40 @@
-"""What the command line asked of `barnabas proxy`."""
+"""What the options of `barnabas proxy` come to: files are read, names are looked up, contexts are made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Final, Literal
+from typing import Self
 
-from barnabas.captures.writing.rotation import Rotation
+from barnabas.addresses import parse_address
+from barnabas.captures.writing.masking import Masking
 from barnabas.cli.console.output import Output
+from barnabas.cli.plugins.faults import own_faults
+from barnabas.cli.proxy.mistakes import refuse_circle, refuse_overwriting
+from barnabas.cli.proxy.options import CaptureOptions, ControlOptions, Log, LogOptions, ProxyOptions
+from barnabas.cli.proxy.tls_contexts import check_name, make_tls
+from barnabas.cli.scenarios.reading import read_scenario, scenario_file
+from barnabas.cli.traces.options import endpoint_of
+from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.control.reload import ScenarioFile
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.scenario.file import Scenario
 from barnabas.proxy.topic_names.names import TopicNames
 
-KEPT: Final = 10_000
-"""Exchanges that the page holds unless told otherwise."""
-
-Log = Literal["pretty", "json", "off"]
-
-
-@dataclass(frozen=True, slots=True)
-class Control:
-    """The control port: where it listens, and the file that is to hold its token."""
-
-    address: tuple[str, int]
-    token_file: Path | None = None
-    page: int | None = None
-    """It serves the page too, which holds so many exchanges."""
-
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What the command line asked for."""
+    """A proxy, and what is to become of its traffic."""
 
     options: Options
     scenario: Scenario | None = None
     scenario_file: ScenarioFile | None = None
     """Where the scenario is from: it is loaded again when that changes."""
-    control: Control | None = None
-    capture: Path | None = None
-    capture_limit: int | None = None
-    rotation: Rotation | None = None
-    """The capture is a folder of segments."""
-    log: Log = "pretty"
+    control: ControlOptions = field(default_factory=ControlOptions)
+    capture: CaptureOptions = field(default_factory=CaptureOptions)
+    log: LogOptions = field(default_factory=LogOptions)
     otlp: str | None = None
     """Where a span of each exchange goes, which a reader of the live stream sends."""
-    log_waits: bool = False
-    """Whether traffic waits for the log, so that it has every exchange."""
     output: Output = field(default_factory=Output)
     topics: TopicNames = field(default_factory=TopicNames)
     """Names of topics: for the rules, and for the output's context."""
@@ -56,13 +43,64 @@ class Job:
     began: Callable[[str], None] = lambda _: None
     """Told where clients connect, as soon as they may."""
 
-    @property
-    def followed(self) -> bool:
-        """Whether somebody wants the exchanges of the live stream."""
-        return self.log != "off" or self.otlp is not None
+    @classmethod
+    def of(cls, given: ProxyOptions) -> Self:
+        """Return what the command line asks for. Raises Trouble."""
+        options = _options(given)
+        if given.tls.clients.client_tls:
+            check_name("--listen", options.listen[0])
+            check_name("--advertise", options.advertise or options.listen[0])
+        refuse_circle(options.listen, options.bootstrap, options.advertise)
+        scenario = None if given.scenario is None else scenario_file(given.scenario)
+        config = given.toxiproxy.toxiproxy_config
+        refuse_overwriting(
+            {
+                "--capture": given.capture.capture,
+                "--control-token-file": given.control.control_token_file,
+            },
+            {"--scenario": scenario, "--toxiproxy-config": config, **given.tls.files},
+        )
+        # watched before it is read
+        watched = None if scenario is None else ScenarioFile(scenario, options.faults)
+        topics = TopicNames()  # one map for log, filter and rules
+        log = given.log
+        return cls(
+            options,
+            scenario=None if scenario is None else read_scenario(scenario, options.faults),
+            scenario_file=watched,
+            control=given.control,
+            capture=given.capture,
+            log=log,
+            otlp=None if log.otlp is None else endpoint_of(log.otlp),
+            output=log.output(topics),
+            topics=topics,
+            workers=given.limits.workers,
+        )
 
     @property
     def supervised(self) -> bool:
         """Whether traffic is in processes of its own: several, or one beside the control port, which would
         share the interpreter with it."""
-        return self.workers > 1 or self.control is not None
+        return self.workers > 1 or self.control.address is not None
+
+
+def _options(given: ProxyOptions) -> Options:
+    """Return what the proxy itself is made from. Raises Trouble."""
+    toxiproxy = given.toxiproxy.toxiproxy is not None
+    limits = given.limits
+    return Options(
+        given.bootstrap_server or [],
+        listen=parse_address(given.listen, zero=True),
+        broker_ports=given.addresses.broker_ports,
+        observed=given.log.log != Log.off and given.control.address is not None,
+        offer=given.versions.offer(),
+        connect_timeout=limits.connect_timeout,
+        drain=0 if toxiproxy else limits.drain,
+        any_protocol=toxiproxy,
+        advertise=given.addresses.advertise,
+        tls=make_tls(given.tls),
+        masking=Masking.of_payload() if given.no_payload else Masking(),
+        limits=Limits(frame=limits.frame_limit),
+        faults=own_faults(given.faults),
+        reading=given.log.values.read(wait=False),
+    )

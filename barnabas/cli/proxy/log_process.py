@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.printer import not_printed
-from barnabas.cli.proxy.job import Log
 from barnabas.cli.proxy.log_reader import read
 from barnabas.cli.proxy.log_stream import LogStream
+from barnabas.cli.proxy.options import Log
 from barnabas.forking import fork
 from barnabas.plural import plural
 from barnabas.proxy.network.clock import clock

@@ -20,7 +20,7 @@ from barnabas.captures.live.reading import LiveReader, Note, RingFile
 from barnabas.captures.live.ring import Ring
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.printer import Printer
-from barnabas.cli.proxy.job import Log
+from barnabas.cli.proxy.options import Log
 
 if TYPE_CHECKING:
     from barnabas.cli.traces.exporter import Exporter
@@ -51,7 +51,7 @@ class LogReader:
         self._ring = ring
         self._behind = behind
         self._output = output
-        shows = {"json": output.json, "pretty": output.exchange, "off": self._unseen}
+        shows = {Log.json: output.json, Log.pretty: output.exchange, Log.off: self._unseen}
         self._printer = Printer(output, output.learning(shows[log]))
         self._exporter: Exporter | None = None
         if otlp is not None:

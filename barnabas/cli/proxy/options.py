@@ -1,12 +1,43 @@
-"""The options of `barnabas proxy`: ten that matter, the rest by topic."""
+"""The options of `barnabas proxy`, by topic: ten that matter most, the rest in panels of their own.
+
+A new option is one field of a class.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import typer
+
+from barnabas.addresses import parse_host, parse_ports, parse_servers
+from barnabas.cli.console.options import JsonBytes, OwnFaults, QuietFetches, ValueOptions
+from barnabas.cli.console.parameters import MAIN, given, written
+from barnabas.cli.console.parsing import (
+    parse_listen,
+    parse_rotation,
+    parse_seconds,
+    parse_size,
+    parse_workers,
+)
+from barnabas.cli.proxy.tls_options import TlsOptions
+from barnabas.cli.traces.options import Otlp
+from barnabas.trouble import Trouble
+
+if TYPE_CHECKING:
+    from barnabas.captures.writing.rotation import Rotation
+    from barnabas.cli.console.output import Output
+    from barnabas.proxy.edits.version_ranges import Offer
+    from barnabas.proxy.topic_names.names import TopicNames
+
+Address = tuple[str, int]
+
+KEPT: Final = 10_000
+"""Exchanges that the page holds unless told otherwise."""
 
 
 class Log(StrEnum):
@@ -17,298 +48,406 @@ class Log(StrEnum):
     off = "off"
 
 
-Brokers = Annotated[
-    str | None,
-    typer.Option(
-        "--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The brokers to start from."
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class CaptureOptions:
+    """The capture of all traffic."""
 
-Listen = Annotated[
-    str,
-    typer.Option(
-        "--listen", "-l", metavar="HOST:PORT", help="Where clients connect; port 0 picks one."
-    ),
-]
+    PANEL: ClassVar = "Capture"
 
-Scenario = Annotated[
-    Path | None,
-    typer.Option(
-        "--scenario",
-        "-s",
-        metavar="FILE",
-        help="Rules to apply: a file, or one of `barnabas scenario list`.",
-    ),
-]
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            "--capture",
+            "-c",
+            metavar="FILE",
+            help="Write all traffic to this capture (pcapng).",
+            rich_help_panel=MAIN,
+        ),
+    ] = None
+    rotate: Annotated[
+        Any,
+        typer.Option(
+            metavar="SIZE|TIME[,...]",
+            help="Make the capture a folder of segments of this size or age, e.g. 256MiB or 10m.",
+            parser=parse_rotation,
+        ),
+    ] = None
+    rotate_keep: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Keep only the latest N closed segments."),
+    ] = None
+    capture_limit: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SIZE", help="Stop capturing at this size, e.g. 1GiB.", parser=parse_size
+        ),
+    ] = None
 
-Capture = Annotated[
-    Path | None,
-    typer.Option(
-        "--capture", "-c", metavar="FILE", help="Write all traffic to this capture (pcapng)."
-    ),
-]
+    def __post_init__(self) -> None:
+        """Raise Trouble for segments without a capture."""
+        if self.rotate is None and self.rotate_keep is not None:
+            raise Trouble("--rotate-keep needs segments: give --rotate too")
+        if self.rotate is not None and self.capture is None:
+            raise Trouble("--rotate needs a capture: give --capture FOLDER too")
 
-LogStyle = Annotated[Log, typer.Option(help="How exchanges are printed; off decodes no bodies.")]
+    @property
+    def rotation(self) -> Rotation | None:
+        """When segments end; None: the capture is one file."""
+        return None if self.rotate is None else replace(self.rotate, keep=self.rotate_keep)
 
-Filter = Annotated[
-    str | None,
-    typer.Option(
-        "--filter", metavar="EXPR", help="Print only exchanges for which it holds (JMESPath)."
-    ),
-]
 
-Workers = Annotated[
-    str,
-    typer.Option(
-        metavar="N|auto",
-        help="Processes that share the connections; auto: one a core.",
-        rich_help_panel="Limits",
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class LogOptions:
+    """What is printed of exchanges, and where spans of them go."""
 
-LogWait = Annotated[
-    bool,
-    typer.Option(
-        "--log-wait",
-        help="Slow traffic down to what the log can print; by default it skips and counts exchanges.",
-        rich_help_panel="Limits",
-    ),
-]
+    PANEL: ClassVar = "Log"
 
-NoPayload = Annotated[
-    bool,
-    typer.Option(
-        "--no-payload", help="Keep record keys, values and headers out of log and capture."
-    ),
-]
+    log: Annotated[
+        Log,
+        typer.Option(
+            help="How exchanges are printed; off decodes no bodies.", rich_help_panel=MAIN
+        ),
+    ] = Log.pretty
+    bodies: JsonBytes = None
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "--filter",
+            metavar="EXPR",
+            help="Print only exchanges for which it holds (JMESPath).",
+            rich_help_panel=MAIN,
+        ),
+    ] = None
+    quiet_fetches: QuietFetches = None
+    log_wait: Annotated[
+        bool,
+        typer.Option(
+            "--log-wait",
+            help="Slow traffic down to what the log can print; by default it skips and counts exchanges.",
+        ),
+    ] = False
+    otlp: Otlp = None
+    values: ValueOptions = field(default_factory=ValueOptions)
 
-ClientTls = Annotated[
-    bool,
-    typer.Option(
-        "--client-tls", help="TLS to clients, with certificates of a CA made on first use."
-    ),
-]
+    def __post_init__(self) -> None:
+        """Raise Trouble for options that change nothing in this kind of log."""
+        if not self.followed and self.only is not None:
+            raise Trouble("--filter selects what the log shows: give it without --log off")
+        if not self.followed and self.log_wait:
+            raise Trouble("--log-wait has traffic wait for the log: give it without --log off")
+        if self.bodies is not None and self.log is not Log.json:
+            raise Trouble("--bodies changes only the JSON log: give it with --log json")
+        if self.values.values and self.log is not Log.json:
+            raise Trouble("--values changes only the JSON log: give it with --log json")
+        if self.quiet_fetches and self.log is not Log.pretty:
+            raise Trouble("--quiet-fetches changes only the pretty log: give it with --log pretty")
 
-Web = Annotated[
-    str | None,
-    typer.Option(
-        metavar="[HOST:PORT]",
-        help="Show traffic on a page for the browser (loopback); it has the control port, too.",
-    ),
-]
+    @property
+    def followed(self) -> bool:
+        """Whether somebody reads the exchanges of the live stream."""
+        return self.log is not Log.off or self.otlp is not None
 
-WebKeep = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=1,
-        max=1_000_000,
-        help="Exchanges that the page holds at most; of more, the last ones [10000].",
-        rich_help_panel="Control port",
-    ),
-]
+    def output(self, topics: TopicNames) -> Output:
+        """Return where exchanges are printed. topics: names, for the log and the filter. Raises Trouble."""
+        from barnabas.captures.kafka.context import Context
+        from barnabas.cli.console.options import blob_of
+        from barnabas.cli.console.output import Output
+        from barnabas.cli.console.parsing import parse_filter
 
-ControlPort = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOST:PORT",
-        help="Open the control port (loopback) for `barnabas ctl`.",
-        rich_help_panel="Control port",
-    ),
-]
+        output = Output(context=Context(topics=topics), blob=blob_of(self.bodies))
+        if self.values.shown:
+            output.values = self.values.read(wait=False)
+        if self.only is not None:
+            output.passes = parse_filter(self.only, output.context.topics, output.note)
+        if self.log is Log.pretty:
+            output.fold(self.quiet_fetches)
+        return output
 
-Toxiproxy = Annotated[
-    str | None,
-    typer.Option(
-        metavar="[HOST:PORT]",
-        help="Serve toxiproxy's HTTP API, whose clients make proxies [127.0.0.1:8474].",
-        rich_help_panel="Toxiproxy",
-    ),
-]
 
-ToxiproxyConfig = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Begin with the proxies of this file, as toxiproxy-server -config does.",
-        rich_help_panel="Toxiproxy",
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class ControlOptions:
+    """The control port, and the page that it may serve."""
 
-Rotate = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE|TIME[,...]",
-        help="Make the capture a folder of segments of this size or age, e.g. 256MiB or 10m.",
-        rich_help_panel="Capture",
-    ),
-]
+    PANEL: ClassVar = "Control port"
 
-RotateKeep = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=1,
-        help="Keep only the latest N closed segments.",
-        rich_help_panel="Capture",
-    ),
-]
+    control: Annotated[
+        Address | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Open the control port (loopback) for `barnabas ctl`.",
+            parser=parse_listen,
+        ),
+    ] = None
+    web: Annotated[
+        Address | None,
+        typer.Option(
+            metavar="[HOST:PORT]",
+            help="Show traffic on a page for the browser (loopback); it has the control port, too.",
+            parser=parse_listen,
+            rich_help_panel=MAIN,
+        ),
+    ] = None
+    control_token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the control port's token to this file."),
+    ] = None
+    web_keep: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=1_000_000,
+            help="Exchanges that the page holds at most; of more, the last ones [10000].",
+        ),
+    ] = None
 
-CaptureLimit = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE",
-        help="Stop capturing at this size, e.g. 1GiB.",
-        rich_help_panel="Capture",
-    ),
-]
+    def __post_init__(self) -> None:
+        """Raise Trouble for options of a port or a page that is not asked for."""
+        if self.control is not None and self.web is not None:
+            raise Trouble("--web has the control port, too: give --web HOST:PORT without --control")
+        if self.address is None and self.control_token_file is not None:
+            raise Trouble("--control-token-file needs --control or --web: give one of them, too")
+        if self.web_keep is not None and self.web is None:
+            raise Trouble("--web-keep says how much the page holds: give it with --web")
 
-MaxVersion = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="API=N[,...]",
-        help="Offer clients no newer version of an API, e.g. Fetch=11.",
-        rich_help_panel="Versions",
-    ),
-]
+    @property
+    def address(self) -> Address | None:
+        """Where the control port listens; None: there is none."""
+        return self.web or self.control
 
-Pretend = Annotated[
-    str | None,
-    typer.Option(
-        metavar="X.Y",
-        help="Offer clients the versions of this release of Kafka, e.g. 2.8.",
-        rich_help_panel="Versions",
-    ),
-]
+    @property
+    def option(self) -> str:
+        """The option that says where it listens."""
+        return "--control" if self.web is None else "--web"
 
-Unstable = Annotated[
-    bool,
-    typer.Option(
-        "--unstable",
-        help="Offer unstable versions, too: those that no release has made final.",
-        rich_help_panel="Versions",
-    ),
-]
+    @property
+    def page(self) -> int | None:
+        """How many exchanges the page holds; None: there is no page."""
+        return None if self.web is None else self.web_keep or KEPT
 
-Advertise = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOST",
-        help="The host to advertise to clients, e.g. the container host's.",
-        rich_help_panel="Addresses",
-    ),
-]
 
-BrokerPorts = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FIRST-LAST",
-        help="Ports of the brokers' listeners: FIRST + node id if that is free, else the last free one. A "
-        "broker's own port on this machine is left to it.",
-        rich_help_panel="Addresses",
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class VersionOptions:
+    """The versions that clients are offered."""
 
-FrameLimit = Annotated[
-    str,
-    typer.Option(
-        metavar="SIZE",
-        help="The largest frame; a larger one closes its connection.",
-        rich_help_panel="Limits",
-    ),
-]
+    PANEL: ClassVar = "Versions"
 
-ConnectTimeout = Annotated[
-    str,
-    typer.Option(
-        metavar="TIME",
-        help="How long connecting to a broker may take; then its client's connection is closed.",
-        rich_help_panel="Limits",
-    ),
-]
+    max_version: Annotated[
+        list[str],
+        typer.Option(
+            metavar="API=N[,...]",
+            help="Offer clients no newer version of an API, e.g. Fetch=11.",
+        ),
+    ] = field(default_factory=list)
+    pretend: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X.Y",
+            help="Offer clients the versions of this release of Kafka, e.g. 2.8.",
+        ),
+    ] = None
+    unstable: Annotated[
+        bool,
+        typer.Option(
+            "--unstable",
+            help="Offer unstable versions, too: those that no release has made final.",
+        ),
+    ] = False
 
-Drain = Annotated[
-    str,
-    typer.Option(
-        metavar="TIME",
-        help="How long requests in flight may take to finish when the proxy stops.",
-        rich_help_panel="Limits",
-    ),
-]
+    def offer(self) -> Offer:
+        """Return what they come to. Raises Trouble."""
+        from barnabas.cli.console.parsing import parse_offer
 
-BrokerCert = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="The proxy's certificate for brokers that require one (mutual TLS).",
-        rich_help_panel="TLS to the brokers",
-    ),
-]
+        return parse_offer(self.pretend, self.max_version, self.unstable)
 
-BrokerKey = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="The key of --broker-cert.", rich_help_panel="TLS to the brokers"
-    ),
-]
 
-BrokerServerName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="The name to expect in the brokers' certificates, if it is not the host.",
-        rich_help_panel="TLS to the brokers",
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class AddressOptions:
+    """What clients are told of the proxy's listeners."""
 
-BrokerInsecure = Annotated[
-    bool,
-    typer.Option(
-        "--broker-insecure",
-        help="TLS to the brokers without checking their certificates.",
-        rich_help_panel="TLS to the brokers",
-    ),
-]
+    PANEL: ClassVar = "Addresses"
 
-ClientCert = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="TLS to clients with this certificate (PEM).",
-        rich_help_panel="TLS to the clients",
-    ),
-]
+    advertise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST",
+            help="The host to advertise to clients, e.g. the container host's.",
+            parser=partial(parse_host, option="--advertise"),
+        ),
+    ] = None
+    broker_ports: Annotated[
+        range | None,
+        typer.Option(
+            metavar="FIRST-LAST",
+            help="Ports of the brokers' listeners: FIRST + node id if that is free, else the last free one. "
+            "A broker's own port on this machine is left to it.",
+            parser=parse_ports,
+        ),
+    ] = None
 
-ClientKey = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="The key of --client-cert.", rich_help_panel="TLS to the clients"
-    ),
-]
 
-ClientCa = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Require clients to have a certificate of this CA (mutual TLS).",
-        rich_help_panel="TLS to the clients",
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class LimitOptions:
+    """How much a proxy takes, and how long it waits."""
 
-TlsPassthrough = Annotated[
-    bool,
-    typer.Option(
-        "--tls-passthrough",
-        help="Forward TLS as it is, without decrypting it; needs a --listen address for each broker.",
-        rich_help_panel="TLS to the clients",
-    ),
-]
+    PANEL: ClassVar = "Limits"
 
-ControlTokenFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write the control port's token to this file.",
-        rich_help_panel="Control port",
-    ),
-]
+    workers: Annotated[
+        int,
+        typer.Option(
+            metavar="N|auto",
+            help="Processes that share the connections; auto: one a core.",
+            parser=parse_workers,
+        ),
+    ] = written(parse_workers, "1")
+    frame_limit: Annotated[
+        int,
+        typer.Option(
+            metavar="SIZE",
+            help="The largest frame; a larger one closes its connection.",
+            parser=parse_size,
+        ),
+    ] = written(parse_size, "100MiB")
+    connect_timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="TIME",
+            help="How long connecting to a broker may take; then its client's connection is closed.",
+            parser=parse_seconds,
+        ),
+    ] = written(parse_seconds, "10s")
+    drain: Annotated[
+        float,
+        typer.Option(
+            metavar="TIME",
+            help="How long requests in flight may take to finish when the proxy stops.",
+            parser=parse_seconds,
+        ),
+    ] = written(parse_seconds, "5s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToxiproxyOptions:
+    """The proxy as one of toxiproxy's."""
+
+    PANEL: ClassVar = "Toxiproxy"
+
+    toxiproxy: Annotated[
+        Address | None,
+        typer.Option(
+            metavar="[HOST:PORT]",
+            help="Serve toxiproxy's HTTP API, whose clients make proxies [127.0.0.1:8474].",
+            parser=parse_listen,
+        ),
+    ] = None
+    toxiproxy_config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Begin with the proxies of this file, as toxiproxy-server -config does.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise Trouble for a configuration of nothing."""
+        if self.toxiproxy is None and self.toxiproxy_config is not None:
+            raise Trouble("--toxiproxy-config needs --toxiproxy: give it, too")
+
+
+DECRYPTED: Final = (
+    "--scenario",
+    "--capture",
+    "--control",
+    "--web",
+    "--otlp",
+    "--no-payload",
+    "--advertise",
+    "--broker-ports",
+    "--workers",
+    "--toxiproxy",
+    "--schemas",
+)
+"""Options that need decrypted traffic; all those of TLS do, too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProxyOptions:
+    """All options of `barnabas proxy`."""
+
+    bootstrap_server: Annotated[
+        Sequence[Address] | None,
+        typer.Option(
+            "--bootstrap-server",
+            "-b",
+            metavar="HOST:PORT[,...]",
+            help="The brokers to start from.",
+            parser=parse_servers,
+        ),
+    ] = None
+    listen: Annotated[
+        str,
+        typer.Option(
+            "--listen", "-l", metavar="HOST:PORT", help="Where clients connect; port 0 picks one."
+        ),
+    ] = "127.0.0.1:19092"
+    scenario: Annotated[
+        Path | None,
+        typer.Option(
+            "--scenario",
+            "-s",
+            metavar="FILE",
+            help="Rules to apply: a file, or one of `barnabas scenario list`.",
+        ),
+    ] = None
+    capture: CaptureOptions = field(default_factory=CaptureOptions)
+    log: LogOptions = field(default_factory=LogOptions)
+    no_payload: Annotated[
+        bool,
+        typer.Option(
+            "--no-payload", help="Keep record keys, values and headers out of log and capture."
+        ),
+    ] = False
+    tls: TlsOptions = field(default_factory=TlsOptions)
+    tls_passthrough: Annotated[
+        bool,
+        typer.Option(
+            "--tls-passthrough",
+            help="Forward TLS as it is, without decrypting it; needs a --listen address for each broker.",
+            rich_help_panel="TLS to the clients",
+        ),
+    ] = False
+    control: ControlOptions = field(default_factory=ControlOptions)
+    versions: VersionOptions = field(default_factory=VersionOptions)
+    addresses: AddressOptions = field(default_factory=AddressOptions)
+    limits: LimitOptions = field(default_factory=LimitOptions)
+    faults: OwnFaults = None
+    toxiproxy: ToxiproxyOptions = field(default_factory=ToxiproxyOptions)
+
+    def __post_init__(self) -> None:
+        """Raise Trouble for options that do not go together."""
+        toxiproxy = self.toxiproxy.toxiproxy is not None
+        if self.bootstrap_server is None and (not toxiproxy or self.tls_passthrough):
+            raise Trouble(
+                "no bootstrap server: give --bootstrap-server HOST:PORT, e.g. localhost:9092"
+            )
+        if self.tls_passthrough:
+            unread = (*given(self.tls), *DECRYPTED)
+            self._refuse(unread, "--tls-passthrough: TLS is not decrypted there")
+        if not toxiproxy:
+            return
+        steered = "--toxiproxy, whose proxies its clients steer"
+        self._refuse(("--control", "--web", "--workers"), steered)
+        self._refuse(("--no-payload",), "--toxiproxy: what is not Kafka can't be masked")
+        servers = self.bootstrap_server or ()
+        if len(servers) > 1:
+            raise Trouble(
+                "--toxiproxy has one upstream a proxy: give one --bootstrap-server, or none"
+            )
+        if servers and self.toxiproxy.toxiproxy_config is not None:
+            raise Trouble("--toxiproxy-config says what is reached: give no --bootstrap-server")
+
+    def _refuse(self, options: Collection[str], beside: str) -> None:
+        """Raise Trouble if one of these options is given."""
+        for option in given(self):
+            if option in options:
+                raise Trouble(f"{option} does not go with {beside}")

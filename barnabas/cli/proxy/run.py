@@ -7,28 +7,27 @@ import contextlib
 import os
 import resource
 import secrets
-import uuid
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.captures.files import private
 from barnabas.captures.host_port import endpoint_text
-from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.console.extras import needs
 from barnabas.cli.console.json_text import json_text
-from barnabas.cli.proxy.job import Control, Job
+from barnabas.cli.console.until_signal import until_signal
+from barnabas.cli.proxy.job import Job
 from barnabas.cli.proxy.log_process import LogProcess
-from barnabas.cli.proxy.traffic import Streams, in_this_process, in_workers
+from barnabas.cli.proxy.options import CaptureOptions
+from barnabas.cli.proxy.traffic import Streams, Traffic, in_this_process, in_workers
 from barnabas.endings import endings, ignore
 from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
 from barnabas.plural import plural
-from barnabas.proxy.control.history import History
-from barnabas.proxy.control.target import Target
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.rules.rules import Rules
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import FINE, Trouble
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -39,16 +38,16 @@ ENOUGH: Final = 1 << 20
 
 def run_proxy(job: Job) -> int:
     """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start."""
-    if job.control is not None:
-        check(job.control.address, "--control" if job.control.page is None else "--web")
+    if job.control.address is not None:
+        check(job.control.address, job.control.option)
     allow_descriptors()
     rules = Rules(job.scenario)
     rules.began = clock()
     meta = {"masked": job.options.masking.kinds, **rules.meta()}
-    capture = open_capture(job.capture, job.capture_limit, meta, job.rotation)
+    capture = open_capture(job.capture, meta)
     # before there is a loop
     streams = Streams(job, meta, capture)
-    live = LogProcess(job.output, streams.log, job.log, job.otlp)
+    live = LogProcess(job.output, streams.log, job.log.log, job.otlp)
     try:
         return run(_main(job, rules, streams, live))
     except KeyboardInterrupt:  # a second Ctrl-C while it drains
@@ -67,19 +66,22 @@ def allow_descriptors() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def open_capture(
-    path: Path | None, limit: int | None, meta: dict[str, Any], rotation: Rotation | None = None
-) -> CaptureWriter | None:
-    """The capture, a file or a folder of segments. Raises Trouble if it can't be written."""
+def open_capture(options: CaptureOptions, meta: dict[str, Any]) -> CaptureWriter | None:
+    """Open the capture, a file or a folder of segments. Raises Trouble if it can't be written."""
+    path = options.capture
     if path is None:
         return None
-    if rotation is None and os.path.isdir(path):  # noqa: PTH112 - also where a name is too long
+    if options.rotation is None and os.path.isdir(path):  # noqa: PTH112 - also where a name is too long
         raise Trouble(
             f"{path} is a folder: a capture of segments goes there, give --rotate 256MiB too"
         )
     try:
         return CaptureWriter(
-            path, limit=limit, meta=meta, rotation=rotation, capture=secrets.token_hex(8)
+            path,
+            limit=options.capture_limit,
+            meta=meta,
+            rotation=options.rotation,
+            capture=secrets.token_hex(8),
         )
     except OSError as problem:
         raise Trouble(
@@ -89,20 +91,17 @@ def open_capture(
 
 async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> int:
     output, stream = job.output, streams.log
-    traffic = in_workers if job.supervised else in_this_process
-    proxy, target, history, topics, follower = traffic(job, rules, streams)
+    make = in_workers if job.supervised else in_this_process
+    traffic = make(job, rules, streams)
+    proxy, target, history, _, follower = traffic
     loop = asyncio.get_running_loop()
     live.attach(loop, proxy.note)
-    stop, heard = asyncio.Event(), endings()
-    for number in heard:
-        loop.add_signal_handler(number, stop.set)
+    stop, heard = until_signal(), endings()
     async with contextlib.AsyncExitStack() as at_end:
         at_end.callback(live.close)
         ready: dict[str, Any] = {}
-        if job.control is not None:
-            ready = await at_end.enter_async_context(
-                control_port(job, job.control, target, history, topics, stop.set, live)
-            )
+        if job.control.address is not None:
+            ready = await at_end.enter_async_context(control_port(job, traffic, stop.set, live))
         try:
             await proxy.start()
         except OSError as problem:
@@ -146,11 +145,8 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
 
 def check(address: tuple[str, int], option: str) -> None:
     """Raises Trouble if what an option serves is not on loopback, or what it needs is not installed."""
-    try:
+    with needs(option, "control"):
         from barnabas.proxy.control import api, serving  # noqa: F401
-    except ImportError as problem:
-        line = f"{option} needs the package {problem.name}: pip install 'barnabas[control]'"
-        raise Trouble(line, COULD_NOT_RUN) from None
     if not is_loopback(address[0]):
         where = endpoint_text(address)
         raise Trouble(f"{option} {where}: it listens on loopback only, e.g. 127.0.0.1:0")
@@ -158,13 +154,7 @@ def check(address: tuple[str, int], option: str) -> None:
 
 @contextlib.asynccontextmanager
 async def control_port(
-    job: Job,
-    control: Control,
-    target: Target,
-    history: History,
-    topics: Mapping[uuid.UUID, str],
-    drain: Callable[[], None],
-    live: LogProcess,
+    job: Job, traffic: Traffic, drain: Callable[[], None], live: LogProcess
 ) -> AsyncIterator[dict[str, str]]:
     """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
     from barnabas.page.openapi import described
@@ -172,10 +162,12 @@ async def control_port(
     from barnabas.proxy.control.guard import new_token
     from barnabas.proxy.control.serving import serve
 
-    token, page = new_token(), control.page is not None
-    free: Callable[[str], bool] | None = None
-    if control.token_file is not None:
-        write_token(control.token_file, token, "--control-token-file")
+    control, address = job.control, job.control.address
+    assert address is not None  # noqa: S101
+    _, target, history, topics, _ = traffic
+    token, free = new_token(), None
+    if control.control_token_file is not None:
+        write_token(control.control_token_file, token, "--control-token-file")
     try:
         spans = live.dropped_spans
         steering = api.routes(target, history, topics, drain, live.lost, spans)
@@ -185,17 +177,18 @@ async def control_port(
             from barnabas.page.api import is_file
 
             free = is_file
-            app = paged(job, control.page, target, history, topics, steering)
-        serving = await serve(app, control.address, token, free)
+            app = paged(job, control.page, traffic, steering)
+        serving = await serve(app, address, token, free)
     except OSError as problem:
         raise Trouble(
-            f"can't listen on {endpoint_text(control.address)}: "
-            f"{os.strerror(problem.errno or 0)}; choose another --{'web' if page else 'control'}"
+            f"can't listen on {endpoint_text(address)}: "
+            f"{os.strerror(problem.errno or 0)}; choose another {control.option}"
         ) from None
     try:
         where = endpoint_text(serving.address)
         found = {"control": where, "token": token}
-        yield {**found, "page": f"http://{where}/#token={token}"} if page else found
+        page = {} if control.web is None else {"page": f"http://{where}/#token={token}"}
+        yield {**found, **page}
     finally:
         await serving.stop()
 

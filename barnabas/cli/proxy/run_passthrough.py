@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Sequence
 
@@ -10,17 +9,20 @@ from barnabas.addresses import parse_servers
 from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.cli.console.until_signal import until_signal
 from barnabas.cli.proxy.mistakes import refuse_circle
-from barnabas.endings import endings
 from barnabas.loop import run
 from barnabas.plural import plural
+from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.passthrough import Passthrough, Route
 from barnabas.trouble import FINE, Trouble
 
 
-def routes(bootstrap: str, listen: str) -> list[Route]:
-    """A listener for each broker, in order. Raises Trouble if there are more of one kind."""
-    brokers = parse_servers(bootstrap)
+def run_passthrough(brokers: Sequence[Address], listen: str) -> int:
+    """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start.
+
+    listen: a listener for each broker, in order.
+    """
     listeners = parse_servers(listen, zero=True)
     if len(listeners) != len(brokers):
         raise Trouble(
@@ -29,21 +31,13 @@ def routes(bootstrap: str, listen: str) -> list[Route]:
         )
     for listener in listeners:
         refuse_circle(listener, brokers)
-    return [Route(*pair) for pair in zip(listeners, brokers, strict=True)]
-
-
-def run_passthrough(found: Sequence[Route]) -> int:
-    """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start."""
-    return run(_main(found))
+    return run(_main([Route(*pair) for pair in zip(listeners, brokers, strict=True)]))
 
 
 async def _main(found: Sequence[Route]) -> int:
     output = Output()
     passthrough = Passthrough(found, say=output.note)
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    for number in endings():
-        loop.add_signal_handler(number, stop.set)
+    stop = until_signal()
     try:
         await passthrough.start()
     except OSError as problem:

@@ -9,13 +9,16 @@ import json
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.console.extras import needs
 from barnabas.cli.console.json_text import json_text
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.until_signal import until_signal
 from barnabas.cli.proxy.job import Job
 from barnabas.cli.proxy.log_process import LogProcess
 from barnabas.cli.proxy.run import allow_descriptors, open_capture
@@ -31,7 +34,7 @@ from barnabas.proxy.network.report import Report
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.surroundings import Outputs, Surroundings
 from barnabas.proxy.rules.rules import Rules
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import FINE, Trouble
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -45,32 +48,30 @@ FIRST: Final = "kafka"
 """The proxy that is there from the beginning, if a bootstrap server is given."""
 
 
-class Wanted(NamedTuple):
-    """What the command line asked for beside a job."""
+def run_toxiproxy(job: Job, address: Address, config: Path | None) -> int:
+    """Run until a signal asks it to end.
 
-    address: Address
-    """Of the API."""
-    config: Path | None
-    """Proxies to begin with, as toxiproxy-server's -config has them."""
-    first: tuple[Address, Address] | None
-    """Where the first proxy listens, and its upstream."""
+    Args:
+        job: Its bootstrap server, if there is one, is the upstream of the first proxy.
+        address: Where the API is served.
+        config: Proxies to begin with, as toxiproxy-server's -config has them.
 
+    Returns:
+        The exit code.
 
-def run_toxiproxy(job: Job, wanted: Wanted) -> int:
-    """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start."""
-    try:
+    Raises:
+        Trouble: It can't start.
+    """
+    with needs("--toxiproxy", "control"):
         import barnabas.proxy.toxiproxy.api  # noqa: F401
-    except ImportError as problem:
-        line = f"--toxiproxy needs the package {problem.name}: pip install 'barnabas[control]'"
-        raise Trouble(line, COULD_NOT_RUN) from None
-    body = _populating(wanted)
+    body = _populating(job, config)
     allow_descriptors()
     meta = {"masked": job.options.masking.kinds, **Rules(job.scenario).meta()}
-    capture = open_capture(job.capture, job.capture_limit, meta, job.rotation)
+    capture = open_capture(job.capture, meta)
     streams = Streams(job, meta, capture)  # before there is a loop
-    live = LogProcess(job.output, streams.log, job.log, job.otlp)
+    live = LogProcess(job.output, streams.log, job.log.log, job.otlp)
     try:
-        return run(_main(job, wanted.address, body, streams, live))
+        return run(_main(job, address, body, streams, live))
     except KeyboardInterrupt:  # a second Ctrl-C
         return FINE
     finally:
@@ -78,24 +79,22 @@ def run_toxiproxy(job: Job, wanted: Wanted) -> int:
             capture.close()
 
 
-def _populating(wanted: Wanted) -> bytes | None:
-    """What to populate with. Raises Trouble if the file can't be read."""
+def _populating(job: Job, config: Path | None) -> bytes | None:
+    """Return what to populate with. Raises Trouble if the file can't be read."""
     from barnabas.proxy.toxiproxy.api import LONGEST
 
-    if wanted.config is not None:
+    if config is not None:
         try:
-            with wanted.config.open("rb") as file:
+            with config.open("rb") as file:
                 body = file.read(LONGEST + 1)
         except OSError as problem:
-            raise Trouble(
-                f"can't read --toxiproxy-config {wanted.config}: {problem.strerror}"
-            ) from None
+            raise Trouble(f"can't read --toxiproxy-config {config}: {problem.strerror}") from None
         if len(body) > LONGEST:
-            raise Trouble(f"--toxiproxy-config {wanted.config}: longer than {LONGEST >> 20} MiB")
+            raise Trouble(f"--toxiproxy-config {config}: longer than {LONGEST >> 20} MiB")
         return body
-    if wanted.first is None:
+    if not job.options.bootstrap:
         return None
-    listen, upstream = map(endpoint_text, wanted.first)
+    listen, upstream = map(endpoint_text, (job.options.listen, job.options.bootstrap[0]))
     return json.dumps([{"name": FIRST, "listen": listen, "upstream": upstream}]).encode()
 
 
@@ -119,9 +118,7 @@ async def _main(
 
     stream.attach(waits)
     live.attach(loop, note)
-    stop, heard = asyncio.Event(), endings()
-    for number in heard:
-        loop.add_signal_handler(number, stop.set)
+    stop, heard = until_signal(), endings()
     if streams.capture is not None:
         watch(streams.capture, loop, stream.line)
     for line in job.options.explain():
@@ -132,9 +129,7 @@ async def _main(
         app = guard(application(store), any_host=not is_loopback(address[0]))
         where = await at_end.enter_async_context(_serving(app, address))
         if body is not None:
-            done, problem = await store.populate(body)
-            if problem is not None:
-                raise Trouble(f"can't have the proxy {len(done) + 1} to begin with: {problem}")
+            await _populate(store, body)
         live.flush()
         ready = {"toxiproxy": where, "pid": os.getpid()}
         output.ready(json_text({"ready": ready}))
@@ -145,14 +140,32 @@ async def _main(
         await stop.wait()
         stream.line("stopping")
         ignore(loop, heard)
-    report = _report(totals, tally, streams.capture)
-    if streams.capture is not None:
-        streams.capture.close()
-        say_closed(streams.capture, output.note)
-    for key, name, count in live.told.get("errors", ()):
-        report.tally.error(key, name, count)
-    output.summary(report, live.remarks(report.tally.total), live.told.get("undecoded", 0))
+    _summarize(output, streams.capture, live, totals, tally)
     return FINE
+
+
+def _summarize(
+    output: Output,
+    capture: CaptureWriter | None,
+    live: LogProcess,
+    totals: Totals,
+    tally: ApiStats,
+) -> None:
+    """Close the capture, and print what passed."""
+    report = Report(tally, totals, capture=None if capture is None else capture.state)
+    if capture is not None:
+        capture.close()
+        say_closed(capture, output.note)
+    for key, name, count in live.told.get("errors", ()):
+        tally.error(key, name, count)
+    output.summary(report, live.remarks(tally.total), live.told.get("undecoded", 0))
+
+
+async def _populate(store: Store, body: bytes) -> None:
+    """Make the proxies to begin with. Raises Trouble for one that can't be."""
+    done, problem = await store.populate(body)
+    if problem is not None:
+        raise Trouble(f"can't have the proxy {len(done) + 1} to begin with: {problem}")
 
 
 def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store:
@@ -162,7 +175,7 @@ def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store
     from barnabas.proxy.toxiproxy.store import Store
 
     scenario = EMPTY if job.scenario is None else job.scenario.meta()["scenario"]
-    writers = [] if job.log == "off" else [streams.log.writer]
+    writers = [streams.log.writer] if job.log.followed else []
     capture = [] if streams.capture is None else [streams.capture]
 
     def make(proxied: Proxied, place: Address) -> Proxy:
@@ -209,7 +222,3 @@ async def _serving(app: ASGIApp, address: Address) -> AsyncIterator[str]:
         yield endpoint_text(serving.address)
     finally:
         await serving.stop()
-
-
-def _report(totals: Totals, tally: ApiStats, capture: CaptureWriter | None) -> Report:
-    return Report(tally, totals, capture=None if capture is None else capture.state)

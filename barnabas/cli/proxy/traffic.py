@@ -15,6 +15,7 @@ from barnabas.captures.live.writer import RingWriter
 from barnabas.captures.writing.writer import CaptureWriter, head
 from barnabas.cli.proxy.job import Job
 from barnabas.cli.proxy.log_stream import LogStream
+from barnabas.cli.proxy.options import Log
 from barnabas.proxy.control.history import BYTES, MOST, History
 from barnabas.proxy.control.live_history import LiveHistory
 from barnabas.proxy.control.local import LocalTarget
@@ -54,7 +55,7 @@ class Streams:
         self._locks = [RecordLock() for _ in range(3)] if job.supervised else [None, None, None]
         sizes = (SIZE, SHOWN, SIZE)
         logs, controls, captures = map(Ring, sizes, self._locks)
-        self.log = LogStream(logs, meta, job.log_waits)
+        self.log = LogStream(logs, meta, job.log.log_wait)
         self.controls, self.captures = controls, captures
 
     @property
@@ -69,10 +70,10 @@ class Streams:
 
     def of_worker(self, log: LogStream) -> list[RingWriter]:
         """What a worker writes."""
-        found = [log.writer] if self._job.followed else []
+        found = [log.writer] if self._job.log.followed else []
         if self.capture is not None:
             found.append(RingWriter(CaptureRingSink(self.captures)))
-        if self._job.control is not None:
+        if self._job.control.address is not None:
             found.append(RingWriter(self.control()))
         return found
 
@@ -85,7 +86,7 @@ def in_this_process(job: Job, rules: Rules, streams: Streams) -> Traffic:
         rules,
         Outputs(
             capture=streams.capture,
-            streams=[streams.log.writer] if job.followed else [],
+            streams=[streams.log.writer] if job.log.followed else [],
             done=history.add,
             say=streams.log.line,
         ),
@@ -99,7 +100,7 @@ def in_workers(job: Job, rules: Rules, streams: Streams) -> Traffic:
     """A proxy whose connections are in workers."""
 
     def make(told: Told) -> Proxy:
-        log = LogStream(streams.log.ring, streams.log.meta, job.log_waits)
+        log = LogStream(streams.log.ring, streams.log.meta, job.log.log_wait)
         proxy = Proxy(
             dataclasses.replace(job.options, observed=False),
             told.rules,
@@ -122,11 +123,11 @@ def in_workers(job: Job, rules: Rules, streams: Streams) -> Traffic:
         say=streams.log.line,
         capture=None if capture is None else CapturePump(streams.captures, capture),
     )
-    if job.control is None:
+    if job.control.address is None:
         streams.controls.idle = True
         return Traffic(supervisor, supervisor, History(), job.topics)
     control, page = streams.control(), job.control.page
-    always = job.log != "off" or page is not None
+    always = job.log.log != Log.off or page is not None
     control.rest(not always)
     history = History(
         lambda wanted: control.rest(not (wanted or always)),

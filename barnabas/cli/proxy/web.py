@@ -13,21 +13,15 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.context import Context
 from barnabas.cli.proxy.job import Job
+from barnabas.cli.proxy.traffic import Traffic
 from barnabas.page.api import Shown, application
 from barnabas.page.forms import Origin
-from barnabas.proxy.control.history import History
 from barnabas.proxy.control.target import Target
 
 
-def paged(
-    job: Job,
-    keeps: int,
-    target: Target,
-    history: History,
-    topics: Mapping[uuid.UUID, str],
-    steering: list[Route],
-) -> ASGIApp:
+def paged(job: Job, keeps: int, traffic: Traffic, steering: list[Route]) -> ASGIApp:
     """The page, and what steers the proxy; without its guard."""
+    _, target, history, topics, _ = traffic
     name = ", ".join(map(endpoint_text, job.options.bootstrap))
     source = {"kind": "live", "name": name, "keeps": keeps}
     origin, reading = _origin(name, job, target, topics), job.options.reading
@@ -47,6 +41,6 @@ def _origin(name: str, job: Job, target: Target, topics: Mapping[uuid.UUID, str]
         scenario = target.scenario
         return [] if scenario is None else [(0, scenario.meta()["scenario"])]
 
-    capture, faults = job.capture, job.options.faults
+    capture, faults = job.capture.capture, job.options.faults
     packets = None if capture is None else partial(open_capture, capture)
     return Origin(name, packets, scenarios, faults, context)

@@ -10,17 +10,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Self
 
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
 from barnabas.cli.captures.input import bar, only_kafka, opened, read, undamaged
+from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.counted import counted
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import line, shown
+from barnabas.cli.proxy.tls_contexts import broker_tls
+from barnabas.cli.replay.options import ReplayOptions
 from barnabas.loop import run
 from barnabas.peers.ownership import OPTION, is_loopback
 from barnabas.peers.replay.authentication import Credentials, authenticate
@@ -36,22 +39,19 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What is asked for on the command line. speed 0: as fast as it goes."""
+    """What is asked for, and what was made of it before anything is sent."""
 
-    path: Path
-    bootstrap: tuple[Address, ...]
-    speed: float = 1.0
-    only: str | None = None
-    allowed: frozenset[int] = frozenset()
-    shift_time: bool = False
-    ignore: tuple[str, ...] = ()
-    everything: bool = False
-    own: bool = False
-    as_json: bool = False
+    asked: ReplayOptions
     tls: ssl.SSLContext | None = None
     credentials: Credentials | None = None
     keys: KeyLog | None = None
     """Those of TLS in the capture."""
+
+    @classmethod
+    def of(cls, asked: ReplayOptions) -> Self:
+        """Return the replay of these options. Raises Trouble for a file that can't be read."""
+        credentials = asked.sasl.credentials()
+        return cls(asked, broker_tls(asked.tls), credentials, read_keys(asked.tls_keys))
 
 
 @dataclass(slots=True)
@@ -109,84 +109,85 @@ class Report:
         return FINDINGS if self.different or self.failed or self.unplayable else FINE
 
 
-def replay(asked: Replay, output: Output | None = None) -> int:
+def replay(job: Replay, output: Output | None = None) -> int:
     """Replay, print the responses that differ; returns the exit code. Raises Trouble.
 
     SIGINT or SIGTERM end it: FINDINGS, since not all was compared.
     """
     output = output or Output()
-    for address in asked.bootstrap:
-        _check_own(asked, address)
+    for address in job.asked.bootstrap_server:
+        _check_own(job, address)
     try:
-        capture = opened(asked.path, keys=asked.keys)
+        capture = opened(job.asked.file, keys=job.keys)
         only_kafka(capture, "replay")
         first = read(capture, capture.exchanges(bar(output, "reading")), output)
-        found = index(_wanted(asked, first, output.note))
+        found = index(_wanted(job, first, output.note))
         found.topics = capture.topics | found.topics
         if not found.order:
-            raise Trouble(f"{asked.path} has no replayable requests", COULD_NOT_RUN)
-        report = Report(output, asked.as_json)
-        run(_play(asked, found, report, output))
+            raise Trouble(f"{job.asked.file} has no replayable requests", COULD_NOT_RUN)
+        report = Report(output, job.asked.as_json)
+        run(_play(job, found, report, output))
     except asyncio.CancelledError:
         output.note("interrupted before the end of the recording")
         report.end()
         return FINDINGS
     except TooLarge as problem:
-        raise Trouble(f"{asked.path}: {problem} (--filter)", COULD_NOT_RUN) from None
+        raise Trouble(f"{job.asked.file}: {problem} (--filter)", COULD_NOT_RUN) from None
     except Unreachable as problem:
         raise Trouble(f"can't reach the live cluster: {problem}", COULD_NOT_RUN) from None
     return report.end()
 
 
-async def _play(asked: Replay, found: Index, report: Report, output: Output) -> None:
+async def _play(job: Replay, found: Index, report: Report, output: Output) -> None:
     task = asyncio.current_task()
     assert task is not None  # noqa: S101
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
     async def dial(address: Address) -> LiveConnection:
-        _check_own(asked, address)
-        connection = await LiveConnection.open(address, asked.tls)
+        _check_own(job, address)
+        connection = await LiveConnection.open(address, job.tls)
         try:
-            if asked.credentials is not None:
-                await authenticate(connection, asked.credentials)
+            if job.credentials is not None:
+                await authenticate(connection, job.credentials)
         except BaseException:
             await connection.close()
             raise
         return connection
 
-    cluster = LiveCluster(asked.bootstrap, dial)
+    cluster = LiveCluster(job.asked.bootstrap_server, dial)
     try:
         await cluster.start()
     except asyncio.CancelledError:
         await cluster.stop()
         raise
-    await _check_topics(cluster, found, asked, output)
+    await _check_topics(cluster, found, job, output)
     with _counted(output, len(found.order)) as advance:
 
         def done(outcome: Outcome) -> None:
             report.add(outcome)
             advance()
 
+        asked = job.asked
         manner = Manner(
             speed=asked.speed,
-            allowed=asked.allowed,
+            allowed=frozenset(asked.allow),
             shift_ms=time.time_ns() // 10**6 - found.began // 10**6 if asked.shift_time else 0,
-            ignore=asked.ignore if asked.everything else (*OF_THE_CLUSTER, *asked.ignore),
+            ignore=(*(() if asked.everything else OF_THE_CLUSTER), *asked.ignore),
         )
         player = Player(cluster, found, done, manner)
-        capture = opened(asked.path, keys=asked.keys)
+        capture = opened(asked.file, keys=job.keys)
         only_kafka(capture, "replay")
         again = undamaged(capture, capture.exchanges())
         try:
-            await player.play(in_order(_wanted(asked, again), found.order))
+            await player.play(in_order(_wanted(job, again), found.order))
         finally:
             await cluster.stop()
 
 
-async def _check_topics(cluster: LiveCluster, found: Index, asked: Replay, output: Output) -> None:
+async def _check_topics(cluster: LiveCluster, found: Index, job: Replay, output: Output) -> None:
     """Warn of topics that the recording needs and the cluster does not have."""
-    created = found.needed.created if CREATE_TOPICS in asked.allowed else ()
+    created = found.needed.created if CREATE_TOPICS in job.asked.allow else ()
     needed = found.needed.partitions(found.topics)
     said = list(lacking(needed, await cluster.partitions(), created))
     for what in said:
@@ -202,9 +203,9 @@ async def _check_topics(cluster: LiveCluster, found: Index, asked: Replay, outpu
         )
 
 
-def _check_own(asked: Replay, address: Address) -> None:
+def _check_own(job: Replay, address: Address) -> None:
     """Raises Trouble for a broker on another machine, unless that is allowed."""
-    if not asked.own and not is_loopback(address[0]):
+    if not job.asked.own and not is_loopback(address[0]):
         raise Trouble(
             f"{endpoint_text(address)} is not this machine, and a replay writes to its target: if "
             f"you own it, give {OPTION}"
@@ -212,16 +213,16 @@ def _check_own(asked: Replay, address: Address) -> None:
 
 
 def _wanted(
-    asked: Replay, found: Iterator[Exchange], note: Callable[[str], None] = lambda _: None
+    job: Replay, found: Iterator[Exchange], note: Callable[[str], None] = lambda _: None
 ) -> Iterator[Exchange]:
     """The exchanges of the capture that shall be replayed. note: see `parse_filter`."""
-    if asked.only is None:
+    if job.asked.only is None:
         return found
     from barnabas.cli.console.parsing import (
         parse_filter,  # what else it parses takes long to import
     )
 
-    return filter(parse_filter(asked.only, {}, note), found)
+    return filter(parse_filter(job.asked.only, {}, note), found)
 
 
 @contextlib.contextmanager

@@ -29,7 +29,7 @@ def scenario_check(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if a rule or a fault does nothing.")
     ] = False,
-) -> None:
+) -> int:
     """Check scenario files: every error with its line. Exit code 2: a file has some."""
     from barnabas.cli.plugins.faults import own_faults
     from barnabas.plural import plural
@@ -52,7 +52,7 @@ def scenario_check(
         code = max(code, FINDINGS if idle and strict else FINE)
     if wrong:
         raise Trouble("\n".join(wrong))
-    raise typer.Exit(code)
+    return code
 
 
 @scenario_app.command(

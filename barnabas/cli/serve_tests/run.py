@@ -8,7 +8,6 @@ import os
 import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,11 @@ from barnabas.addresses import parse_servers
 from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.proxy.run import write_token
-from barnabas.endings import endings
+from barnabas.cli.console.until_signal import until_signal
+from barnabas.cli.proxy.mistakes import refuse_overwriting
+from barnabas.cli.proxy.run import allow_descriptors, write_token
+from barnabas.cli.proxy.tls_contexts import make_tls
+from barnabas.cli.serve_tests.options import ServeTestsOptions
 from barnabas.loop import run
 from barnabas.page.openapi import described
 from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
@@ -25,7 +27,6 @@ from barnabas.proxy.control.api import application
 from barnabas.proxy.control.guard import new_token
 from barnabas.proxy.control.serving import serve
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.tls import Tls
 from barnabas.testing.server.api import routes
 from barnabas.testing.server.roster import Roster
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
@@ -33,79 +34,68 @@ from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 Address = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What the command line asked for. bootstrap: None is an embedded cluster."""
-
-    bootstrap: Sequence[Address] | None
-    listen: Address
-    timeout: float
-    captures: Path | None
-    token_file: Path | None
-    tls: Tls
-
-
-def serve_tests(job: Job, output: Output | None = None) -> int:
+def serve_tests(asked: ServeTestsOptions, output: Output | None = None) -> int:
     """Serve until a signal asks it to end. Raises Trouble if it can't start."""
+    refuse_overwriting({"--token-file": asked.token_file}, asked.tls.files)
+    tls = make_tls(asked.tls)
+    allow_descriptors()
     try:
-        with _cluster(job) as bootstrap, _folder(job) as folder:
-            return run(_main(job, bootstrap, folder, output or Output()))
+        with _cluster(asked.bootstrap_server) as bootstrap, _folder(asked.captures) as folder:
+            options = Options(bootstrap, listen=(asked.listen[0], 0), drain=0.0, tls=tls)
+            return run(_main(asked, options, folder, output or Output()))
     except UnavailableError as problem:
         line = f"{problem}\n(or name a cluster of yours: --bootstrap-server)"
         raise Trouble(line, COULD_NOT_RUN) from None
 
 
 @contextlib.contextmanager
-def _cluster(job: Job) -> Iterator[Sequence[Address]]:
-    if job.bootstrap is not None:
-        yield job.bootstrap
+def _cluster(given: Sequence[Address] | None) -> Iterator[Sequence[Address]]:
+    if given is not None:
+        yield given
         return
     with EmbeddedCluster() as cluster:
         yield parse_servers(cluster.bootstrap)
 
 
 @contextlib.contextmanager
-def _folder(job: Job) -> Iterator[Path]:
-    if job.captures is None:
+def _folder(captures: Path | None) -> Iterator[Path]:
+    if captures is None:
         with tempfile.TemporaryDirectory(prefix="barnabas-tests-") as made:
             yield Path(made)
         return
     try:
-        job.captures.mkdir(parents=True, exist_ok=True)
+        captures.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise Trouble(
-            f"can't write to {job.captures}: {problem.strerror}; choose another --captures"
+            f"can't write to {captures}: {problem.strerror}; choose another --captures"
         ) from None
-    yield job.captures.resolve()
+    yield captures.resolve()
 
 
-async def _main(job: Job, bootstrap: Sequence[Address], folder: Path, output: Output) -> int:
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for number in endings():
-        loop.add_signal_handler(number, stop.set)
-    for line in job.tls.explain():
+async def _main(asked: ServeTestsOptions, options: Options, folder: Path, output: Output) -> int:
+    stop = until_signal()
+    for line in options.tls.explain():
         output.note(line)
-    options = Options(bootstrap, listen=(job.listen[0], 0), drain=0.0, tls=job.tls)
-    keep = job.captures is not None
-    roster = Roster(options, folder, keep, job.timeout, lambda: secrets.token_hex(4))
+    keep = asked.captures is not None
+    roster = Roster(options, folder, keep, asked.test_timeout, lambda: secrets.token_hex(4))
     token = new_token()
-    if job.token_file is not None:
-        write_token(job.token_file, token, "--token-file")
+    if asked.token_file is not None:
+        write_token(asked.token_file, token, "--token-file")
     try:
-        serving = await serve(application(described(routes(roster))), job.listen, token)
+        serving = await serve(application(described(routes(roster))), asked.listen, token)
     except OSError as problem:
-        where = endpoint_text(job.listen)
+        where = endpoint_text(asked.listen)
         said = os.strerror(problem.errno or 0)
         raise Trouble(f"can't listen on {where}: {said}; choose another --listen") from None
-    watching = loop.create_task(roster.watch())
+    watching = asyncio.create_task(roster.watch())
     ready: dict[str, Any] = {
         "control": endpoint_text(serving.address),
         "token": token,
-        "bootstrap": ",".join(map(endpoint_text, bootstrap)),
+        "bootstrap": ",".join(map(endpoint_text, options.bootstrap)),
         "pid": os.getpid(),
     }
-    if job.tls.trust is not None:
-        ready["ca"] = str(job.tls.trust)
+    if options.tls.trust is not None:
+        ready["ca"] = str(options.tls.trust)
     output.ready(json_text({"ready": ready}))
     await stop.wait()
     watching.cancel()

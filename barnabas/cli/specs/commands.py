@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import typer
 
 from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import JsonArray
+from barnabas.cli.console.parameters import takes
 from barnabas.trouble import Trouble
 
 spec_app = typer.Typer(no_args_is_help=True, help="Look up the protocol: APIs, layouts, errors.")
@@ -23,14 +25,51 @@ def list_command(
         bool,
         typer.Option("--dialects", "--drafts", help="List protocols that are not Kafka's."),
     ] = False,
-) -> None:
+) -> int:
     """List the APIs: key, versions, since when flexible, what they are for."""
     from barnabas.cli.specs import dialects as printing
     from barnabas.cli.specs import listing
 
-    raise typer.Exit(
-        printing.list_dialects(as_json=as_json) if dialects else listing.list_apis(name, as_json)
-    )
+    return printing.list_dialects(as_json=as_json) if dialects else listing.list_apis(name, as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions:
+    """All options of `barnabas spec show`."""
+
+    name: Annotated[
+        str, typer.Argument(metavar="API", help="The name, in any case, or the key of an API.")
+    ]
+    version: Annotated[
+        int | None,
+        typer.Option("--version", "-v", metavar="N", help="One version; all without it."),
+    ] = None
+    request: Annotated[bool, typer.Option("--request", help="The request only.")] = False
+    response: Annotated[bool, typer.Option("--response", help="The response only.")] = False
+    release: Annotated[
+        str | None,
+        typer.Option(metavar="X.Y", help="As this release of Kafka has it, where releases differ."),
+    ] = None
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            "--dialect",
+            "--draft",
+            metavar="NAME",
+            help="As this dialect has it: see `spec list --dialects`.",
+        ),
+    ] = None
+    source: Annotated[
+        bool, typer.Option("--source", help="The generated Python that reads and writes it.")
+    ] = False
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False
+
+    @property
+    def which(self) -> Literal["request", "response"] | None:
+        """The message that is shown; None: both."""
+        if self.request == self.response:
+            return None
+        return "request" if self.request else "response"
 
 
 @spec_app.command(
@@ -42,60 +81,32 @@ def list_command(
         "barnabas spec show EndQuorumEpoch --version 0 --release 2.7 --request",
     ),
 )
-def show_command(
-    name: Annotated[
-        str, typer.Argument(metavar="API", help="The name, in any case, or the key of an API.")
-    ],
-    version: Annotated[
-        int | None,
-        typer.Option("--version", "-v", metavar="N", help="One version; all without it."),
-    ] = None,
-    request: Annotated[bool, typer.Option("--request", help="The request only.")] = False,
-    response: Annotated[bool, typer.Option("--response", help="The response only.")] = False,
-    release: Annotated[
-        str | None,
-        typer.Option(metavar="X.Y", help="As this release of Kafka has it, where releases differ."),
-    ] = None,
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            "--dialect",
-            "--draft",
-            metavar="NAME",
-            help="As this dialect has it: see `spec list --dialects`.",
-        ),
-    ] = None,
-    source: Annotated[
-        bool, typer.Option("--source", help="The generated Python that reads and writes it.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
-) -> None:
+@takes(ShowOptions)
+def show_command(options: ShowOptions) -> int:
     """Show an API: a version as in Kafka's protocol guide, or the history of all."""
     from barnabas.cli.specs import dialects, show
 
-    which: Literal["request", "response"] | None = None
-    if request != response:
-        which = "request" if request else "response"
     problems = []
     try:
-        if dialect is None:
-            show.known(name, version, release)
+        if options.dialect is None:
+            show.known(options.name, options.version, options.release)
         else:
-            dialects.known(dialect, name)
+            dialects.known(options.dialect, options.name)
     except Trouble as problem:
         problems.append(str(problem))
-    if (source or release is not None) and version is None and dialect is None:
-        option = "--source" if source else "--release"
+    of_one = options.source or options.release is not None
+    if of_one and options.version is None and options.dialect is None:
+        option = "--source" if options.source else "--release"
         problems.append(f"{option} is for one version: give --version too")
-    if source and (dialect is not None or as_json):
-        problems.append(f"--source goes without {'--json' if as_json else '--dialect'}")
+    if options.source and (options.dialect is not None or options.as_json):
+        problems.append(f"--source goes without {'--json' if options.as_json else '--dialect'}")
     if problems:
         raise Trouble("; ".join(problems))
-    if dialect is not None:
-        raise typer.Exit(dialects.show(dialect, name, which, as_json=as_json))
-    if source and version is not None:
-        raise typer.Exit(show.source(name, version, which, release))
-    raise typer.Exit(show.show(name, version, which, release, as_json))
+    if options.dialect is not None:
+        return dialects.show(options.dialect, options.name, options.which, as_json=options.as_json)
+    if options.source and options.version is not None:
+        return show.source(options.name, options.version, options.which, options.release)
+    return show.show(options.name, options.version, options.which, options.release, options.as_json)
 
 
 @spec_app.command(
@@ -110,11 +121,11 @@ def errors_command(
         str, typer.Argument(metavar="CODE|NAME", help="A code, or a part of a name.")
     ] = "",
     as_json: JsonArray = False,
-) -> None:
+) -> int:
     """List the error codes and whether clients try again."""
     from barnabas.cli.specs import listing
 
-    raise typer.Exit(listing.errors(wanted, as_json))
+    return listing.errors(wanted, as_json)
 
 
 @spec_app.command(

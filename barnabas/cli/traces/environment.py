@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from barnabas.cli.console.extras import needs
 from barnabas.cli.console.pem import Named, check_authority, load_pair
-from barnabas.trouble import COULD_NOT_RUN, Trouble
+from barnabas.trouble import Trouble
 
 _COMPRESSIONS: Final = ("gzip", "deflate", "none")
 
@@ -26,11 +27,9 @@ def check_environment(environment: Mapping[str, str], endpoint: str) -> None:
     """
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
     try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.util.re import parse_env_headers
-    except ImportError as problem:
-        line = f"--otlp needs the package {problem.name}: pip install 'barnabas[otlp]'"
-        raise Trouble(line, COULD_NOT_RUN) from None
+        with needs("--otlp", "otlp"):
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from opentelemetry.util.re import parse_env_headers
     except ValueError as problem:  # it reads its limits when it is loaded
         raise Trouble(str(problem)) from None
     name, value = _given(environment, "COMPRESSION")

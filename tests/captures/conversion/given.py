@@ -11,7 +11,8 @@ from typing import Any
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.cli.captures.convert import Wanted, convert
+from barnabas.cli.captures.convert import convert
+from barnabas.cli.captures.convert_options import ConvertOptions
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.terminal import Terminal
@@ -23,15 +24,15 @@ def quiet() -> Output:
     return Output(Terminal(file=io.StringIO()), Terminal(file=io.StringIO()))
 
 
-def converted(path: Path, out: Path, wanted: Wanted | None = None) -> Path:
-    """A capture, converted."""
-    assert convert([path], out, wanted or Wanted(), output=quiet()) == 0
+def converted(path: Path, out: Path, only: str | None = None, **wanted: Any) -> Path:
+    """A capture, converted: what passes the filter."""
+    assert convert(ConvertOptions(files=[path, out], only=only, **wanted), quiet()) == 0
     return out
 
 
 def part(path: Path, only: str | None = None, **wanted: Any) -> Path:
     """A capture, converted beside it: what passes the filter."""
-    return converted(path, path.with_name("part.pcapng"), Wanted(only=only, **wanted))
+    return converted(path, path.with_name("part.pcapng"), only, **wanted)
 
 
 def again(path: Path) -> bytes:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from barnabas.captures.reader import CaptureReader
-from barnabas.cli.captures.convert import Wanted
 from tests.captures.conversion.given import converted, rows
 from tests.captures.test_samples import FOLDER, NAMES
 from tests.samples.recipes import PASSWORD
@@ -34,14 +33,14 @@ def test_the_same_exchanges(name: str, tmp_path: Path) -> None:
     if CaptureReader(path).meta:
         assert whole.read_bytes() == path.read_bytes()
     for only in FILTERS:
-        part = converted(path, tmp_path / "part.pcapng", Wanted(only=only))
+        part = converted(path, tmp_path / "part.pcapng", only)
         assert timeless(rows(part)) == timeless(rows(path, only))
 
 
 @pytest.mark.parametrize("only", [None, "api == 'SaslAuthenticate'", "api == 'SASL token'"])
 def test_what_tokens_of_others_said_stays(only: str | None, tmp_path: Path) -> None:
     path = FOREIGN / "sasl.pcap"
-    once = converted(path, tmp_path / "once.pcapng", Wanted(only=only))
+    once = converted(path, tmp_path / "once.pcapng", only)
     again = converted(once, tmp_path / "again.pcapng")
     assert sasl(rows(again)) == sasl(rows(once)) == sasl(rows(path, only))
     assert sasl(rows(path, "api == 'SaslAuthenticate'")) == [

@@ -150,7 +150,7 @@ def test_payload_is_taken_out_where_asked(tmp_path: Path) -> None:
     said: list[Said] = [("request", produce(1, records)), ("response", response(1, 0, 7))]
     path = others(tmp_path / "f", said)
     assert records in again(path)
-    out = part(path, masking=Masking.of_payload())
+    out = part(path, redact=True)
     assert records not in out.read_bytes()
     (row,) = rows(out)
     assert list(row["payload"]["request"]) == ["topic_data[0].partition_data[0].records"]

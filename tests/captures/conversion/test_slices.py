@@ -15,9 +15,10 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Lost, Opened
-from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.cli.captures.convert import Wanted, convert
+from barnabas.cli.captures.convert import convert
+from barnabas.cli.captures.convert_options import ConvertOptions
+from barnabas.cli.captures.moments import parse_moment
 from barnabas.trouble import Trouble
 from tests.captures.conversion.given import again, converted, ours, part, quiet, rows
 from tests.captures.traffic import (
@@ -113,7 +114,7 @@ STRAY_RESPONSE = response(77, 12, 0, error_code=3)
 
 def test_responses_that_nobody_asked_for_stay(tmp_path: Path) -> None:
     path = ours(tmp_path / "f.pcapng", [*talk(), ("response", STRAY_RESPONSE)])
-    later: dict[str, Any] = {"since": lambda begins: begins + 1_000_000}
+    later: dict[str, Any] = {"since": parse_moment("+1ms")}
     for wanted in ({}, later):
         out = part(path, **wanted)
         assert strays(out) == [77]
@@ -164,7 +165,7 @@ def test_what_left_behind_a_frame_that_was_cut_short(
         flow.close(NOW + 20)
     only = f"correlation_id >= `{kept}`"
     assert [row["note"] for row in rows(path, "correlation_id == `3`")] == [note]
-    assert rows(converted(path, tmp_path / "o.pcapng", Wanted(only=only))) == rows(path, only)
+    assert rows(converted(path, tmp_path / "o.pcapng", only)) == rows(path, only)
 
 
 def test_connections_of_the_same_number(tmp_path: Path) -> None:
@@ -191,9 +192,11 @@ def test_any_bytes_are_converted_or_refused(tmp_path: Path, data: st.DataObject)
         at = data.draw(st.integers(0, len(whole) - 1))
         whole[at] = data.draw(st.integers(0, 255))
     path.write_bytes(whole)
-    for wanted in (Wanted(), Wanted(only="key == `3`", masking=Masking.of_payload(), said="--x")):
+    files = [path, tmp_path / "out.pcapng"]
+    some = ConvertOptions(files=files, only="key == `3`", redact=True)
+    for wanted in (ConvertOptions(files=files), some):
         try:
-            assert convert([path], tmp_path / "out.pcapng", wanted, output=quiet()) == 0
+            assert convert(wanted, quiet()) == 0
         except Trouble:
             continue
         rows(tmp_path / "out.pcapng")

@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from barnabas.cli.analyze.analyze import Wanted
 from barnabas.cli.analyze.elsewhere import analyze_elsewhere
+from barnabas.cli.analyze.options import AnalyzeOptions, TableFormat
 from barnabas.pipeline.spark.hadoop_files import HadoopFiles
 from barnabas.trouble import Trouble
 from tests.places import SAMPLES
@@ -79,8 +80,10 @@ def test_captures_are_read_from_there_and_tables_written_there(
         (tmp_path / folder).mkdir()
         shutil.copy(SAMPLES / name, tmp_path / folder / "rebalance.pcap.gz")
     (tmp_path / "captures" / "notes.txt").write_text("no capture")
-    wanted = Wanted([], Path(), as_json=True, table_format="delta")
-    assert analyze_elsewhere([f"{url}/[cm]*"], f"{url}/out/", wanted) == 0
+    wanted = AnalyzeOptions(
+        captures=[f"{url}/[cm]*"], out=f"{url}/out/", as_json=True, form=TableFormat.DELTA
+    )
+    assert analyze_elsewhere(wanted) == 0
     said = capsys.readouterr()
     assert said.err == ""
     document = json.loads(said.out)
@@ -97,4 +100,4 @@ def test_captures_are_read_from_there_and_tables_written_there(
     left = sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("."))
     assert left == ["captures", "more", "out"], "all else is gone"
     with pytest.raises(Trouble, match=f"--out {url}/out/ is there already: choose a new folder"):
-        analyze_elsewhere([f"{url}/captures"], f"{url}/out/", wanted)
+        analyze_elsewhere(replace(wanted, captures=[f"{url}/captures"]))

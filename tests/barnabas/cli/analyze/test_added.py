@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from barnabas.cli.analyze.added import analyze_added
-from barnabas.cli.analyze.analyze import Wanted
+from barnabas.cli.analyze.options import AnalyzeOptions, TableFormat
 from barnabas.pipeline.tables.decoded_bodies import Bodies
 from barnabas.pipeline.tables.table_formats import commit_batch
 from barnabas.pipeline.tables.tables import TableOptions, write
@@ -31,30 +32,36 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_behind_the_last_batch_it_only_says_which_is_next(
     followed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, as_json: bool
 ) -> None:
-    wanted = Wanted([followed], tmp_path / "added", as_json=as_json)
+    out = tmp_path / "added"
+    wanted = AnalyzeOptions(captures=[str(followed)], out=str(out), as_json=as_json)
     assert analyze_added(wanted, 2) == FINE
     said = capsys.readouterr().out
     if as_json:
         assert json.loads(said) == {"next_batch": 2}
     else:
         assert said == "nothing was added\nnext: --from-batch 2\n"
-    assert not wanted.out.exists()
+    assert not out.exists()
     for first, other, said in (
         (3, wanted, "--from-batch 3: batch 2 is the next one"),
-        (0, wanted._replace(table_format="delta"), f"{followed} has no batches in a table format"),
-        (0, wanted._replace(master="nowhere"), "--master: "),
+        (
+            0,
+            replace(wanted, form=TableFormat.DELTA),
+            f"{followed} has no batches in a table format",
+        ),
+        (0, replace(wanted, master="nowhere"), "--master: "),
     ):
         with pytest.raises(Trouble, match=said) as raised:
             analyze_added(other, first)
         assert raised.value.code == MISUSE
-    assert not wanted.out.exists()
+    assert not out.exists()
 
 
 @pytest.mark.usefixtures("spark_of_commands")
 def test_it_analyzes_what_was_added_into_a_new_folder(
     followed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wanted = Wanted([followed], tmp_path / "added", as_json=True)
+    out = str(tmp_path / "added")
+    wanted = AnalyzeOptions(captures=[str(followed)], out=out, as_json=True)
     assert analyze_added(wanted, 1) == FINE
     said = capsys.readouterr()
     assert said.err == ""

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from barnabas.captures.checks import CHECKS
-from barnabas.cli.analyze.analyze import Wanted, analyze, printed, session_of, taken
+from barnabas.cli.analyze.analyze import analyze, printed, session_of, taken
 from barnabas.cli.analyze.follow import follow
+from barnabas.cli.analyze.options import AnalyzeOptions
 from barnabas.cli.analyze.progress import shown
 from barnabas.cli.app import app
 from barnabas.cli.console.output import Output
-from barnabas.cli.plugins.checks import chosen
 from barnabas.pipeline.analyze import Outcome
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.sections.unread import MISSING
@@ -42,14 +41,19 @@ def _no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "tempfile", fail)
 
 
-def trouble(wanted: Wanted) -> Trouble:
+def asked(capture: Path, out: Path, **options: Any) -> AnalyzeOptions:
+    """Options of a capture, or a folder of them."""
+    return AnalyzeOptions(captures=[str(capture)], out=str(out), **options)
+
+
+def trouble(wanted: AnalyzeOptions) -> Trouble:
     with pytest.raises(Trouble) as raised:
         analyze(wanted)
     assert "\n" not in str(raised.value)
     return raised.value
 
 
-def told(tmp_path: Path, wanted: Wanted, results: dict[str, Result] | None = None) -> int:
+def told(tmp_path: Path, wanted: AnalyzeOptions, results: dict[str, Result] | None = None) -> int:
     """Print results; return the exit code."""
     nothing = {name: Result([], 0) for name in ("findings_by_check", "unread")}
     seen = Overview(["a"], None, None, 1, 1, 1, 1, 0, 1, 0, 0)
@@ -63,7 +67,7 @@ def told(tmp_path: Path, wanted: Wanted, results: dict[str, Result] | None = Non
 def test_a_limit_that_is_exceeded_is_a_finding(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], most: int, code: int, *, as_json: bool
 ) -> None:
-    wanted = Wanted([CAPTURE], tmp_path, as_json=as_json, limits=[Limit("gaps", most)])
+    wanted = asked(CAPTURE, tmp_path, as_json=as_json, limits=[Limit("gaps", most)])
     assert told(tmp_path, wanted) == code
     said = capsys.readouterr().out
     above = ["quality.gaps is 3, more than 2"] if code else []
@@ -90,7 +94,7 @@ def test_findings_of_checks_that_were_not_chosen_do_not_count(
         {"severity": "note", "check": "backoff", "count": 5, "first": "one"},
         {"severity": "warning", "check": "joins", "count": 2, "first": "another"},
     ]
-    wanted = Wanted([CAPTURE], tmp_path, as_json=True, checks=chosen(CHECKS, skip=skip))
+    wanted = asked(CAPTURE, tmp_path, as_json=True, skip=skip)
     assert told(tmp_path, wanted, {"findings_by_check": Result(found, 2)}) == code
     findings = json.loads(capsys.readouterr().out)["findings"]
     assert [one["count"] for one in findings] == counts
@@ -113,7 +117,7 @@ def test_gaps_are_a_line_and_what_they_come_of_is_said(
         {**of, "kind": "gap", "reason": MISSING, "count": 28, "bytes": 5310},
         {**of, "kind": "undecoded", "reason": "odd", "count": 2, "bytes": None},
     ]
-    told(tmp_path, Wanted([CAPTURE], tmp_path), {"unread": Result(unread, 3)})
+    told(tmp_path, asked(CAPTURE, tmp_path), {"unread": Result(unread, 3)})
     said = [line for line in capsys.readouterr().out.splitlines() if "not read" in line]
     assert said == [
         f"not read: a-7.pcapng: {missing}",
@@ -126,9 +130,9 @@ def test_gaps_are_a_line_and_what_they_come_of_is_said(
 def test_a_folder_that_another_run_writes_is_refused(tmp_path: Path, follows: bool) -> None:
     out, captures = tmp_path / "out", tmp_path / "captures"
     captures.mkdir()
-    wanted = Wanted([captures if follows else CAPTURE], out)
+    wanted = asked(captures if follows else CAPTURE, out, follow=follows, once=follows)
     with taken(out, "capture"), pytest.raises(Trouble) as raised:
-        follow(wanted, until_read=True) if follows else analyze(wanted)
+        (follow if follows else analyze)(wanted)
     said = f"--out {out} is being written by another run: wait for it, or choose another folder"
     assert (str(raised.value), raised.value.code) == (said, COULD_NOT_RUN)
     with taken(out, "capture"):
@@ -147,7 +151,7 @@ def test_what_is_little_has_its_settings_wherever_it_is_ours_to_set_up(
         yield
 
     monkeypatch.setattr(session, "session", noted)
-    wanted = Wanted([CAPTURE], tmp_path, master, {"spark.a": "b"})
+    wanted = asked(CAPTURE, tmp_path, master=master, conf=[("spark.a", "b")])
     with shown(Output()) as progress, session_of(wanted, progress, [CAPTURE]):
         pass
     ours = {**session.QUICK, **KEEPS} if master != "spark://127.0.0.1:7077" else {}
@@ -158,10 +162,10 @@ def test_what_is_little_has_its_settings_wherever_it_is_ours_to_set_up(
 def test_how_large_bytes_are_written_is_an_option(
     monkeypatch: pytest.MonkeyPatch, word: str
 ) -> None:
-    asked: list[Wanted] = []
-    monkeypatch.setattr("barnabas.cli.analyze.analyze.analyze", asked.append)
+    ran: list[AnalyzeOptions] = []
+    monkeypatch.setattr("barnabas.cli.analyze.analyze.analyze", ran.append)
     CliRunner().invoke(app, ["analyze", str(CAPTURE), "--out", "out", "--bodies", word])
-    assert [one.blob for one in asked] == [BLOBS[word]]
+    assert [one.blob for one in ran] == [BLOBS[word]]
 
 
 LOADED = """
@@ -196,7 +200,7 @@ def test_without_pyspark_what_to_install_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "INSTALLED", ("pyspark_that_nobody_has",))
-    found = trouble(Wanted([CAPTURE], tmp_path))
+    found = trouble(asked(CAPTURE, tmp_path))
     assert str(found).endswith("pip install 'barnabas[spark]'")
     assert found.code == COULD_NOT_RUN
 
@@ -208,5 +212,5 @@ def test_what_of_a_folder_is_no_capture_is_named(
     captures.mkdir()
     shutil.copy(CAPTURE, captures)
     (captures / "broken.pcap").write_bytes(b"broken")
-    trouble(Wanted([captures], captures / "broken.pcap"))
+    trouble(asked(captures, captures / "broken.pcap"))
     assert f"left out, not a capture: {captures / 'broken.pcap'}" in capsys.readouterr().err

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.analyze.analyze import Wanted
 from barnabas.cli.analyze.follow import as_before, follow
+from barnabas.cli.analyze.options import AnalyzeOptions
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 from tests.places import SAMPLES
 
@@ -22,7 +22,11 @@ def test_a_folder_of_which_nothing_could_be_read_is_an_error(
     shutil.copy(SAMPLES / "faults.pcapng", captures)  # no segment of a proxy
     (captures / "other.pcapng").write_bytes(b"not a capture")
     with pytest.raises(Trouble) as raised:
-        follow(Wanted([captures], tmp_path / "out"), until_read=True)
+        follow(
+            AnalyzeOptions(
+                captures=[str(captures)], out=str(tmp_path / "out"), follow=True, once=True
+            )
+        )
     assert raised.value.code == COULD_NOT_RUN
     assert str(raised.value) == (
         f"nothing in {captures} could be read: its files are no segments of a proxy; "
@@ -50,5 +54,5 @@ def test_batches_go_on_in_the_format_of_those_before(
     for kind in before:
         (tmp_path / kind).mkdir()
     with pytest.raises(Trouble, match=f"has batches with {said}: continue with that"):
-        as_before(Wanted([], tmp_path, table_format=wanted), tmp_path)
-    as_before(Wanted([], tmp_path, table_format=before[0] if before else None), tmp_path)
+        as_before(wanted, tmp_path)
+    as_before(before[0] if before else None, tmp_path)

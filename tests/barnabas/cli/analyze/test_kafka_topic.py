@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from barnabas.addresses import parse_servers
 from barnabas.cli.analyze.kafka_topic import kafka_topic, read_properties, with_connector
+from barnabas.cli.analyze.options import SendOptions
 from barnabas.pipeline.streaming.kafka_topic import Topic
 
 
@@ -19,9 +21,12 @@ def test_options_make_a_topic(tmp_path: Path) -> None:
         "sasl.jaas.config": 'a.Module required password="a=b";',
     }
     assert read_properties(file) == properties
-    assert kafka_topic("a:1,b:2", "t", file) == Topic("a:1,b:2", "t", properties)
-    assert kafka_topic("a, [::1]:1", "t", None) == Topic("a:9092,[::1]:1", "t")
-    assert kafka_topic(None, None, None) is None
+    two = parse_servers("a:1,b:2")
+    asked = SendOptions(to_kafka=two, topic="t", kafka_properties=file)
+    assert kafka_topic(asked) == Topic("a:1,b:2", "t", properties)
+    other = SendOptions(to_kafka=parse_servers("a, [::1]:1"), topic="t")
+    assert kafka_topic(other) == Topic("a:9092,[::1]:1", "t")
+    assert kafka_topic(SendOptions()) is None
 
 
 def test_jars_that_somebody_names_are_taken() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.cli.captures.options import SummaryOptions
 from barnabas.cli.captures.summary import summary as command
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.terminal import Terminal
@@ -47,7 +48,7 @@ def on_a_terminal(capture: Path, by: tuple[str, ...], width: int) -> str:
     """What a terminal shows; no line is wider than it."""
     file = io.StringIO()
     out = Terminal(file=file, force_terminal=True, color_system=None, width=width)
-    command([capture], by, output=Output(out, out))
+    command(SummaryOptions(files=[capture], by=[*by]), Output(out, out))
     assert max(map(len, file.getvalue().splitlines())) <= width
     return file.getvalue()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from barnabas.cli.clients.spark import Shard, cells, run_on_spark
+from barnabas.cli.console.options import SparkOptions
 from barnabas.experiments.clients.brokers import EMBEDDED
 from barnabas.experiments.clients.folder import Folder
 from barnabas.peers.clients.python import program
@@ -46,7 +47,7 @@ def test_a_row_comes_back_whole_with_its_evidence_and_is_not_run_again(
         assert (
             tmp_path / "cells" / "here" / "produce" / "refused" / "0" / name
         ).stat().st_size >= 0
-    assert list(run_on_spark("", {}, rows[:1], folder)) == [
+    assert list(run_on_spark(SparkOptions(spark=True), rows[:1], folder)) == [
         found["here/produce/none"],
         found["here/produce/refused"],
     ]

@@ -6,11 +6,11 @@ import pytest
 
 from barnabas.cli.fuzz.campaigns import (
     READY,
-    broker_settings,
     campaign_of,
     read_campaign,
     ready,
 )
+from barnabas.cli.fuzz.run_options import ApacheOptions
 from barnabas.trouble import Trouble
 
 PLAIN = "version: 1\ntarget: embedded\nbudget: {cases: 10}\n"
@@ -52,8 +52,9 @@ def test_every_problem_has_its_line(text: str, says: str) -> None:
 
 
 def test_what_the_command_line_says_of_brokers_is_added_to_the_target() -> None:
-    broker = broker_settings("sasl_plaintext", None, ["a.b=c=d", "e="], ["-Xmx1g"])
-    read = read_campaign(Path("versions"), None, broker)
+    settings = [("a.b", "c=d"), ("e", "")]
+    broker = ApacheOptions(listener="sasl_plaintext", broker_setting=settings, jvm=["-Xmx1g"])
+    read = read_campaign(Path("versions"), None, broker.settings)
     options = "?listener=sasl_plaintext&jvm=-Xmx1g&a.b=c=d&e="
     assert read.campaign.target == f"apache:3.9.1{options} vs apache:4.3.1{options}"
     assert read_campaign(Path("sasl"), None, {}).campaign.target == (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import cases_of, one, opened
+from barnabas.cli.fuzz.options import ReplayOptions
 from barnabas.cli.fuzz.replay import fuzz_replay
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.json_form import recipe_json
@@ -38,7 +38,7 @@ def test_all_cases_that_a_finding_takes_are_sent_in_order(
 ) -> None:
     known(monkeypatch)
     database = kept(tmp_path, last, behind(*before))
-    code = fuzz_replay(NAME, database, attempts=2, as_json=True, output=Output())
+    code = fuzz_replay(ReplayOptions(finding=NAME, db=database, attempts=2, as_json=True))
     said = json.loads(capsys.readouterr().out)
     assert (said["outcome"], said["attempt"]) == (outcome, outcome == "same")
     assert code == (FINE if outcome == "nothing" else FINDINGS)
@@ -56,4 +56,4 @@ def test_a_finding_of_what_a_case_itself_was_answered_takes_no_others(tmp_path: 
 def test_a_broker_does_not_get_a_client_s_finding(tmp_path: Path) -> None:
     database = kept(tmp_path, HALF, {})
     with pytest.raises(Trouble, match="is about a response: embedded takes requests only"):
-        fuzz_replay(NAME, database, target="embedded", output=Output())
+        fuzz_replay(ReplayOptions(finding=NAME, db=database, target="embedded"))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from barnabas.cli.fuzz.shrinking import make_smaller
+from barnabas.cli.fuzz.shrinking import Effort, make_smaller
 from barnabas.fuzz.cases.case import Case, Change, Role
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.database.findings import Finding, Findings
@@ -88,7 +88,7 @@ def shrunk(
         seen, stats = Observation(cook(CHANGED, 3)), Stats()
         stats.add(Judged(seen, frozenset(), judge(seen, ORACLES)))
         kept.keep(stats, 4, 0)
-        make_smaller(findings, kept.id, target, ORACLES, told, runs=100, seconds=seconds)
+        make_smaller(findings, kept.id, target, ORACLES, told, Effort(100, seconds))
         return told, {one.oracle: one for one in findings.findings()}, len(target.ran)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.cli.console.output import Output
+from barnabas.cli.fuzz.options import StatesOptions
 from barnabas.cli.fuzz.states import fuzz_states
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states import learning
@@ -16,10 +16,15 @@ from barnabas.fuzz.states.machine import Machine
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, MISUSE, Trouble
 
 
+def states(target: str, alphabets: list[str], **options: Any) -> int:
+    """Learn alphabets of a target; the exit code."""
+    return fuzz_states(StatesOptions(target=target, alphabets=alphabets, **options))
+
+
 def test_what_was_learned_and_what_is_wrong_is_a_line_of_json_for_each_alphabet(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert fuzz_states("embedded", ["fetch-session", "fetch-session"], as_json=True) == FINDINGS
+    assert states("embedded", ["fetch-session", "fetch-session"], as_json=True) == FINDINGS
     (line,) = capsys.readouterr().out.splitlines()
     found = json.loads(line)
     (machine,) = found["machines"]
@@ -52,7 +57,7 @@ def test_the_others_are_tried_where_an_alphabet_can_not_be_learned(
 
     monkeypatch.setattr(learning, "learn", learn)
     names = ["classic-group", other]
-    assert fuzz_states("embedded", names, walks=1, as_json=as_json) == code
+    assert states("embedded", names, walks=1, as_json=as_json) == code
     said = capsys.readouterr()
     assert "classic-group was not learned: the broker answered in two ways" in said.err
     if as_json:
@@ -65,7 +70,7 @@ def test_the_others_are_tried_where_an_alphabet_can_not_be_learned(
 
 
 def test_a_broker_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    fuzz_states("embedded vs embedded", ["fetch-session"])
+    states("embedded vs embedded", ["fetch-session"])
     said = capsys.readouterr().out
     assert said.count("embedded cluster: 1 state (") == 2
     assert " from embedded cluster" not in said
@@ -76,12 +81,12 @@ def test_a_protocol_that_is_not_enabled_is_said_to_be_off_and_not_to_be_fine(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     target = "apache:4.3.1?group.coordinator.rebalance.protocols=classic"
-    assert fuzz_states(target, ["consumer-group"], walks=1) == FINE
+    assert states(target, ["consumer-group"], walks=1) == FINE
     said = capsys.readouterr().out
     assert "ConsumerGroupHeartbeat" in said
     assert "is switched off (UNSUPPORTED_VERSION)" in said or "not offered" in said
     assert "nothing wrong" not in said
-    fuzz_states(target, ["consumer-group"], walks=1, as_json=True)
+    states(target, ["consumer-group"], walks=1, as_json=True)
     found = json.loads(capsys.readouterr().out)
     off = [name for machine in found["machines"] for name in machine["switched_off"]]
     assert found["missing"] + off == ["ConsumerGroupHeartbeat"]
@@ -89,5 +94,5 @@ def test_a_protocol_that_is_not_enabled_is_said_to_be_off_and_not_to_be_fine(
 
 def test_an_alphabet_that_there_is_not() -> None:
     with pytest.raises(Trouble, match=r"did you mean 'fetch-session'\?") as problem:
-        fuzz_states("embedded", ["fetch-sesion"], output=Output())
+        states("embedded", ["fetch-sesion"])
     assert problem.value.code == MISUSE

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import trustme
 
-from barnabas.cli.proxy.tls_options import TlsOptions, data_folder, make_tls
+from barnabas.cli.proxy.tls_contexts import data_folder, make_tls
+from barnabas.cli.proxy.tls_options import ClientTls, ProxyBrokerTls, TlsOptions
 from barnabas.trouble import Trouble
 from tests.barnabas.cli.test_app import started
 
@@ -33,7 +34,7 @@ def test_any_option_about_brokers_turns_it_on(given: str, pem: Path) -> None:
         "broker_cert": pem / "both.pem",
         "broker_server_name": "kafka",
     }
-    tls = make_tls(TlsOptions(**{given: values.get(given, True)}))  # type: ignore[arg-type]
+    tls = make_tls(TlsOptions(brokers=ProxyBrokerTls(**{given: values.get(given, True)})))  # type: ignore[arg-type]
     assert tls.broker is not None
     assert tls.client is None
     checked = ssl.CERT_NONE if given == "broker_insecure" else ssl.CERT_REQUIRED
@@ -48,7 +49,7 @@ def test_a_damaged_ca_of_our_own(pem: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("ca.pem", "ca.key"):
         (folder / name).write_text("damaged")
     with pytest.raises(Trouble, match="remove it for a new one"):
-        make_tls(TlsOptions(client_tls=True))
+        make_tls(TlsOptions(clients=ClientTls(client_tls=True)))
 
 
 def test_what_is_made_is_printed_and_kept(tmp_path: Path) -> None:

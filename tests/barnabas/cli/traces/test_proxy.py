@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
@@ -20,6 +21,7 @@ from tests.barnabas.cli.proxy.test_draining import connect, frame, until_said
 from tests.barnabas.cli.test_app import BARNABAS, started
 from tests.barnabas.cli.traces.collector import Collector, Received, collecting
 from tests.proxy.frames import request
+from tests.proxy.toxiproxy import processes
 from tests.remaining import remaining
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
@@ -72,6 +74,15 @@ def order(address: str, topic: str) -> None:
         consumer.commit(asynchronous=False)
     finally:
         consumer.close()
+
+
+def test_proxies_of_toxiproxy_s_clients_send_spans_without_a_log(bootstrap: str) -> None:
+    with collecting() as collector:
+        ends = ("-b", bootstrap, "--listen", "127.0.0.1:0")
+        with processes.barnabas(*ends, "--log", "off", "--otlp", collector.url) as ours:
+            found = json.loads(processes.ask(ours["port"], "GET", "/proxies").body)
+            order(found["kafka"]["listen"], "traced")
+            collector.wait(lambda: bool(collector.named("OffsetCommit traced")))
 
 
 def within(inner: Received, outer: Received) -> bool:

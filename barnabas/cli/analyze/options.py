@@ -1,0 +1,262 @@
+"""`barnabas analyze`: its options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from barnabas.addresses import parse_servers
+from barnabas.cli.captures.files import capture_path
+from barnabas.cli.console.options import Bodies, SparkSettings, TlsKeys
+from barnabas.cli.console.parameters import given, written
+from barnabas.trouble import Trouble
+
+if TYPE_CHECKING:
+    from barnabas.captures.checks import Check
+    from barnabas.specs.jsonform import Blob
+
+
+class TableFormat(StrEnum):
+    """How tables are written."""
+
+    PARQUET = "parquet"
+    DELTA = "delta"
+    ICEBERG = "iceberg"
+
+
+def parse_tables(text: str) -> tuple[str, ...]:
+    """Parse the names of tables that are written on request. Raises Trouble."""
+    from barnabas.pipeline.tables.folders import ON_REQUEST
+
+    found = tuple(dict.fromkeys(filter(None, text.split(","))))
+    for table in found:
+        if table not in ON_REQUEST:
+            only = ", ".join(ON_REQUEST)
+            raise Trouble(f"--tables {table}: only {only} are written on request")
+    return found
+
+
+def parse_limit(text: str) -> Any:
+    """Parse a threshold of the table quality."""
+    from barnabas.pipeline.tables.limits import limit
+
+    return limit(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SendOptions:
+    """The topic that exchanges of a folder that is followed are sent to, too."""
+
+    to_kafka: Annotated[
+        Sequence[tuple[str, int]] | None,
+        typer.Option(
+            "--to-kafka",
+            metavar="HOST:PORT[,...]",
+            help="With --follow: also send exchanges, as JSON, to a topic of these brokers.",
+            parser=parse_servers,
+        ),
+    ] = None
+    topic: Annotated[str | None, typer.Option("--topic", metavar="NAME", help="Of --to-kafka.")] = (
+        None
+    )
+    kafka_properties: Annotated[
+        Path | None,
+        typer.Option(
+            "--kafka-properties",
+            metavar="FILE",
+            help="How the producer of --to-kafka is configured, such as its TLS and SASL: lines "
+            "NAME=VALUE.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise Trouble for a topic without brokers, or brokers without a topic."""
+        if self.to_kafka is None:
+            for option in given(self):
+                raise Trouble(f"{option} is about --to-kafka HOST:PORT: give both")
+        elif self.topic is None:
+            raise Trouble("--to-kafka needs --topic NAME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalyzeOptions:
+    """All options of `barnabas analyze`."""
+
+    captures: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CAPTURE...",
+            help="Captures (pcapng or pcap, also gzip or zstd), or folders; also of Hadoop's file "
+            "systems, such as hdfs:// or s3a://.",
+        ),
+    ]
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Folder for tables and report: new, empty, or of an earlier run; a new one, if it has "
+            "a scheme.",
+        ),
+    ]
+    master: Annotated[
+        str | None,
+        typer.Option(
+            "--master",
+            metavar="URL",
+            help="Where Spark runs: local[N], spark://HOST:PORT, sc://HOST:PORT (Spark Connect) "
+            "...; default: this machine, all cores. A cluster must see the captures and DIR "
+            "under the same paths.",
+        ),
+    ] = None
+    tables: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            "--tables",
+            metavar="NAMES",
+            help="Also write these tables: packets, frames or packets,frames. They are by far "
+            "the largest.",
+            parser=parse_tables,
+            show_default=False,
+        ),
+    ] = written(parse_tables, "")
+    bodies: Annotated[
+        Bodies,
+        typer.Option(
+            "--bodies",
+            help="Bytes fields over 4 KiB in bodies: elided (their size and SHA-256), or full.",
+        ),
+    ] = Bodies.elided
+    with_json_bodies: Annotated[
+        bool,
+        typer.Option(
+            "--json-bodies",
+            help="Also write bodies as JSON text, body_json, for readers that know no VARIANT.",
+        ),
+    ] = False
+    form: Annotated[
+        TableFormat,
+        typer.Option(
+            "--format",
+            help="delta, iceberg: write the tables as Delta or Iceberg tables, too, in DIR/delta or "
+            "DIR/iceberg, with bodies as body_json.",
+        ),
+    ] = TableFormat.PARQUET
+    limits: Annotated[
+        list[Any],
+        typer.Option(
+            "--set",
+            metavar="quality.COLUMN=MOST",
+            help="Set a threshold of the table quality, over all captures: above it the exit code "
+            "is 1; repeatable. Such as quality.gaps=0.",
+            parser=parse_limit,
+        ),
+    ] = field(default_factory=list)
+    only: Annotated[
+        list[str],
+        typer.Option("--only", metavar="CHECK", help="Count findings of this check; repeatable."),
+    ] = field(default_factory=list)
+    skip: Annotated[
+        list[str],
+        typer.Option(
+            "--skip",
+            metavar="CHECK",
+            help="Do not count findings of this check; repeatable. The report has those of all.",
+        ),
+    ] = field(default_factory=list)
+    conf: SparkSettings = field(default_factory=list)
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Continue while a proxy writes segments into the folder; Ctrl-C ends with the "
+            "report.",
+        ),
+    ] = False
+    once: Annotated[
+        bool, typer.Option("--once", help="With --follow: end when all closed segments are read.")
+    ] = False
+    from_batch: Annotated[
+        int | None,
+        typer.Option(
+            "--from-batch",
+            metavar="N",
+            min=0,
+            help="Analyze only what batches from N on, of a folder that is followed with --format, have "
+            "added to its tables: CAPTURE is that folder, DIR a new one. It prints the next N.",
+        ),
+    ] = None
+    send: SendOptions = field(default_factory=SendOptions)
+    tls_keys: TlsKeys = None
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary at the end as one JSON document.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        """Raise Trouble for options that do not go together, and for checks that there are not."""
+        if self.only or self.skip:
+            _ = self.checks
+        if self.from_batch is not None:
+            if self.follow or self.elsewhere or self.send.to_kafka is not None:
+                raise Trouble(
+                    "--from-batch is about tables that are there, in a folder of this machine"
+                )
+        elif self.follow:
+            if self.elsewhere:
+                raise Trouble(
+                    "--follow needs folders of this machine: what has a scheme is not followed"
+                )
+        elif self.once:
+            raise Trouble("--once says when --follow ends: give both")
+        elif self.send.to_kafka is not None:
+            raise Trouble(
+                "--to-kafka sends the exchanges of a folder that is followed: give --follow, too"
+            )
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether a capture or the folder is on one of Hadoop's file systems."""
+        from barnabas.pipeline.spark.hadoop_files import scheme_of
+
+        return any(map(scheme_of, (*self.captures, self.out)))
+
+    @property
+    def paths(self) -> list[Path]:
+        """The captures, if they are on this machine. Raises Trouble for an empty name."""
+        return [capture_path(text) for text in self.captures]
+
+    @property
+    def folder(self) -> Path:
+        """The folder for tables and report, if it is on this machine."""
+        return Path(self.out)
+
+    @property
+    def table_format(self) -> str | None:
+        """The format in which tables are written, too."""
+        return None if self.form is TableFormat.PARQUET else self.form.value
+
+    @property
+    def json_bodies(self) -> bool:
+        """Whether bodies are written as JSON text, too."""
+        return self.with_json_bodies or self.table_format is not None
+
+    @property
+    def blob(self) -> Blob:
+        """How bytes in bodies are written."""
+        from barnabas.specs.jsonform import BLOBS
+
+        return BLOBS[self.bodies]
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks whose findings count. Raises Trouble for one that there is not."""
+        from barnabas.captures.checks import CHECKS
+        from barnabas.cli.plugins.checks import chosen
+
+        return chosen(CHECKS, self.only, self.skip)

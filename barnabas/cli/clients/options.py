@@ -1,0 +1,163 @@
+"""The options of `barnabas clients`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from barnabas.cli.console.options import JsonLines, SparkOptions
+from barnabas.trouble import Trouble
+
+Out = Annotated[
+    Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the table and its evidence.")
+]
+
+
+Commands = Annotated[
+    list[str],
+    typer.Option(
+        "--command", metavar="NAME=LINE", help="A program of yours as a client; repeatable."
+    ),
+]
+
+
+Name = Annotated[
+    str, typer.Argument(metavar="CELL", help="CLIENT/WORKLOAD/SCENARIO, as `report` has them.")
+]
+
+
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Cells at once.")]
+
+
+class Format(StrEnum):
+    """What a report is written in."""
+
+    markdown = "markdown"
+    public = "public"
+    json = "json"
+    html = "html"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """All options of `barnabas clients run`."""
+
+    clients: Annotated[
+        list[str],
+        typer.Option(
+            "--client",
+            metavar="NAME@VERSION",
+            help="A client library, in a release or that of `list`; repeatable.",
+        ),
+    ] = field(default_factory=list)
+    commands: Commands = field(default_factory=list)
+    workloads: Annotated[
+        list[str],
+        typer.Option(
+            "--workload", metavar="NAME", help="What a client does (`list`), or all; repeatable."
+        ),
+    ] = field(default_factory=list)
+    scenarios: Annotated[
+        list[Path],
+        typer.Option(
+            "--scenario", "-s", metavar="NAME", help="A fault, by name or file; repeatable."
+        ),
+    ] = field(default_factory=list)
+    broker: Annotated[
+        str,
+        typer.Option(
+            metavar="BROKER", help="embedded, apache:VERSION, or HOST:PORT of a cluster of yours."
+        ),
+    ] = "apache:4.3.1"
+    trials: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Runs of each cell, with other seeds [3]."),
+    ] = None
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One run of each cell, under a few scenarios: minutes.")
+    ] = False
+    cuts: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Cut the connection at N exchanges, too, each in turn."
+        ),
+    ] = 0
+    jobs: Jobs = 8
+    spark: SparkOptions = field(default_factory=SparkOptions)
+    out: Out = Path("clients")
+    as_json: JsonLines = False
+
+    def __post_init__(self) -> None:
+        """Raise Trouble for two choices of scenarios."""
+        if self.quick and self.scenarios:
+            raise Trouble("--quick chooses the scenarios: leave out --scenario, or --quick")
+
+    @property
+    def runs(self) -> int:
+        """Runs of each cell."""
+        return self.trials or (1 if self.quick else 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoOptions:
+    """All options of `barnabas clients do`."""
+
+    workloads: Annotated[list[str], typer.Argument(metavar="WORKLOAD...", help="In this order.")]
+    bootstrap: Annotated[
+        str,
+        typer.Option(
+            "--bootstrap-server",
+            "-b",
+            envvar="BARNABAS_BOOTSTRAP",
+            metavar="HOST:PORT",
+            help="The cluster.",
+        ),
+    ]
+    client: Annotated[
+        str | None, typer.Option("--client", metavar="NAME@VERSION", help="A client library.")
+    ] = None
+    command: Annotated[
+        str | None, typer.Option("--command", metavar="NAME=LINE", help="A program of yours.")
+    ] = None
+    topic: Annotated[
+        str, typer.Option(metavar="NAME", help="{run} is replaced by the token of a run.")
+    ] = "orders-{run}"
+    run: Annotated[
+        str, typer.Option(envvar="BARNABAS_RUN", metavar="TOKEN", help="Of this run.")
+    ] = "1"
+    records: Annotated[int, typer.Option(min=1, metavar="N", help="Of the topic.")] = 30
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="BARNABAS_HISTORY",
+            metavar="FILE",
+            help="Where the history goes, if not to stdout.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise Trouble unless there is one client."""
+        if (self.client is None) == (self.command is None):
+            raise Trouble(
+                "who is to do it? give one --client NAME@VERSION, or one --command NAME=LINE"
+            )
+
+    @property
+    def topic_of_run(self) -> str:
+        """The name of the topic, with the token of the run."""
+        return self.topic.replace("{run}", self.run)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RerunOptions:
+    """All options of `barnabas clients rerun`."""
+
+    cell: Name
+    commands: Commands = field(default_factory=list)
+    jobs: Jobs = 8
+    out: Out = Path("clients")
+    as_json: JsonLines = False

@@ -1,0 +1,72 @@
+"""`barnabas serve-tests`: its options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from barnabas.addresses import parse_servers
+from barnabas.cli.console.parameters import given, written
+from barnabas.cli.console.parsing import parse_listen, parse_seconds
+from barnabas.cli.proxy.tls_options import TlsOptions
+from barnabas.trouble import Trouble
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeTestsOptions:
+    """All options of `barnabas serve-tests`."""
+
+    bootstrap_server: Annotated[
+        Sequence[tuple[str, int]] | None,
+        typer.Option(
+            "--bootstrap-server",
+            "-b",
+            metavar="HOST:PORT[,...]",
+            help="The cluster behind the proxies; an embedded one unless given.",
+            show_default=False,
+            parser=parse_servers,
+        ),
+    ] = None
+    listen: Annotated[
+        tuple[str, int],
+        typer.Option(
+            "--listen",
+            "-l",
+            metavar="HOST:PORT",
+            help="Where it is asked (loopback); port 0 picks one.",
+            parser=parse_listen,
+        ),
+    ] = written(parse_listen, "127.0.0.1:0")
+    test_timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="TIME",
+            help="A test that nobody asks about for so long ends.",
+            parser=parse_seconds,
+        ),
+    ] = written(parse_seconds, "10m")
+    captures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where captures of tests stay; otherwise they are removed some time after the test.",
+            show_default=False,
+        ),
+    ] = None
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the token to this file.")
+    ] = None
+    tls: TlsOptions = field(default_factory=TlsOptions)
+
+    def __post_init__(self) -> None:
+        """Raise Trouble for a timeout of nothing, and for TLS to brokers that speak none."""
+        if not self.test_timeout:
+            raise Trouble("--test-timeout: a test that ends at once is of no use; give e.g. 10m")
+        for option in given(self.tls.brokers) if self.bootstrap_server is None else ():
+            raise Trouble(
+                f"{option}: the embedded cluster speaks no TLS; give --bootstrap-server, too"
+            )
