@@ -64,6 +64,8 @@ class Session:
                 for code in codes
                 if code.co_filename.startswith(self.folder)
             }
+            if isinstance(item, pytest.DoctestItem):  # what it calls may be cached by now
+                functions.add((str(item.path), item.name.removeprefix(f"{_module_of(item)}.")))
             for function in functions:
                 calling[function].append(timed)
         if self.failures:
@@ -87,6 +89,10 @@ def run(item: pytest.Item, following: pytest.Item | None) -> None:
     kept = {**names}
     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
     names.update(kept)
+
+
+def _module_of(item: pytest.DoctestItem) -> str:
+    return str(item.dtest.globs.get("__name__", "")) if item.dtest else ""
 
 
 @contextmanager

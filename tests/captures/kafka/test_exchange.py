@@ -32,6 +32,11 @@ def test_the_same_correlation_id_twice_goes_to_the_older() -> None:
     assert [pairing.answer(5), pairing.answer(5)] == [(one, True) for one in sent]
 
 
+def test_what_left_before_a_request_that_does_not_wait_is_nothing() -> None:
+    pairing, sent = waiting(5, 6)
+    assert (pairing.before(7), pairing.before(6)) == ([], sent[:1])
+
+
 @given(st.permutations(range(8)))
 def test_every_request_is_answered_once_in_whatever_order(order: list[int]) -> None:
     pairing, sent = waiting(*range(8))
@@ -113,6 +118,13 @@ def test_a_row_says_which_body_is_too_large_to_decode_or_left_out() -> None:
     one.leave_out("response")
     row = one.row()
     assert (row["response"], row["error"], row["too_large"]) == (None, None, ["response"])
+
+
+def test_a_row_has_hashes_of_payloads_that_were_taken_out() -> None:
+    one = exchange("Heartbeat", 0, {"group_id": "g"}, {"error_code": 0})
+    assert "payload" not in one.row()
+    one.payload = {"request": {"group_id": "5feceb66"}}
+    assert one.row()["payload"] == one.payload
 
 
 def test_its_end_is_what_was_noted_or_when_the_response_left_or_when_it_came() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.captures.kafka.expression import MAX_DEPTH, MAX_LENGTH, expression, quote
+from barnabas.captures.kafka.expression import MAX_DEPTH, MAX_LENGTH, Unclear, expression, quote
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,8 @@ from barnabas.captures.kafka.expression import MAX_DEPTH, MAX_LENGTH, expression
         ("nullable", "nullable"),
         ("a == nullable", "a == nullable"),
         ("", ""),
+        ("(5)", "(`5`)"),
+        ("> 5", "> `5`"),  # what is wrong is quoted, too: its error has the right column
     ],
 )  # fmt: skip
 def test_what_is_compared_may_stand_bare(text: str, quoted: str) -> None:
@@ -47,6 +49,20 @@ def test_a_bare_number_is_a_number() -> None:
 def test_an_error_names_the_column_of_what_was_written(text: str, column: int) -> None:
     with pytest.raises(ValueError, match=rf"at column {column}$"):
         expression(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("abs(a)", "abs() takes number, not string"),
+        ("max(b)", "max() takes array-number or array-string, not list"),
+        ("length(n)", "length() takes string, array or object, not number"),
+    ],
+)
+def test_an_error_names_all_types_that_a_function_takes(text: str, problem: str) -> None:
+    with pytest.raises(Unclear) as raised:
+        expression(text).value({"a": "x", "b": [[]], "n": 5})
+    assert str(raised.value) == problem
 
 
 @pytest.mark.parametrize("sign", [" || ", " && "])

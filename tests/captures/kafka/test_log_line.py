@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.captures.kafka.log_line import DETAILS, details
-from barnabas.captures.kafka.wording import WIDTH, listed, pairs, ranges
+from barnabas.captures.kafka.wording import WIDTH, fit, listed, pairs, ranges, size
 from barnabas.specs.records import Record, build
 from barnabas.specs.registry import NAMES, api
 from tests.bodies import reassignments
@@ -278,3 +278,42 @@ def test_ranges_name_each_partition_once(numbers: set[int]) -> None:
 def test_words_are_bounded() -> None:
     assert len(pairs((i, 10**18) for i in range(1000))) == 32
     assert len(listed(("x" * 1000 for _ in range(5)), "topic")) < 80
+    assert len(ranges(range(0, 1000, 2))) == 32
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "fitting"),
+    [
+        (
+            "a-service-of-bills another-service-of-all-orders",
+            48,
+            "a-service-of-bills another-service-of-all-orders",
+        ),
+        (
+            "a-service-of-bills another-service-of-all-orders",
+            47,
+            "a-service-of-bills another-service-of…ll-orders",
+        ),
+        (
+            "a-service-of-bills another-service-of-all-orders",
+            40,
+            "a-service-of-bills another-servic…orders",
+        ),
+    ],
+)
+def test_the_longest_names_get_shorter_first(text: str, width: int, fitting: str) -> None:
+    assert fit(text, width) == fitting
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (2**20 - 1, "1024.0 KiB"),
+        (2**20, "1.0 MiB"),
+        (2**30, "1024.0 MiB"),
+    ],
+)
+def test_a_size_is_in_the_largest_unit_that_it_fills(count: int, words: str) -> None:
+    assert size(count) == words

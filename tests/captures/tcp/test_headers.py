@@ -68,12 +68,14 @@ def test_extension_headers_are_stepped_over() -> None:
         PLAIN[:6] + b"\x20\0" + PLAIN[8:],
         PLAIN[:6] + b"\0\1" + PLAIN[8:],
         PLAIN[:9] + b"\x11" + PLAIN[10:],
+        PLAIN_SIX[:6] + b"\x11" + PLAIN_SIX[7:],
         PLAIN_SIX[:6] + b"\x2c" + PLAIN_SIX[7:],
         PLAIN[:32] + b"\x40" + PLAIN[33:],
     ],
 )
 def test_what_is_no_whole_segment(data: bytes) -> None:
     assert parse(101, data) is None
+    assert fast_tcp_segment(101, data) is None
 
 
 @given(

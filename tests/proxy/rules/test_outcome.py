@@ -5,13 +5,25 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from barnabas.proxy.effects import Aside, Effect, Gather, HangUp, Lose, Shuffle, Wait
+from barnabas.proxy.effects import (
+    Aside,
+    Effect,
+    Gather,
+    HangUp,
+    Lose,
+    Partition,
+    Reject,
+    Shuffle,
+    Wait,
+)
 from barnabas.proxy.matching.match import Match
+from barnabas.proxy.rules.merged_effects import merge
 from barnabas.proxy.rules.outcome import Outcome, outcome
+from barnabas.proxy.rules.rules import Decision
 from tests.proxy.rules.test_rules import rules
 
 
@@ -98,6 +110,9 @@ JOIN = Match.model_validate({"api": "JoinGroup", "direction": "request"})
 S = 1_000_000_000
 
 
+BOTH: Final = ("request", "response")
+
+
 @pytest.mark.parametrize(
     ("effect", "words"),
     [
@@ -115,7 +130,25 @@ S = 1_000_000_000
         (Lose(selective=True), "drop (this exchange only)"),
         (HangUp(), "close"),
         (HangUp(forward=True), "close after this message"),
+        (HangUp(reset=True), "reset"),
+        (Partition(5 * S, None, None, BOTH), "isolate all clients from brokers all for 5 s"),
+        (Partition(5 * S, ("me",), frozenset((2, 1)), BOTH), "isolate me from brokers 1 and 2 for 5 s"),
+        (Partition(5 * S, None, None, BOTH[:1]),
+         "isolate all clients from brokers all for 5 s, requests only"),
+        (Reject("hang", 5 * S), "refuse the connection (hang) for 5 s"),
+        (Reject("reset", 5 * S), "refuse the connection (reset)"),
     ],
 )  # fmt: skip
 def test_effects_in_words(effect: Effect, words: str) -> None:
     assert str(effect) == words
+
+
+def test_the_first_rule_that_holds_a_message_back_decides_unless_another_drops_it() -> None:
+    held = [
+        Decision(name, (Aside(at_most),), ()) for name, at_most in (("first", 5), ("second", 6))
+    ]
+    dropped = Decision("third", (Lose(),), ())
+    assert [(one.chosen, one.by) for one in (merge(held), merge([*held, dropped]))] == [
+        (Aside(5), "first"),
+        (Lose(), "third"),
+    ]

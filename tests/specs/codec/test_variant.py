@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyspark.sql.types import VariantVal
 
 from barnabas.captures.kafka.context.completing import complete, gaps
 from barnabas.specs.codec import Codec
-from barnabas.specs.codec.variant import names, variant_writer
+from barnabas.specs.codec.variant import metadata, names, pair, variant_writer
 from barnabas.specs.declaration import (
     Array,
     Bool,
@@ -48,6 +50,13 @@ def test_it_is_the_dumped_json_form_without_secrets(key: int, data: st.DataObjec
     secrets = by_field(secret_paths(key, direction))
     expected = finite(to_json(redact(key, direction, body)))
     assert as_variant(codec.layout, body, secrets=secrets) == expected
+
+
+@pytest.mark.parametrize("size", [(1 << 8) - 1, 1 << 8, (1 << 16) - 1, 1 << 16])
+def test_offsets_are_as_wide_as_the_last_of_them(size: int) -> None:
+    said = ["a" * (size - 1), "b"]
+    found = json.loads(VariantVal(pair((b"\0", b"\0")), metadata(said)).toJson())
+    assert found == dict.fromkeys(said)
 
 
 @pytest.mark.parametrize(("key", "direction"), [(1, "request"), (1, "response"), (8, "request")])

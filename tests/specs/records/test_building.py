@@ -23,6 +23,9 @@ def test_a_transaction_and_its_marker() -> None:
     (read,) = end.records()
     assert records.control_type(read) == "COMMIT"
     assert read_control_record(read.key, read.value).value.values == {"coordinator_epoch": 9}
+    # a time where magic 2 has attributes
+    message = build([Record(0, 0x20 << 24, None, b"v")], magic=1)
+    assert list(records.read(message, control_only=True)) == []
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -121,10 +124,14 @@ def test_what_does_not_fit_is_named(changes: dict[str, Any], problem: str) -> No
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_other_kinds_of_bytes_are_written_too(magic: int) -> None:
-    key: Any = bytearray(b"key")
-    value: Any = memoryview(b"value")
-    found = [Record(0, -1, key, value)]
-    assert build(found, magic=magic) == build([Record(0, -1, b"key", b"value")], magic=magic)
+    pairs: Any = memoryview(b"values").cast("H")  # three items of two bytes
+    for other, same in ((bytearray(b"key"), b"key"), (pairs, b"values")):
+        for found, fit in (
+            (Record(1, -1, other, b"v"), Record(1, -1, same, b"v")),
+            (Record(1, -1, None, other), Record(1, -1, None, same)),
+        ):
+            first = Record(0, -1, b"k", b"v")
+            assert build(iter([first, found]), magic=magic) == build([first, fit], magic=magic)
 
 
 @pytest.mark.parametrize(("magic", "codec"), [(1, "none"), (1, "gzip"), (2, "gzip")])
@@ -194,4 +201,12 @@ def test_a_record_of_negative_length_is_refused() -> None:
 
 
 def test_nothing_is_behind_the_header_of_an_empty_batch() -> None:
-    assert len(build([], compression="gzip", base_offset=5)) == 61
+    data = build([], compression="gzip")
+    (batch,) = records.read(data)
+    assert (len(data), batch.base_offset, batch.max_timestamp) == (61, 0, -1)
+
+
+@pytest.mark.parametrize("magic", [1, 2])
+def test_a_time_before_1970_is_read(magic: int) -> None:
+    (batch,) = records.read(build([Record(0, -5, None, b"a")], magic=magic))
+    assert (batch.max_timestamp, batch.records()[0].timestamp) == (-5, -5)

@@ -154,6 +154,14 @@ def test_lz4_header_checksum_is_looked_at_from_magic_1_on() -> None:
         decompress("lz4", bytes(frame), magic=1)
 
 
+@pytest.mark.parametrize("flags", [0x40, 0x20, 0xA0, 0x61, 0x62])
+def test_lz4_of_dependent_blocks_or_another_version_is_refused(flags: int) -> None:
+    descriptor = bytes((flags, 0x40))
+    frame = lz4.MAGIC + descriptor + bytes((lz4.header_checksum(descriptor),)) + lz4.END_MARK
+    with pytest.raises(Malformed, match="lz4 at byte 4: independent blocks of version 1"):
+        decompress("lz4", frame)
+
+
 def test_an_unknown_codec() -> None:
     with pytest.raises(Malformed, match="codec"):
         decompress("unknown-5", b"")
@@ -233,6 +241,8 @@ def test_lz4_blocks_that_do_not_shrink_stay_as_they_are() -> None:
     assert frame[7:11] == struct.pack("<I", (1 << 16) | (1 << 31))
     assert len(frame) == len(noise) + 3 * 4 + 7 + 4
     assert records.decompress("lz4", frame) == noise
+    even = bytes((*range(100, 200), *range(100, 105), *range(20, 33)))  # compressed, as many bytes
+    assert records.compress("lz4", even)[7:11] == struct.pack("<I", len(even) | (1 << 31))
 
 
 def test_what_no_codec_is_called_is_not_compressed() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from barnabas.specs import records
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import compress
 from barnabas.specs.records.record import Record, add_sequence, int64, varint
 from barnabas.specs.records.record_reader import record_reader
 
@@ -67,6 +68,11 @@ def test_lengths_and_counts_fit_their_bytes(data: str, path: str, reason: str) -
     assert (raised.value.path, raised.value.reason) == (path, reason)
 
 
+def test_fewer_records_than_are_announced() -> None:
+    with pytest.raises(Malformed, match="2 records announced, 13 bytes remain"):
+        list(record_reader()(bytes.fromhex("0c000000010100") + bytes(6), 2, 0, 0))
+
+
 def test_a_header_key_that_is_no_utf8_is_read_as_java_reads_it() -> None:
     data = b"\x14\0\0\0\x01\x01\x02\x04k\xff\x01"
     (record,) = record_reader()(data, 1, 0, 0)
@@ -79,7 +85,7 @@ def test_sums_wrap_around_as_they_do_in_java() -> None:
     (record,) = record_reader()(data, 1, 2**63 - 1, 2**63 - 2)
     assert (record.offset, record.timestamp) == (-(2**63) + 1, -(2**63))
     assert int64(-(2**63) - 1) == 2**63 - 1
-    assert (add_sequence(2**31 - 2, 3), add_sequence(-89, 1)) == (1, -1)
+    assert (add_sequence(2**31 - 2, 3), add_sequence(0, 1), add_sequence(-89, 1)) == (1, 1, -1)
 
 
 def _message(body: bytes, offset: int = 7) -> bytes:
@@ -94,17 +100,41 @@ def test_any_length_below_zero_is_null(length: int) -> None:
     assert batch.records() == (Record(7, -1, None, None),)
 
 
-def test_a_length_behind_the_end_of_its_message() -> None:
-    first = _message(b"\0\0" + struct.pack(">ii", -1, 5) + b"abcd")
-    batch, _ = records.read(first + first)
-    with pytest.raises(Malformed, match=r"batches\[0\]\.value at byte 22: 5 bytes announced, 4"):
-        batch.records()
+def _wrapper(attributes: int, value: bytes) -> bytes:
+    return _message(bytes((0, attributes)) + struct.pack(">ii", -1, len(value)) + value)
 
 
-def test_a_message_inside_a_wrapper_that_is_too_small() -> None:
-    value = zlib.compress(struct.pack(">qi", 0, 13) + bytes(13), wbits=31)
-    (batch,) = records.read(_message(b"\0\1" + struct.pack(">ii", -1, len(value)) + value))
-    with pytest.raises(
-        Malformed, match=r"gzip\.records\[0\]\.size at byte 8: at least 14, not 13$"
-    ):
+PLAIN = _message(b"\0\0" + struct.pack(">ii", -1, -1))
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (
+            _message(b"\0\0" + struct.pack(">i", 2) + bytes(4)),
+            "value at byte 24: a length of 4 bytes, 2",
+        ),
+        (
+            _message(b"\0\0" + struct.pack(">ii", -1, 5) + b"abcd"),
+            "value at byte 22: 5 bytes announced, 4",
+        ),
+        (_wrapper(4, compress("zstd", PLAIN)), "attributes at byte 17: zstd came with magic 2"),
+        (_wrapper(1, b"abcd"), "gzip at byte 26: Error -3"),
+        (_wrapper(1, zlib.compress(PLAIN)), "gzip at byte 26: Error -3"),  # zlib's own header
+        (
+            _wrapper(1, zlib.compress(struct.pack(">qi", 0, 13) + bytes(13), wbits=31)),
+            "gzip.records[0].size at byte 8: at least 14, not 13",
+        ),
+        (
+            _wrapper(
+                1, zlib.compress(PLAIN + struct.pack(">qiIb", 1, 14, 0, 1) + bytes(9), wbits=31)
+            ),
+            "gzip.records[1].size at byte 34: at least 22, not 14",
+        ),
+    ],
+)
+def test_a_message_that_is_malformed(data: bytes, error: str) -> None:
+    batch, _ = records.read(data + PLAIN)
+    with pytest.raises(Malformed) as raised:
         batch.records()
+    assert str(raised.value).startswith(f"batches[0].{error}")

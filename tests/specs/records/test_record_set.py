@@ -133,6 +133,19 @@ def test_of_a_lone_batch_no_control_records_are_read(
             assert len(list(records.read(each))) == 1
 
 
+@pytest.mark.parametrize(
+    ("size", "magic", "error"),
+    [
+        (-1, 2, "size at byte 8: 14 to 2147483635, not -1"),
+        (14, 3, "magic at byte 16: magic 0, 1 or 2, not 3"),
+    ],
+)
+def test_a_header_as_far_as_its_magic(size: int, magic: int, error: str) -> None:
+    with pytest.raises(Malformed) as raised:
+        list(records.read(struct.pack(">qiib", 0, size, 0, magic)))
+    assert str(raised.value) == f"batches[0].{error}"
+
+
 def test_an_empty_set() -> None:
     assert list(records.read(b"")) == []
     assert records.summary(b"") == records.Summary(0, 0, 0, (), 0, None)

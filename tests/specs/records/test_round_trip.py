@@ -119,6 +119,30 @@ def test_the_quick_reader_is_the_careful_one(
     assert outcome(bytes(body), len(found), 5, sequence) == careful
 
 
+@pytest.mark.parametrize(
+    ("count", "data"),
+    [
+        (2, "1a020604080002080400020404010112020002060208060100"),
+        (1, "940100068001018001" + "00" * 62 + "0202020001"),
+        (2, "8c0103800180017a" + "00" * 61 + "020000b2010606820108030103088801" + "00" * 64
+         + "0208040204000802020608020001"),
+        (1, "9e010280017e000004008001" + "00" * 61 + "0803020006000304"),
+        (2, "1a01000202080103080106010100009401000002017e" + "00" * 49 + "08" + "00" * 13 + "04020204040801"),
+        (1, "1a08008001800100010202010204"),
+        (1, "a00106007e01800101" + "00" * 64 + "020401000802040802"),
+        (1, "9a010602040078" + "00" * 58 + "0204020208040104060006020302"),
+        (2, "240380010480010106030108020008020102088801040602017c" + "00" * 63),
+        (1, "04000000010400000000"),
+    ],
+)  # fmt: skip
+def test_lengths_that_fit_at_other_places_do_not_mislead_the_quick_reader(
+    count: int, data: str
+) -> None:
+    """Contents look like lengths here, or lengths are wrong."""
+    body = bytes.fromhex(data)
+    assert outcome(body, count, 5, 7) == outcome(body, count, 1 << 62, 7)
+
+
 @pytest.mark.parametrize("magic", [0, 1, 2])
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 @given(data=st.data())

@@ -9,6 +9,7 @@ import pytest
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
+from barnabas.captures.kafka.context.memory import ELEMENT, weight
 from barnabas.captures.kafka.exchange import with_bodies
 from barnabas.captures.kafka.phrases.learnt import learnt
 from barnabas.specs.jsonform import uuid_text
@@ -32,6 +33,10 @@ def test_a_session_with_names_where_they_are_known() -> None:
             "complete": True,
         }
     }
+
+
+def test_a_dictionary_weighs_its_names_and_values() -> None:
+    assert weight({"name": "orders", "partitions": {"0": "ready"}}) == 3 * ELEMENT + 26
 
 
 def test_what_was_not_seen_is_null_or_incomplete() -> None:

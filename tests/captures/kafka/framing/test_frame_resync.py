@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +62,12 @@ def test_what_only_looks_like_one_holds_nothing_up() -> None:
 def test_what_is_no_request(data: bytes) -> None:
     assert look(FrameResync(), data, 1000)[0] is None
     assert look(FrameResync(), data, 7)[0] is None
+
+
+@pytest.mark.parametrize(("size", "at"), [(512, 0), (513, None)])
+def test_a_client_id_is_no_longer_than_512_characters(size: int, at: int | None) -> None:
+    data = struct.pack(">ihhih", 10 + size, 18, 0, 7, size) + b"m" * size
+    assert look(FrameResync(), data, 1000)[0] == at
 
 
 def test_a_response_to_nobody() -> None:
