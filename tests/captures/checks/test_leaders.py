@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.checks.leaders import MOST
+from barnabas.captures.checks.partitions import by_follower
 from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks.given import S, evidence_packets, exchange, found, produce, whats
 
@@ -60,6 +61,16 @@ def refused(*seconds: int, **more: Any) -> list[Exchange]:
     return [produce(at * S, ["a"], error=NOT_LEADER, **more) for at in seconds]
 
 
+def list_offsets(at: float) -> Exchange:
+    """A ListOffsets of orders[0] that is refused."""
+    asked = {"partition_index": 0, "timestamp": -1}
+    answer = {"partition_index": 0, "error_code": NOT_LEADER, "timestamp": -1, "offset": -1}
+    request = {"replica_id": -1, "topics": [{"name": "orders", "partitions": [asked]}]}
+    return exchange(
+        "ListOffsets", 1, request, {"topics": [{"name": "orders", "partitions": [answer]}]}, at=at
+    )
+
+
 TOLD = metadata(0, 2)
 FETCH = fetch(3 * S, epoch=5)
 NAMED = metadata(0, 2, brokers=NODES, broker=None)
@@ -78,6 +89,8 @@ CASES = {
     "no epoch": (0, [TOLD, fetch(3 * S)]),
     "never answered": (0, [TOLD, fetch(3 * S, epoch=5, error=None)]),
     "still under way": (0, [TOLD, fetch(0.9 * S, epoch=5)]),
+    "told a second before": (0, [TOLD, fetch(S + 1, epoch=5)]),
+    "told longer before": (1, [TOLD, fetch(S + 2, epoch=5)]),
     "preferred": (0, [TOLD, fetch(1 * S, epoch=5, preferred=1, broker=2), FETCH]),
     "broker 0 is preferred": (
         0, [TOLD, fetch(1 * S, epoch=5, preferred=0, broker=2), fetch(3 * S, epoch=5, broker=0)]
@@ -90,6 +103,15 @@ CASES = {
             fetch(3 * S, epoch=5, broker=10),
         ],
     ),
+    "as many are preferred as are remembered": (
+        0,
+        [
+            *(TOLD, fetch(1 * S, broker=2)),
+            *(fetch(1 * S + 1 + n, preferred=n + 10, broker=2) for n in range(MOST)),
+            fetch(3 * S, epoch=5, broker=10),
+        ],
+    ),
+    "refused elsewhere than in Produce and Fetch": (0, [TOLD, *(list_offsets(n * S) for n in (2, 3, 4))]),
     "refused twice": (0, [TOLD, *refused(2, 3)]),
     "refused but not told": (0, refused(2, 3, 4, 5)),
     "a leader that moves": (0, MOVES),
@@ -122,6 +144,12 @@ CASES = {
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
     assert len(found("leaders", *exchanges)) == findings
+
+
+@pytest.mark.parametrize(("replica", "follows"), [(0, True), (2, True), (-1, False)])
+def test_a_fetch_is_by_a_follower_if_it_has_a_brokers_id(replica: int, follows: bool) -> None:
+    assert by_follower({"replica_id": replica}) == follows
+    assert by_follower({"replica_state": {"replica_id": replica}}) == follows
 
 
 KNEW = (

@@ -40,6 +40,7 @@ CASES = {
     "other errors": (0, [JOINED, beats(5, 3, 0, error=NOT_COORDINATOR), beats(10, 3, 3)]),
     "who left goes on": (1, [JOINED, beats(5, -1, -1), beats(10, 3, 3)]),
     "joined before the capture": (0, [beats(0, 7, 7), beats(5, 3, 3)]),
+    "is given an earlier epoch": (1, [JOINED, beats(5, 3, 1)]),
     "behind a gap": (0, [JOINED, beats(5, 7, 7, losses=1)]),
     "was given its id": (0, [GIVEN_ID, beats(5, 3, 3)]),
     "was given its id and another epoch": (1, [GIVEN_ID, beats(5, 2, 3)]),

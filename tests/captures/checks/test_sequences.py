@@ -172,3 +172,7 @@ def test_what_is_said(
 ) -> None:
     findings = found("sequences", *FIRST, *exchanges)
     assert (whats(findings), evidence_packets(findings)) == ([what], [[(11, 12), packets]])
+
+
+def test_what_is_missing_before_the_first_numbers_has_them_alone_as_evidence() -> None:
+    assert evidence_packets(found("sequences", BEGUN, sent(1, 4))) == [[(11, 12)]]

@@ -58,6 +58,7 @@ FOUND = {
         [narrowed(5, 3), replace(metadata(5, 4), note=NOT_OFFERED)],
         ["Metadata v4 was sent; the proxy was told to offer less"],
     ),
+    "sent when the offer came": ([OFFER, metadata(2, 4)], ["Metadata v4 was sent; the broker offers 1 to 3"]),
     "within the offer": ([OFFER, *(metadata(5 + n, n) for n in (1, 2, 3))], []),
     # what the proxy leaves out by itself is nobody's fault
     "narrowed by the proxy": ([narrowed(5, 3), metadata(5, 4)], []),

@@ -124,8 +124,9 @@ def test_what_does_not_fit_is_named(changes: dict[str, Any], problem: str) -> No
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_other_kinds_of_bytes_are_written_too(magic: int) -> None:
-    pairs: Any = memoryview(b"values").cast("H")  # three items of two bytes
-    for other, same in ((bytearray(b"key"), b"key"), (pairs, b"values")):
+    pairs = memoryview(b"values").cast("H")  # three items of two bytes
+    others: list[tuple[Any, bytes]] = [(bytearray(b"key"), b"key"), (pairs, b"values")]
+    for other, same in others:
         for found, fit in (
             (Record(1, -1, other, b"v"), Record(1, -1, same, b"v")),
             (Record(1, -1, None, other), Record(1, -1, None, same)),
