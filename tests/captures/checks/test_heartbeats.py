@@ -64,6 +64,7 @@ QUIET = {
     },
     "left": [JOIN, leave(1 * S), at(30)],
     "joined before the capture": [at(3), at(30)],
+    "not later than two intervals and a grace": [JOINED, group_heartbeat(10_501, 1, 1)],
     "a gap": [JOIN, at(20, losses=1), at(23, losses=1)],
     **{f"interval of {name}": beats(0, 5, 10.4, 16, name=name) for name in GROUP_HEARTBEATS},
     "an epoch of 0 joins": [JOINED, *(group_heartbeat(n * S, n // 64, 1) for n in (60, 64))],
@@ -94,6 +95,9 @@ TOO_LONG = {
     "later than the session": ([JOIN, at(3), at(13)], [f"error: 10 s; {SESSION}"]),
     "late behind an answer": ([JOIN, at(3, took=4 * S), at(17)], [f"error: 10 s; {SESSION}"]),
     **{f"late for {name}": (beats(0, 5, 16, name=name), [f"11 s; {INTERVAL}"]) for name in GROUP_HEARTBEATS},
+    "later than two intervals and a grace": (
+        [JOINED, group_heartbeat(10_502, 1, 1)], [f"10.5 s; {INTERVAL}"]
+    ),
     "late behind a grace": (beats(0, 10.9), [f"10.9 s; {INTERVAL}"]),
     "was given its id": ([GIVEN_ID, still(20)], [f"20 s; {INTERVAL}"]),
     "removed": ([JOINED, REMOVED], [f"error: 60 s; {INTERVAL} and now answers UNKNOWN_MEMBER_ID"]),
