@@ -196,3 +196,8 @@ def test_thresholds_can_be_set(
     findings: int, exchanges: list[Exchange], settings: dict[str, float]
 ) -> None:
     assert len(found("heartbeats", *exchanges, **settings)) == findings
+
+
+def test_a_member_has_the_client_id_of_its_last_heartbeat() -> None:
+    (finding,) = found("heartbeats", JOIN, at(3), at(7, client="renamed"))
+    assert finding.what.startswith("group g: member m (renamed)")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.exchange import STRAY, Exchange
 from tests.captures.checks.given import evidence_packets, exchange, found, produce, whats
 
 OUT_OF_ORDER = 45
@@ -53,6 +54,7 @@ CASES = {
     "by name and by id": (0, [*FIRST, named(1.5), sent(2, 2, version=13, topic=ORDERS), sent(3, 4)]),
     "a gap by id": (1, [*FIRST, named(1.5), sent(2, 4, version=13, topic=ORDERS)]),
     "the first number is 0": (1, [BEGUN, sent(1, 4)]),
+    "a stray response hides no gap": (1, [BEGUN, replace(named(0.5), key=STRAY), sent(1, 4)]),
     "begun before the capture": (0, [sent(1, 4), sent(2, 6)]),
     "partitions": (0, [*FIRST, sent(2, 0, partition=1)]),
     "topics": (0, [*FIRST, sent(2, 0, topic="clicks")]),

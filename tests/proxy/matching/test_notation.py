@@ -9,7 +9,7 @@ import pytest
 from barnabas.designs.consumer_rewrite.schemas.rewrite_a import REWRITE_A
 from barnabas.proxy.faults.delay import Delay
 from barnabas.proxy.faults.hold import Hold
-from barnabas.proxy.matching.notation import api_schema, error_code, one_or_more
+from barnabas.proxy.matching.notation import SizeRange, api_key, api_schema, error_code, one_or_more
 from barnabas.proxy.matching.settings import some_of
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -37,3 +37,13 @@ def test_a_dialects_own_errors_come_first() -> None:
     assert error_code("none", REWRITE_A) == 0
     with pytest.raises(ValueError, match="did you mean"):
         error_code(REWRITE_A.errors[0].name + "X", REWRITE_A)
+
+
+@pytest.mark.parametrize("value", [None, True, 1.5, []])
+def test_what_is_no_name_or_key_of_an_api_is_a_value_error(value: object) -> None:
+    with pytest.raises(ValueError, match="expected the name or key of an API, not"):
+        api_key(value)
+
+
+def test_sizes_of_frames_are_without_their_size_field() -> None:
+    assert SizeRange.model_validate({"at_least": "10B", "at_most": "20B"}).frames == range(6, 17)

@@ -33,11 +33,12 @@ def test_durations_and_sizes(parse: Callable[[str], int], text: str, amount: int
 @pytest.mark.parametrize(("text", "problem"), [
     ("64Kib", "unknown unit 'Kib' in '64Kib'; did you mean 'KiB'? the units are B, kB, KB,"),
     ("1000", "1000 needs a unit: B, kB, KB"),
+    (1000, "1000 needs a unit: B, kB, KB"),
     ("١MB", "is no size such as 64KiB"),
     ("", "'' is no size such as 64KiB"),
     ("0.5B", "'0.5B' is no whole number of B"),
 ])  # fmt: skip
-def test_wrong_sizes(text: str, problem: str) -> None:
+def test_wrong_sizes(text: object, problem: str) -> None:
     with pytest.raises(ValueError) as caught:
         parse_size(text)
     assert problem in str(caught.value)
@@ -65,3 +66,17 @@ def test_durations_for_people_are_close(ns: int) -> None:
     shown = parse_duration(show_duration(ns))
     assert abs(shown - ns) <= ns * 0.01
     assert len(show_duration(ns)) <= 10
+
+
+@pytest.mark.parametrize(
+    ("ms", "words"),
+    [
+        (9_994, "9.99 s"),
+        (10_440, "10.4 s"),
+        (99_940, "99.9 s"),
+        (100_440, "100 s"),
+        (100_600, "101 s"),
+    ],
+)
+def test_durations_for_people_have_three_digits(ms: int, words: str) -> None:
+    assert show_duration(ms * 1_000_000) == words
