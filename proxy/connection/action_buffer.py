@@ -24,6 +24,13 @@ class ActionBuffer:
 
     def __init__(self, state: State) -> None:
         self._state = state
+        self._link = Link(
+            state.number,
+            state.client,
+            broker=None if state.controller else state.broker,
+            controller=state.broker if state.controller else None,
+            proxied=state.plan.dialect is None,
+        )
         self.actions: list[Action] = []
         self.append = self.actions.append
         self._piece: tuple[int, int, int] | None = None
@@ -121,14 +128,9 @@ class ActionBuffer:
         if not state.observed:
             pending.body = None
             return
-        link = Link(
-            state.number,
-            state.client,
-            broker=None if state.controller else state.broker,
-            controller=state.broker if state.controller else None,
-            proxied=state.plan.dialect is None,
-        )
-        exchange = build_exchange(pending, link, outcome._replace(note=note))
+        if note:
+            outcome = outcome._replace(note=note)
+        exchange = build_exchange(pending, self._link, outcome)
         pending.body = None
         if exchange.request_size > state.limits.copy:
             exchange.leave_out("request")

@@ -226,7 +226,7 @@ class Connection:
         """Take the chunk apart from this offset on."""
         state, framing, end = self.state, self.framing, len(data)
         ingress = state.ingress[direction]
-        while at < end and not state.deaf:
+        while at < end and state.phase is Phase.KAFKA:
             take = framing.go_on if ingress.missing else framing.begin
             at = take(direction, data, at, now)
             if not (ingress.missing or ingress.buffer):  # `between`, without the call

@@ -152,7 +152,6 @@ class Framing:
         if collect and missing:
             ingress.wait(Mode.COLLECTING, view[:have], missing)
             return at
-        ingress.take()  # if the header came in pieces
         if collect:
             self._whole(direction, bytes(view[:have]), now, at)
             return at
@@ -218,7 +217,7 @@ def _first_bytes(ingress: Ingress, data: memoryview, at: int) -> memoryview | by
         ingress.buffer += data[at : at + HEAD]
         if len(ingress.buffer) < ingress.enough:
             return None
-        first = bytes(ingress.buffer)
+        first = ingress.take()
     if len(first) < 4:
         ingress.enough = 4
         ingress.wait(Mode.HEADER, first)
