@@ -61,11 +61,15 @@ class _Root(Group):
         return [name for names in TOPICS.values() for name in names]
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. Whoever reads the output may stop: no trouble, but typer would exit with 1."""
+        """Run the command; what it returns is the exit code, whoever runs the app.
+
+        A reader of the output may stop reading: the exit code is 0 then, while typer's would be 1.
+        """
         try:
-            return super().invoke(ctx)
+            code = super().invoke(ctx)
         except BrokenPipeError:
-            raise typer.Exit(FINE) from None
+            code = FINE
+        raise typer.Exit(code or FINE)
 
 
 app = typer.Typer(
