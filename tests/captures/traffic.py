@@ -197,7 +197,8 @@ def kafka_seen(path: Path, ports: Collection[int] = (19092,)) -> list[Mark]:
 
     In a packet with a response of which it does not know the request, it says no more of the others.
     """
-    chosen = [part for port in ports for part in ("-d", f"tcp.port=={port},kafka")]
+    kinds = ("udp.port==8472,vxlan", *(f"tcp.port=={port},kafka" for port in ports))
+    chosen = [part for kind in kinds for part in ("-d", kind)]
     chosen += ["-Y", " or ".join(f"kafka.correlation_id and tcp.port=={port}" for port in ports)]
     names = "frame.number", "kafka.correlation_id", "kafka.api_key"
     columns = *names, "kafka.request.version", "kafka.request_frame"

@@ -97,8 +97,14 @@ def produce(bootstrap: str, numbers: range) -> tuple[int, str]:
 
 
 def coordinator(notes: list[str]) -> int | None:
-    """Who said last that it coordinates g."""
-    found = [int(said[1]) for line in notes if (said := COORDINATOR.match(line))]
+    """The broker whose latest word is that it coordinates g: of several the one that said it last."""
+    latest: dict[str, str] = {}
+    for line in notes:
+        name, _, said = line.partition(": ")
+        if said.startswith("coordinates"):
+            latest.pop(name, None)
+            latest[name] = line
+    found = [int(said[1]) for line in latest.values() if (said := COORDINATOR.match(line))]
     return found[-1] if found else None
 
 
