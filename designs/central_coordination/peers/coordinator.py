@@ -72,7 +72,8 @@ class Broker:
         """Return when to call `tick`, in ms; None: there is nothing to do."""
         times = []
         for one in (one for group in self.groups.values() for one in group.consumers.values()):
-            times.append(one.ping_due)
+            if one.pinged:
+                times.append(one.ping_due)
             times += [asked.due for asked in one.asked if not asked.late]
         return min(times, default=None)
 
@@ -151,7 +152,7 @@ class Broker:
             if one is None or number not in self._connections:
                 continue
             self._watch(number, one, now)
-            if number in self._connections and one.ping_due <= now:
+            if number in self._connections and one.pinged and one.ping_due <= now:
                 one.ping_due = now + one.session_timeout_ms // 3
                 self._out.append(one.ask("Ping", now))
         return self._settled(now)

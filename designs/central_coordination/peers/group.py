@@ -47,6 +47,14 @@ class Registered:
         self.asked.append(Asked(api, now + self.session_timeout_ms * 2 // 3))
         return Send(self.connection, request(api, body))
 
+    @property
+    def pinged(self) -> bool:
+        """Whether pings are sent: not while another response is due.
+
+        A ping would let a consumer whose answers are lost fetch on, longer than the coordinator waits for it.
+        """
+        return all(one.api == "Ping" for one in self.asked)
+
     def waits(self, api: str) -> bool:
         """Return whether the response to this API is still to come."""
         return any(one.api == api for one in self.asked)

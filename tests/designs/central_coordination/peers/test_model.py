@@ -122,3 +122,17 @@ class Group(GroupMachine):
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_group(ending: str) -> None:
     explore(Group, ending)
+
+
+def test_a_consumer_whose_answer_is_lost_stops_before_others_start() -> None:
+    """A ping behind the lost answer let it fetch on when its partitions had been given to others."""
+    group = Group("kill")
+    group.begin(latency=40, reading=1, names="abc", settled=False)
+    for _ in range(3):
+        group.add_partition(then=0)
+    group.break_connection("c", silently=False, then=0)
+    group.pass_time(1)
+    group.pass_time(1)
+    group.pass_time(326)
+    group.break_connection("c", silently=True, then=0)
+    group.teardown()
