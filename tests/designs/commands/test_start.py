@@ -100,8 +100,8 @@ def coordinator(notes: list[str]) -> int | None:
     """The broker whose latest word is that it coordinates g: of several the one that said it last."""
     latest: dict[str, str] = {}
     for line in notes:
-        name, _, said = line.partition(": ")
-        if said.startswith("coordinates"):
+        name, _, what = line.partition(": ")
+        if what.startswith("coordinates"):
             latest.pop(name, None)
             latest[name] = line
     found = [int(said[1]) for line in latest.values() if (said := COORDINATOR.match(line))]
