@@ -4,27 +4,28 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help docs demo test test-designs test-deep test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour fuzz-self wheel clean
+.PHONY: help docs demo test test-designs test-deep test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour fuzz-self wheel wheel-trials clean
 
 help:
-	@echo "make demo      an embedded cluster, real clients and the proxy between them"
-	@echo "make test      unit tests, playbooks and properties: under three minutes on two cores"
-	@echo "make test-designs  the same for the founding documents' designs"
-	@echo "make test-more what those leave: Spark, real Kafka, Go, tshark, chromium, and what is slow for other reasons"
-	@echo "make test-all  all three"
-	@echo "make test-deep 1,000 examples of each property that sets no number, and what takes longest: for the night"
-	@echo "make lint      ruff, mypy, import contracts"
-	@echo "make docs      the documentation, into build/docs"
-	@echo "make bench     speed of all parts, as ratios of one run; of one: make bench ARGS=\"--only pipeline\""
-	@echo "make fuzz-self the fuzzer against our own decoders and proxy: two minutes, nothing to find"
-	@echo "make mutants PART=proxy/rules  bugs put into a part's functions, and which of them its tests miss"
-	@echo "make rediscover  campaigns against releases with known bugs and those that mended them"
-	@echo "make rediscover-behaviour  client releases with known faults and those that mended them, under the same scenarios"
-	@echo "make compat    brokers and clients of many versions, directly and through the proxy"
-	@echo "make kafka-release VERSION=4.4.0  what that release has otherwise than we declare it; tests/golden anew"
-	@echo "make wheel     wheel and sdist into dist/, checked, each installed and tried in fresh environments"
-	@echo "make compat-franz  franz-go's own test suite (Go, 4.3.1), directly and through the proxy"
-	@echo "make compat-sarama  Sarama's functional tests (Go, 4.3.1), behind toxiproxy and behind barnabas in its place"
+	@echo "make demo          start an embedded cluster, real clients and the proxy between them"
+	@echo "make test          unit tests, playbooks and properties: under three minutes on two cores"
+	@echo "make test-designs  the same for the designs of the founding documents"
+	@echo "make test-more     slow tests: Spark, Apache Kafka, Go, tshark, chromium"
+	@echo "make test-all      all three"
+	@echo "make test-deep     1,000 examples of each property, and the longest tests: for the night"
+	@echo "make lint          ruff, mypy, import contracts"
+	@echo "make docs          build the documentation into build/docs"
+	@echo "make bench         compare speed, in ratios; one part: make bench ARGS=\"--only pipeline\""
+	@echo "make fuzz-self     fuzz our own decoders and proxy for two minutes: no findings are expected"
+	@echo "make mutants PART=proxy/rules  plant bugs in a part, and report which ones its tests miss"
+	@echo "make rediscover    run campaigns against releases with known bugs, and against their fixes"
+	@echo "make rediscover-behaviour  run scenarios against client releases with known bugs, and against their fixes"
+	@echo "make compat        run brokers and clients of many versions, directly and through the proxy"
+	@echo "make compat-franz  run franz-go's own tests (Go, 4.3.1), directly and through the proxy"
+	@echo "make compat-sarama  run Sarama's functional tests (Go, 4.3.1) through toxiproxy, then through barnabas"
+	@echo "make kafka-release VERSION=4.4.0  report what a release changes; write tests/golden anew"
+	@echo "make wheel         build wheel and sdist into dist/, and check them: seconds"
+	@echo "make wheel-trials  install both, and each extra, into fresh environments, and try them: minutes"
 
 # each target makes .venv if need be and installs what it needs, once (a stamp for each extra)
 $(BIN)/python:
@@ -119,11 +120,13 @@ docs: $(VENV)/.stamp-test $(VENV)/.stamp-docs
 	@$(BIN)/mkdocs build --quiet --strict
 	@echo "open build/docs/index.html"
 
-# another Python: python3.14 tests/package/trials.py --all dist/*.whl
 wheel: $(VENV)/.stamp-wheel
 	@rm -rf dist && $(BIN)/python -m build --outdir dist . >/dev/null
 	@$(BIN)/twine check --strict dist/*
 	@$(BIN)/check-wheel-contents dist/*.whl
+
+# another Python: python3.14 tests/package/trials.py --all dist/*.whl
+wheel-trials: wheel
 	@$(BIN)/python tests/package/trials.py dist/*.whl dist/*.tar.gz
 
 clean:
