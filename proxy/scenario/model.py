@@ -16,6 +16,7 @@ from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.captures.kafka.expression import expression
 from barnabas.captures.kafka.pairing.dialect_pairing import pairing_of
+from barnabas.nearest import choices
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.record import check as check_record
@@ -26,6 +27,7 @@ from barnabas.proxy.scenario.contradictions import clashes
 from barnabas.proxy.scenario.errors import unknown
 from barnabas.proxy.scenario.misfits import misfits
 from barnabas.proxy.scenario.planned import Planned, plan, raised
+from barnabas.proxy.scenario.symptoms import SYMPTOMS
 from barnabas.specs.dialects import dialect
 from barnabas.trouble import Trouble
 
@@ -120,8 +122,18 @@ class About(Settings):
     """Whether it may be that its application is told an error, for good."""
     needs: str = ""
     """What must be there for the rules to have something to do: a group, transactions, a version."""
+    symptoms: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """What a user sees if a client does not cope: `barnabas scenario list --symptom` finds it."""
     sources: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """KIPs, documents, issues."""
+
+    @field_validator("symptoms")
+    @classmethod
+    def _are_known(cls, symptoms: tuple[str, ...]) -> tuple[str, ...]:
+        for symptom in symptoms:
+            if symptom not in SYMPTOMS:
+                raise ValueError(f"no symptom {symptom!r}{choices(symptom, SYMPTOMS)}")
+        return symptoms
 
 
 class Scenario(Settings):

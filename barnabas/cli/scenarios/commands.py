@@ -10,6 +10,7 @@ import typer
 from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import JsonLines, OwnFaults
 from barnabas.cli.scenarios.reading import read_scenario, scenario_text
+from barnabas.proxy.scenario.symptoms import SYMPTOMS
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
 scenario_app = typer.Typer(
@@ -57,15 +58,28 @@ def scenario_check(
 
 @scenario_app.command(
     "list",
-    epilog=examples("barnabas scenario list", "barnabas scenario list --json | jq -r .name"),
+    epilog=examples(
+        "barnabas scenario list",
+        "barnabas scenario list --symptom duplicates",
+        "barnabas scenario list --json | jq -r .name",
+    ),
 )
 def scenario_list(
+    symptom: Annotated[
+        str | None,
+        typer.Option(
+            "--symptom",
+            metavar="NAME",
+            help="Only scenarios that cause it in a client that does not cope: "
+            f"{', '.join(SYMPTOMS)}.",
+        ),
+    ] = None,
     as_json: JsonLines = False,
 ) -> None:
     """List the ready scenarios: --scenario takes them by name."""
     from barnabas.cli.scenarios.listing import listing
 
-    listing(as_json=as_json)
+    listing(symptom, as_json=as_json)
 
 
 @scenario_app.command(

@@ -7,20 +7,38 @@ from rich.table import Table
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
 from barnabas.experiments.library import FOLDER, names
+from barnabas.nearest import choices
 from barnabas.proxy.scenario.file import Scenario, load
+from barnabas.proxy.scenario.symptoms import SYMPTOMS
+from barnabas.trouble import Trouble
 
 
-def listing(*, as_json: bool = False) -> None:
-    """Print them: a table for a person, or a line of JSON each (name, rules, and what `about` says)."""
-    found = {name: load(FOLDER / f"{name}.yaml") for name in names()}
+def listing(symptom: str | None, *, as_json: bool = False) -> None:
+    """Print the ready scenarios: a table, or a line of JSON each (name, rules, and the keys of `about`).
+
+    Args:
+        symptom: print only the scenarios that have it.
+        as_json: print JSON lines.
+
+    Raises:
+        Trouble: the symptom is unknown.
+    """
+    if symptom is not None and symptom not in SYMPTOMS:
+        raise Trouble(f"--symptom {symptom}: unknown{choices(symptom, SYMPTOMS)}")
+    scenarios = {name: load(FOLDER / f"{name}.yaml") for name in names()}
+    scenarios = {
+        name: scenario
+        for name, scenario in scenarios.items()
+        if symptom is None or (scenario.about and symptom in scenario.about.symptoms)
+    }
     if as_json:
-        for name, scenario in found.items():
+        for name, scenario in scenarios.items():
             print(json_text(_row(name, scenario)))
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
     table.add_column("name", no_wrap=True)
     table.add_column("what it simulates (what a healthy client does: barnabas scenario show NAME)")
-    for name, scenario in found.items():
+    for name, scenario in scenarios.items():
         if scenario.about is not None:
             table.add_row(name, scenario.about.simulates.strip())
     Terminal().show_table(table)

@@ -7,7 +7,8 @@ from typing import Final
 from barnabas.experiments.library import FOLDER, names
 from barnabas.proxy.scenario.file import load
 from barnabas.proxy.scenario.json_schema import scenario_schema
-from tests.docs.reference.markdown import block, page, prose, settings
+from barnabas.proxy.scenario.symptoms import SYMPTOMS
+from tests.docs.reference.markdown import block, code, page, prose, settings, table
 
 _MODELS: Final = (
     ("A rule", "RuleConfig"),
@@ -43,9 +44,12 @@ def rules() -> str:
 def scenarios() -> str:
     """The page of ready scenarios: what each simulates, what a healthy client does, what it needs."""
     parts = []
+    by_symptom: dict[str, list[str]] = {symptom: [] for symptom in SYMPTOMS}
     for name in names():
         about = load(FOLDER / f"{name}.yaml").about
         assert about is not None
+        for symptom in about.symptoms:
+            by_symptom[symptom].append(f"[{name}](#{name})")
         parts += [
             f"## {name}",
             prose(about.simulates),
@@ -55,12 +59,21 @@ def scenarios() -> str:
     return page(
         "Ready scenarios",
         "`barnabas proxy --scenario NAME` runs one, `barnabas scenario show NAME` prints it to copy from. "
-        "Each was run with real clients, and what is said of these is what was seen. Where a broker is slow "
-        "or mistaken, it is broker 1.",
+        "Each was run with real clients; the text about a client is what was observed. If one broker is slow "
+        "or has stale data, that is broker 1. `barnabas scenario list --symptom duplicates` lists the "
+        "scenarios that cause a symptom in a client that does not cope.",
         block(
             "barnabas scenario show slow-broker > mine.yaml\nbarnabas proxy -b "
             "localhost:9092 --scenario mine.yaml",
             "sh",
+        ),
+        "## By symptom",
+        table(
+            ("symptom", "what you see", "scenarios"),
+            (
+                (code(symptom), meaning, ", ".join(by_symptom[symptom]))
+                for symptom, meaning in SYMPTOMS.items()
+            ),
         ),
         *parts,
     )

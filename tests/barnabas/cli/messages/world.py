@@ -72,6 +72,7 @@ RAISE = (("applies", Applies, late), ("across", Across, late), ("checks", Checks
 """
 
 FILES: Final[dict[str, str | bytes]] = {
+    "symptom.yaml": "version: 1\nabout: {simulates: a, healthy: b, symptoms: [lag]}\nrules: []\n",
     "wrong.yaml": "version: 1\nrules:\n  - name: a\n    do: {delai: 200ms}\n    match: {api: Fetch}\n",
     "right.yaml": "version: 1\nrules:\n  - name: a\n    do: {delay: 200ms}\n    match: {api: Fetch}\n",
     "slow-broker.yaml": "version: 1\nrules: []\n",

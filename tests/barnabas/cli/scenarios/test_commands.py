@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from barnabas.proxy.scenario.symptoms import SYMPTOMS
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import BARNABAS
 
@@ -45,6 +47,17 @@ def test_a_pipe_is_read_to_its_end() -> None:
     text = RULE.format(fault="close")
     found = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     assert found.stdout == "/dev/stdin: fine, 1 rule\n"
+
+
+def test_ready_scenarios_are_found_by_symptom() -> None:
+    def listed(*options: str) -> list[str]:
+        output = run("scenario", "list", "--json", *options).stdout
+        return [json.loads(line)["name"] for line in output.splitlines()]
+
+    by_symptom = {symptom: listed("--symptom", symptom) for symptom in SYMPTOMS}
+    assert by_symptom["timestamps"] == ["clock-skew"]
+    assert all(by_symptom.values()), "no scenario for a symptom"
+    assert sorted({name for found in by_symptom.values() for name in found}) == listed()
 
 
 def test_the_schema_is_json() -> None:
