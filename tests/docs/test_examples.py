@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import kubernetes_validate
 import pytest
 import typer.main
 import yaml
@@ -86,6 +87,8 @@ def test_yaml_loads(document: Path) -> None:
             loads(block.text)
         elif "target" in values:
             campaign_of(block.text, block.file or "campaign.yaml")
+        elif "apiVersion" in values:
+            kubernetes_validate.validate(values, "1.31", strict=True)
 
 
 @documents("python")
