@@ -61,7 +61,7 @@ examples:
 
 
 class Options(argparse.Namespace):
-    """What was asked for."""
+    """The options of `python -m bench`."""
 
     quick: bool
     only: str | None
@@ -73,7 +73,7 @@ class Options(argparse.Namespace):
 
     @property
     def rounds(self) -> int:
-        """How often each contestant has its turn."""
+        """Return how many rounds each contestant runs."""
         return 2 if self.quick else 5
 
     @property
@@ -87,52 +87,52 @@ class Options(argparse.Namespace):
         return 0.01 if self.quick else 0.05
 
 
-def _codecs(asked: Options, progress: Progress) -> Iterable[Table]:
-    rounds = max(asked.rounds, 3)
-    yield codecs.table(*codecs.measure(rounds, asked.slice, progress))
-    yield batches.table(*batches.measure(rounds, asked.slice, progress))
+def _codecs(options: Options, progress: Progress) -> Iterable[Table]:
+    rounds = max(options.rounds, 3)
+    yield codecs.table(*codecs.measure(rounds, options.slice, progress))
+    yield batches.table(*batches.measure(rounds, options.slice, progress))
     yield generation.table(generation.measure(rounds, progress))
 
 
-def _rules(asked: Options, progress: Progress) -> Iterable[Table]:
-    yield rule_cost.table(rule_cost.measure(4 * asked.rounds, progress))
-    yield from accuracy.tables(*accuracy.measure(asked.rounds, 5 * asked.seconds, progress))
+def _rules(options: Options, progress: Progress) -> Iterable[Table]:
+    yield rule_cost.table(rule_cost.measure(4 * options.rounds, progress))
+    yield from accuracy.tables(*accuracy.measure(options.rounds, 5 * options.seconds, progress))
 
 
-def _disk(asked: Options, progress: Progress) -> Iterable[Table]:
-    size = 64 << 20 if asked.quick else 256 << 20
+def _disk(options: Options, progress: Progress) -> Iterable[Table]:
+    size = 64 << 20 if options.quick else 256 << 20
     ways, remark = disk.measure(Path(tempfile.gettempdir()), size, progress)
     yield disk.table(ways, size, remark)
 
 
-def _reading(asked: Options, progress: Progress) -> Iterable[Table]:
-    mib = asked.mib or (reading.MIB_QUICK if asked.quick else reading.MIB_READ)
-    return reading.tables(*reading.measure((asked.rounds + 1) // 2, mib << 20, progress))
+def _reading(options: Options, progress: Progress) -> Iterable[Table]:
+    mib = options.mib or (reading.MIB_QUICK if options.quick else reading.MIB_READ)
+    return reading.tables(*reading.measure((options.rounds + 1) // 2, mib << 20, progress))
 
 
-def _page(asked: Options, progress: Progress) -> Iterable[Table]:
-    yield page.table(*page.measure(asked.rounds, 5 * asked.seconds, progress))
+def _page(options: Options, progress: Progress) -> Iterable[Table]:
+    yield page.table(*page.measure(options.rounds, 5 * options.seconds, progress))
 
 
-def _pipeline(asked: Options, progress: Progress) -> Iterable[Table]:
-    sizes = asked.sizes or (pipelining.QUICK if asked.quick else pipelining.SIZES)
-    kinds = (asked.kind,) if asked.kind else pipelining.KINDS
-    return pipelining.tables(*pipelining.measure(1 + asked.rounds // 5, sizes, kinds, progress))
+def _pipeline(options: Options, progress: Progress) -> Iterable[Table]:
+    sizes = options.sizes or (pipelining.QUICK if options.quick else pipelining.SIZES)
+    kinds = (options.kind,) if options.kind else pipelining.KINDS
+    return pipelining.tables(*pipelining.measure(1 + options.rounds // 5, sizes, kinds, progress))
 
 
-def _fuzz(asked: Options, progress: Progress) -> Iterable[Table]:
-    some = (asked.rounds + 1) // 2
-    yield mutating.table(*mutating.measure(asked.rounds, 3 * asked.seconds, progress))
+def _fuzz(options: Options, progress: Progress) -> Iterable[Table]:
+    some = (options.rounds + 1) // 2
+    yield mutating.table(*mutating.measure(options.rounds, 3 * options.seconds, progress))
     yield executing.table(*executing.measure(some, progress))
-    count = answering.QUICK if asked.quick else answering.COUNT
+    count = answering.QUICK if options.quick else answering.COUNT
     yield answering.table(*answering.measure(count, progress))
     yield sharding.table(*sharding.measure(some, progress))
 
 
-def _real(asked: Options, progress: Progress) -> Iterable[Table]:
-    """A real broker with its Java producer."""
-    records, seconds = (50_000, 1.0) if asked.quick else (300_000, 3.0)
-    yield real_kafka.table(*real_kafka.measure(asked.rounds, records, seconds, progress))
+def _real(options: Options, progress: Progress) -> Iterable[Table]:
+    """Measure a real broker with its Java producer."""
+    records, seconds = (50_000, 1.0) if options.quick else (300_000, 3.0)
+    yield real_kafka.table(*real_kafka.measure(options.rounds, records, seconds, progress))
 
 
 PARTS: Final[dict[str, Callable[[Options, Progress], Iterable[Table]]]] = {
@@ -205,7 +205,7 @@ def main() -> None:
     if not console.is_terminal:  # into a file or a pipe: the tables as wide as they are
         console = Console(width=120)
     console.print(f"machine: {machine.describe()}", highlight=False)
-    found: dict[str, object] = {"machine": machine.describe(), "rounds": asked.rounds}
+    results: dict[str, object] = {"machine": machine.describe(), "rounds": asked.rounds}
     parts = {asked.only: PARTS[asked.only]} if asked.only else PARTS
     for name, part in parts.items():
         try:
@@ -215,9 +215,9 @@ def main() -> None:
             console.print(f"{name}: not measured: {problem}", highlight=False)
             continue
         console.print(*tables, sep="\n")
-        found[name] = {str(table.title): as_json(table) for table in tables}
+        results[name] = {str(table.title): as_json(table) for table in tables}
     if asked.json:
-        asked.json.write_text(json.dumps(found, indent=2) + "\n")
+        asked.json.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class Accuracy:
 
 def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tuple[Accuracy, str]:
     """Delays of both sizes, alone and beside other traffic, of all that is here; and the throttle."""
-    found = Accuracy([], [])
+    results = Accuracy([], [])
     missing = [
         f"{kind.missing}: its latency toxic is not compared" for kind in KINDS if kind.missing
     ]
@@ -105,22 +105,23 @@ def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tup
                         late = _run(client, slow, name, seconds)
                     errors = delay_errors(late.latencies, plain.latencies, DELAY_MS / 1e3)
                     early = sum(took < DELAY_MS / 1e3 for took in late.latencies)
-                    found.delays.append(Delays(kind.name, size, others[0], errors, early))
+                    results.delays.append(Delays(kind.name, size, others[0], errors, early))
         for number in range(rounds):
             progress(f"throttle: round {number + 1} of {rounds}")
             result = _run(client, targets[0][1].port, "throttled 16 KiB", min(seconds, 2))
-            found.rates.append(result.bytes / result.seconds)
-    return found, "; ".join(missing)
+            results.rates.append(result.bytes / result.seconds)
+    return results, "; ".join(missing)
 
 
-def delay_errors(late: list[float], plain: list[float], asked: float) -> list[float]:
-    """How far each round trip is from what it takes without a delay, and the delay.
+def delay_errors(late: list[float], plain: list[float], delay: float) -> list[float]:
+    """Return the error of each delayed round trip, in seconds: its time less the median without delay and the
+    delay.
 
     >>> delay_errors([0.0215], [0.001, 0.001, 0.007], 0.02)
     [0.0005]
     """
     usual = median(plain)
-    return [round(took - usual - asked, 9) for took in late]
+    return [round(took - usual - delay, 9) for took in late]
 
 
 def _run(client: Helper, port: int, name: str, seconds: float) -> Result:
@@ -132,19 +133,23 @@ def _run(client: Helper, port: int, name: str, seconds: float) -> Result:
 @contextlib.contextmanager
 def _beside(filler: Helper, port: int, busy: bool) -> Iterator[list[float]]:
     """Other traffic as long as this lasts; how much it was is in the list then."""
-    found: list[float] = []
+    results: list[float] = []
     if busy:
         filler.pipe.send(port)
         filler.receive()
-    yield found
+    yield results
     if busy:
         filler.pipe.send(None)
-    found.append(filler.receive() if busy else 0.0)
+    results.append(filler.receive() if busy else 0.0)
 
 
 def fill(pipe: Connection) -> None:
-    """The process of the other traffic: a port in, None out when it flows, anything in to end it, and
-    out what it was in bytes a second."""
+    """Send background traffic from a process of its own.
+
+    The pipe receives a port; the process sends None when traffic flows, ends at the next message, and sends
+    the rate in
+    bytes a second.
+    """
     load = loads()[FILLER]
     size = load.count * load.request_size
     buffer = memoryview(bytearray(len(load.responses)))
@@ -167,7 +172,7 @@ def fill(pipe: Connection) -> None:
 
 
 def toxic(control: int, upstream: int) -> int:
-    """A second proxy of a running toxiproxy, with a latency toxic; the port where it listens."""
+    """Add a proxy with a latency toxic to a running toxiproxy, and return its port."""
     proxy = {"name": "slow", "listen": "127.0.0.1:0", "upstream": f"127.0.0.1:{upstream}"}
     made = _tell(control, "/proxies", proxy)
     latency = {"latency": DELAY_MS, "jitter": 0}
@@ -179,32 +184,32 @@ def toxic(control: int, upstream: int) -> int:
     return int(str(made["listen"]).rpartition(":")[2])
 
 
-def _tell(control: int, path: str, what: dict[str, Any]) -> dict[str, Any]:
+def _tell(control: int, path: str, label: dict[str, Any]) -> dict[str, Any]:
     request = urllib.request.Request(
         f"http://127.0.0.1:{control}{path}",
-        json.dumps(what).encode(),
+        json.dumps(label).encode(),
         {"Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-        found: dict[str, Any] = json.load(answer)
-        return found
+        results: dict[str, Any] = json.load(answer)
+        return results
 
 
-def tables(found: Accuracy, remark: str) -> list[Table]:
+def tables(results: Accuracy, remark: str) -> list[Table]:
     """Errors of delays, and of the throttle."""
     title = f"rules: error of a delay of {DELAY_MS} ms, µs"
     caption = f"beyond the median round trip without it. {remark}".strip()
     columns = ("", "message", "other traffic", "n", "p50", "p99", "early")
     shown = plain_table(title, caption, columns)
-    for one in found.delays:
-        others = f"{one.others / 1e6:,.0f} MB/s" if one.others else "none"
-        figures = (_signed(percentile(one.errors, percent)) for percent in (50, 99))
-        count = f"{len(one.errors)}"
-        shown.add_row(one.kind, one.size, others, count, *figures, f"{one.early}")
+    for row in results.delays:
+        others = f"{row.others / 1e6:,.0f} MB/s" if row.others else "none"
+        figures = (_signed(percentile(row.errors, percent)) for percent in (50, 99))
+        count = f"{len(row.errors)}"
+        shown.add_row(row.kind, row.size, others, count, *figures, f"{row.early}")
     rate = plain_table("rules: throttle, 16 KiB messages")
     for name in ("asked, MB/s", "measured", "error"):
         rate.add_column(name, justify="right")
-    measured = median(found.rates) if found.rates else math.nan
+    measured = median(results.rates) if results.rates else math.nan
     error = f"{measured / RATE - 1:+.2%}"
     rate.add_row(f"{RATE / 1e6:.2f}", f"{measured / 1e6:.2f}", error)
     return [shown, rate]

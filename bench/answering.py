@@ -65,7 +65,7 @@ class Answered:
 
 def measure(count: int, progress: Callable[[str], None]) -> tuple[list[Answered], str]:
     """All clients in turn; and a remark on the machine's load, and on those that could not run."""
-    found, remarks = [], []
+    results, remarks = [], []
     before = os.getloadavg()[0]
     for name in DEFAULT:
         library, _, version = name.partition("@")
@@ -76,17 +76,17 @@ def measure(count: int, progress: Callable[[str], None]) -> tuple[list[Answered]
             continue
         progress(f"fuzz: {name}")
         try:
-            found.append(_of(name, count))
+            results.append(_of(name, count))
         except CannotRun as problem:
             remarks.append(f"{name}: {problem}")
     load = f"load {before:.1f} before and {os.getloadavg()[0]:.1f} behind, {os.cpu_count()} cores"
-    return found, "; ".join((load, *remarks))
+    return results, "; ".join((load, *remarks))
 
 
 def _is_here(library: str, version: str) -> bool:
     if library == "java":
-        place = cache() / "maven" / "org" / "apache" / "kafka" / "kafka-clients" / version
-        return place.exists()
+        folder = cache() / "maven" / "org" / "apache" / "kafka" / "kafka-clients" / version
+        return folder.exists()
     return any((cache() / "clients").glob(f"{library}-{version}-*"))
 
 
@@ -116,7 +116,7 @@ def _used(who: int) -> float:
 
 
 def table(rows: Sequence[Answered], remark: str) -> Table:
-    """The rates, and whose processor time they are."""
+    """Tabulate rates, and which processes used the CPU time."""
     columns = ("client", "cases/s", "goal", "our CPU s/1000", "their CPU s/1000", "CPU allows")
     shown = plain_table("fuzz: cases that clients take", remark, columns)
     for row in rows:

@@ -23,44 +23,44 @@ _task: Final = functools.partial(Task, "a batch")
 
 
 def content() -> list[Record]:
-    """What is in the batch."""
+    """Return the records of the measured batch."""
     return [Record(i, 1_500_000_000_000 + i, None, bytes((i & 255,)) * SIZE) for i in range(COUNT)]
 
 
 def tasks() -> tuple[list[Task], str]:
     """All that can take part, after a check that they agree on the bytes; and who can't."""
-    found = content()
-    data = records.build(found)
+    results = content()
+    data = records.build(results)
     all_tasks = [
         _task("barnabas", "read", lambda: [batch.records() for batch in records.read(data)]),
-        _task("barnabas", "build", lambda: records.build(found)),
+        _task("barnabas", "build", lambda: records.build(results)),
     ]
     missing = []
     for name, make in (("kafka-python", _kafka_python), ("aiokafka", _aiokafka)):
         try:
-            made = make(found, data)
+            made = make(results, data)
         except ImportError as problem:
             missing.append(f"{name}: {problem}")
             continue
         for task in made:
             result = task.work()
             # kafka-python has 0 for the leader epoch that a producer does not know
-            if task.what == "build" and bytes(result)[16:] != data[16:]:
+            if task.label == "build" and bytes(result)[16:] != data[16:]:
                 raise AssertionError(f"{task.codec} builds other bytes")
-            if task.what == "read" and len(result) != COUNT:
+            if task.label == "read" and len(result) != COUNT:
                 raise AssertionError(f"{task.codec} reads {len(result)} records")
         all_tasks += made
     return all_tasks, "; ".join(missing)
 
 
-def _kafka_python(found: list[Record], data: bytes) -> list[Task]:
+def _kafka_python(results: list[Record], data: bytes) -> list[Task]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         from kafka.record.memory_records import MemoryRecords, MemoryRecordsBuilder
 
     def build() -> Any:
         builder = MemoryRecordsBuilder(2, 0, 1 << 24)
-        for record in found:
+        for record in results:
             builder.append(timestamp=record.timestamp, key=record.key, value=record.value)
         builder.close()
         return builder.buffer()
@@ -71,7 +71,7 @@ def _kafka_python(found: list[Record], data: bytes) -> list[Task]:
     ]
 
 
-def _aiokafka(found: list[Record], data: bytes) -> list[Task]:
+def _aiokafka(results: list[Record], data: bytes) -> list[Task]:
     from aiokafka.record import default_records as theirs
 
     made = []
@@ -93,7 +93,7 @@ def _aiokafka(found: list[Record], data: bytes) -> list[Task]:
                 base_sequence=-1,
                 batch_size=1 << 24,
             )
-            for record in found:
+            for record in results:
                 batch.append(record.offset, record.timestamp, record.key, record.value, [])
             return batch.build()
 
@@ -103,14 +103,14 @@ def _aiokafka(found: list[Record], data: bytes) -> list[Task]:
 
 def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tuple[list[Task], str]:
     """Each task for this long in every round."""
-    found, remark = tasks()
+    results, remark = tasks()
     for number in range(rounds):
         progress(f"batches: round {number + 1} of {rounds}")
-        codecs.time(found, seconds)
-    return found, remark
+        codecs.time(results, seconds)
+    return results, remark
 
 
-def table(found: list[Task], remark: str) -> Table:
-    """A line for reading, one for building; in brackets how many times ours it takes."""
+def table(results: list[Task], remark: str) -> Table:
+    """Tabulate reading and building of batches; brackets hold the ratio to ours."""
     content = f"a batch of {COUNT:,} records of {SIZE} bytes, all of them made"
-    return codecs.table(found, remark, "record batches: µs", content)
+    return codecs.table(results, remark, "record batches: µs", content)

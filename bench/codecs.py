@@ -47,7 +47,7 @@ class Task:
 
     case: str
     codec: str
-    what: str
+    label: str
     work: Callable[[], Any]
     seconds: list[float] = field(default_factory=list)
     """For one call, a figure a round."""
@@ -56,8 +56,8 @@ class Task:
 
 
 def cases() -> list[Case]:
-    """What is read and written."""
-    found: tuple[tuple[str, Direction, int, Values], ...] = (
+    """Return the messages that codecs read and write."""
+    results: tuple[tuple[str, Direction, int, Values], ...] = (
         ("Metadata", "response", 12, messages.metadata()),
         ("Fetch", "response", 13, messages.fetched(50, 1024)),
         ("Produce", "request", 9, messages.produce(16 << 10)),
@@ -65,11 +65,11 @@ def cases() -> list[Case]:
         ("OffsetCommit", "request", 8, messages.offsets(10, 10)),
         ("JoinGroup", "response", 7, messages.joined(20)),
     )
-    return [Case(f"{api} v{v}", api, way, v, values) for api, way, v, values in found]
+    return [Case(f"{api} v{v}", api, direction, v, values) for api, direction, v, values in results]
 
 
 def prepare() -> tuple[list[Task], list[str]]:
-    """What is timed, after a check that all codecs agree; and who can't take part."""
+    """Return the timed tasks, after a check that all codecs agree, and notes on missing contestants."""
     tasks: list[Task] = []
     remarks: dict[str, list[str]] = {}
     for case in cases():
@@ -88,11 +88,11 @@ def prepare() -> tuple[list[Task], list[str]]:
                 problem = f"left out, {problem} ({case.name})"
                 remarks.setdefault(entry.name, []).append(problem)
                 continue
-            for what, work in (
+            for label, work in (
                 (DECODE, functools.partial(entry.decode, body)),
                 (ENCODE, functools.partial(entry.encode, value)),
             ):
-                tasks.append(Task(case.name, entry.name, what, work))
+                tasks.append(Task(case.name, entry.name, label, work))
     tasks += _addresses()
     return tasks, [
         f"{name}: {', '.join(dict.fromkeys(reasons))}" for name, reasons in remarks.items()
@@ -100,7 +100,7 @@ def prepare() -> tuple[list[Task], list[str]]:
 
 
 def _addresses() -> list[Task]:
-    """What the proxy does to Metadata: only the addresses are read, or replaced."""
+    """Return tasks that read or replace the addresses in Metadata, as the proxy does."""
     response = specs.api("Metadata").response.codec(12)
     body = response.encode(messages.metadata())
     project = response.project("brokers.node_id", "brokers.host", "brokers.port")
@@ -120,7 +120,7 @@ def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tup
 
 
 def time(tasks: list[Task], seconds: float) -> None:
-    """A round: each task for this long."""
+    """Run a round: each task for a number of seconds."""
     for task in tasks:
         if not task.number:
             once = timeit.timeit(task.work, number=1)
@@ -131,18 +131,18 @@ def time(tasks: list[Task], seconds: float) -> None:
 def table(
     tasks: list[Task], remark: str, title: str = "codecs: µs a message", content: str = CONTENT
 ) -> Table:
-    """The results; in brackets how many times ours a codec takes."""
+    """Tabulate the results; brackets hold the ratio of a codec to ours."""
     shown = plain_table(f"{title} (times barnabas)", f"{content}. {remark}".strip())
     shown.add_column("")
-    found = {(task.case, task.codec, task.what): median(task.seconds) for task in tasks}
+    results = {(task.case, task.codec, task.label): median(task.seconds) for task in tasks}
     codecs = list(dict.fromkeys(task.codec for task in tasks))
     for codec in codecs:
         shown.add_column(_titled(codec), justify="right")
-    for case, what in dict.fromkeys((task.case, task.what) for task in tasks):
-        mine = found[case, codecs[0], what]
-        line = [case if case in EXTRA else f"{case} {what}"]
+    for case, label in dict.fromkeys((task.case, task.label) for task in tasks):
+        mine = results[case, codecs[0], label]
+        line = [case if case in EXTRA else f"{case} {label}"]
         for codec in codecs:
-            took = found.get((case, codec, what), math.nan)
+            took = results.get((case, codec, label), math.nan)
             line.append(beside(microseconds(took), took, mine))
         shown.add_row(*line)
     return shown

@@ -118,7 +118,7 @@ def _kio(name: str, api: str, direction: Direction, version: int) -> Contestant:
 
 
 def snake(api: str) -> str:
-    """An API's name as kio has it.
+    """Convert an API's name to kio's spelling.
 
     >>> snake("FindCoordinator")
     'find_coordinator'
@@ -131,7 +131,8 @@ ALIASES: Final = {"topic_authorized_operations": "authorized_operations"}
 
 
 def differs(mine: Any, other: Any, path: str = "") -> str | None:
-    """Where two decoded values differ, whatever holds their fields; None if they agree.
+    """Describe the first difference of two decoded values, whatever classes hold their fields; None if they
+    agree.
 
     >>> differs({"a": [1, b"x"]}, {"a": (1, memoryview(b"x"))})
     >>> differs({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]})
@@ -141,14 +142,14 @@ def differs(mine: Any, other: Any, path: str = "") -> str | None:
         return None
     if isinstance(mine, dict):
         dot = f"{path}." if path else ""
-        found = (differs(item, _field(other, name), dot + name) for name, item in mine.items())
-        return next((problem for problem in found if problem), None)
+        difference = (differs(item, _field(other, name), dot + name) for name, item in mine.items())
+        return next((problem for problem in difference if problem), None)
     if isinstance(mine, list):
         if not isinstance(other, list | tuple) or len(other) != len(mine):
             return f"{path} is {other!r}, not {mine!r}"
         pairs = enumerate(zip(mine, other, strict=True))
-        found = (differs(one, item, f"{path}[{i}]") for i, (one, item) in pairs)
-        return next((problem for problem in found if problem), None)
+        difference = (differs(pair, item, f"{path}[{i}]") for i, (pair, item) in pairs)
+        return next((problem for problem in difference if problem), None)
     if isinstance(other, Enum):
         other = other.value
     elif isinstance(other, timedelta):
@@ -166,7 +167,7 @@ def _field(value: Any, name: str) -> Any:
 
 
 def _absent(value: Any) -> bool:
-    """What some show as None: operations not asked for, a tagged structure that was not sent."""
+    """Return whether a value stands for an absent field, which some codecs show as None."""
     if isinstance(value, dict):
         return set(value.values()) == {-1}
     return bool(value is None or value == -(2**31))

@@ -42,7 +42,7 @@ Way = Callable[[Path, Path | None, Chunks, int], None]
 
 @dataclass(slots=True)
 class Cell:
-    """What a way took, a figure a segment."""
+    """Measurements of one way to write, one figure per segment."""
 
     rates: list[float] = field(default_factory=list)
     """Bytes a second."""
@@ -120,28 +120,28 @@ def measure(
     folder: Path, size: int, progress: Callable[[str], None]
 ) -> tuple[dict[tuple[str, int], Cell], str]:
     """All ways, for chunks as of bulk and as of small exchanges, and a remark; `size` bytes a segment."""
-    found: dict[tuple[str, int], Cell] = {}
+    results: dict[tuple[str, int], Cell] = {}
     if sys.platform != "linux":
-        return found, "only on Linux are all of these there"
+        return results, "only on Linux are all of these there"
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         for chunk in (CHUNK, SMALL):
-            for name, way in WAYS.items():
-                if way is _direct and chunk == SMALL:
+            for name, contestant in WAYS.items():
+                if contestant is _direct and chunk == SMALL:
                     continue  # it writes whole sectors
                 progress(f"disk: {name}, {chunk:,} bytes at once")
-                cell = found[name, chunk] = Cell()
-                _write(way, Path(scratch), size, chunk, cell)
-    return found, f"in {folder}; the time includes that of deleting the oldest"
+                cell = results[name, chunk] = Cell()
+                _write(contestant, Path(scratch), size, chunk, cell)
+    return results, f"in {folder}; the time includes that of deleting the oldest"
 
 
-def _write(way: Way, folder: Path, size: int, chunk: int, cell: Cell) -> None:
+def _write(contestant: Way, folder: Path, size: int, chunk: int, cell: Cell) -> None:
     files: list[Path] = []
     for number in range(KEPT + SEGMENTS):
         path = folder / str(number)
         oldest = files.pop(0) if len(files) == KEPT else None
         waits: list[float] = []
         begun, cpu = time.perf_counter(), time.process_time()
-        way(path, oldest, chunks(size, chunk, waits), size)
+        contestant(path, oldest, chunks(size, chunk, waits), size)
         took, used = time.perf_counter() - begun, time.process_time() - cpu
         files.append(path)
         if oldest is not None:
@@ -177,14 +177,14 @@ def _opened(path: Path, flags: int) -> Iterator[int]:
         os.close(file)
 
 
-def table(found: dict[tuple[str, int], Cell], size: int, remark: str) -> Table:
-    """The medians of the segments."""
+def table(results: dict[tuple[str, int], Cell], size: int, remark: str) -> Table:
+    """Tabulate the medians of the segments."""
     made = plain_table(
         f"disk: segments of {size >> 20} MiB, the last {KEPT} kept",
         remark,
         ("", "chunk", "MB/s", "CPU s/GB", "slowest chunk, median ms", "worst ms"),
     )
-    for (name, chunk), cell in found.items():
+    for (name, chunk), cell in results.items():
         made.add_row(
             name,
             f"{chunk:,}",

@@ -78,22 +78,22 @@ def measure(rounds: int, progress: Callable[[str], None]) -> tuple[list[Executed
     """All targets in turn; and a remark on those that could not run."""
     maker = Maker("bench", generated("bench", APIS, "request", each=2))
     cases = [maker.case(number) for number in range(COUNT)]
-    found: list[Executed] = []
+    results: list[Executed] = []
     remarks = []
     for name in TARGETS:
         progress(f"fuzz: {name}")
         try:
             with ExitStack() as stack:
                 target = stack.enter_context(target_of(name, own=False))
-                found += _of(target, cases, rounds)
+                results += _of(target, cases, rounds)
         except CannotRun as problem:
             remarks.append(f"{name}: {problem}")
     progress(f"fuzz: a campaign against {CAMPAIGN.target}")
     try:
-        found.append(_campaign(rounds))
+        results.append(_campaign(rounds))
     except CannotRun as problem:
         remarks.append(f"{CAMPAIGN.target}: {problem}")
-    return found, "; ".join(remarks)
+    return results, "; ".join(remarks)
 
 
 def _of(target: Target, cases: Sequence[Case], rounds: int) -> list[Executed]:
@@ -117,7 +117,7 @@ def _of(target: Target, cases: Sequence[Case], rounds: int) -> list[Executed]:
 
 
 def _campaign(rounds: int) -> Executed:
-    """A round is so many cases more of one campaign: of the first, Kafka has just been started."""
+    """Measure rounds of one campaign: each adds cases; the first includes a broker that has just started."""
     with target_of(CAMPAIGN.target, own=False) as target:
         assert isinstance(target, BrokerTarget)
         made = assembled(CAMPAIGN, basis(target), Path())
@@ -134,14 +134,14 @@ def _campaign(rounds: int) -> Executed:
 
 def _slow(first: Sequence[Any]) -> set[int]:
     """Numbers of cases that were waited for."""
-    return {one.case.number for one in first if dict(one.facts).get("waited_ms")}
+    return {row.case.number for row in first if dict(row.facts).get("waited_ms")}
 
 
 _COLUMNS: Final = ("target, cases", "cases/s", "goal", "hunts", "restarts")
 
 
 def table(rows: Sequence[Executed], remark: str) -> Table:
-    """The rates, and whether the goal is met."""
+    """Tabulate the rates, and whether the goal is met."""
     shown = plain_table("fuzz: cases executed", remark, _COLUMNS)
     for row in rows:
         goal = f"{GOAL:,.0f}" if (row.target, row.kind) == ("embedded cluster", "surviving") else ""

@@ -31,7 +31,7 @@ class Generation:
 
 
 def codecs() -> Iterator[Codec]:
-    """A new codec for each version of each message of each API."""
+    """Yield a new codec for each version of each message of each API."""
     for key, _, _ in specs.REGISTRY:
         api = specs.api(key)
         for message in (api.request, api.response):
@@ -48,14 +48,14 @@ def make(codec: Codec) -> None:
 
 
 def measure(rounds: int, progress: Callable[[str], None]) -> Generation:
-    """Imports in processes of their own; each codec made once by the clock, once on the scales."""
+    """Measure imports in processes of their own, and time and memory of making each codec."""
     bare: list[float] = []
     imports: list[float] = []
     for number in range(rounds):
         progress(f"import: round {number + 1} of {rounds}")
-        for code, found in (("", bare), ("from barnabas import specs", imports)):
+        for code, results in (("", bare), ("from barnabas import specs", imports)):
             work = functools.partial(subprocess.run, [sys.executable, "-c", code], check=True)
-            found.append(timeit.timeit(work, number=1))
+            results.append(timeit.timeit(work, number=1))
     progress("making all codecs")
     fresh = list(codecs())
     seconds = {
@@ -74,18 +74,18 @@ def measure(rounds: int, progress: Callable[[str], None]) -> Generation:
     return Generation(bare, imports, seconds, sizes)
 
 
-def table(found: Generation) -> Table:
-    """A line for the import, one for the time and one for the memory of a codec."""
+def table(results: Generation) -> Table:
+    """Tabulate import time, and time and memory of a codec."""
     shown = plain_table(
-        "having the codecs", f"{len(found.seconds)} codecs: every version of every API, both ways"
+        "having the codecs", f"{len(results.seconds)} codecs: every version of every API, both ways"
     )
     for name in ("", "median", "p99", "most", "", "all"):
         shown.add_column(name, justify="left" if not name else "right")
-    spent = [one - other for one, other in zip(found.imports, found.bare, strict=True)]
+    spent = [row - other for row, other in zip(results.imports, results.bare, strict=True)]
     shown.add_row("import of specs, ms beside Python's own", f"{median(spent) * 1e3:.0f}")
     for title, figures, unit, digits in (
-        ("making a codec, ms", found.seconds, 1e3, 1),
-        ("memory of a codec, KiB", found.sizes, 1 / 1024, 0),
+        ("making a codec, ms", results.seconds, 1e3, 1),
+        ("memory of a codec, KiB", results.sizes, 1 / 1024, 0),
     ):
         values = [value * unit for value in figures.values()]
         largest = max(figures, key=lambda name: figures[name])

@@ -54,7 +54,7 @@ class Load:
 
 
 def frame(direction: Direction, key: int, version: int, correlation_id: int, body: Values) -> bytes:
-    """A frame with its size in front and a valid header."""
+    """Build a frame with its size and a valid header."""
     header: Values = {"correlation_id": correlation_id}
     if direction == "request":
         header |= {"request_api_key": key, "request_api_version": version, "client_id": "bench"}
@@ -62,7 +62,7 @@ def frame(direction: Direction, key: int, version: int, correlation_id: int, bod
 
 
 def sized(size: int, make: Callable[[int], bytes]) -> int:
-    """The filling with which a frame has this size, its size field included."""
+    """Return the filling with which a frame has the given size, including its size field."""
     filling = max(size - len(make(0)), 0)
     while filling and len(make(filling)) > size:  # a longer length may take another byte
         filling -= 1
@@ -105,9 +105,9 @@ def fetches(version: int, response: int, count: int) -> Load:
         lambda n: frame("response", 1, version, 0, messages.fetched(1, n)),
     )
     answered = messages.fetched(1, records)
-    asked = messages.fetch()
+    request = messages.fetch()
     return Load(
-        b"".join(frame("request", 1, version, i, asked) for i in range(count)),
+        b"".join(frame("request", 1, version, i, request) for i in range(count)),
         b"".join(frame("response", 1, version, i, answered) for i in range(count)),
         count,
     )
@@ -133,7 +133,7 @@ def loads() -> dict[str, Load]:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the client saw of one connection."""
+    """What a client measured on one connection."""
 
     seconds: float
     bytes: int
@@ -142,7 +142,7 @@ class Result:
 
 
 def connected(port: int) -> socket.socket:
-    """A connection to this port here. Raises OSError."""
+    """Connect to a local port. Raises OSError."""
     sock = socket.create_connection(("127.0.0.1", port), TIMEOUT)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock

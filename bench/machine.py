@@ -29,7 +29,7 @@ print(json.dumps([code, took, used.ru_utime + used.ru_stime, used.ru_maxrss]))
 
 
 def describe() -> str:
-    """The machine in a line."""
+    """Describe the machine in one line."""
     return ", ".join(
         (
             f"{cores()} cores",
@@ -44,7 +44,7 @@ def describe() -> str:
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -56,7 +56,7 @@ def bind_to_one_core() -> None:
 
 
 def version(package: str) -> str:
-    """The version of an installed package; `not installed` if it is not."""
+    """Return the version of an installed package, or `not installed`."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -64,7 +64,7 @@ def version(package: str) -> str:
 
 
 class Cost(NamedTuple):
-    """What a command took, from its start to its end, and what it printed."""
+    """Time, CPU time, memory and output of a command."""
 
     seconds: float
     cpu: float
@@ -78,30 +78,33 @@ def cost(command: Sequence[str], timeout: float) -> Cost:
     A small process stands in between: a child counts as its peak what its parent had when it began.
     """
     timer = [sys.executable, "-I", "-S", "-c", _TIMER, str(timeout)]
-    found = subprocess.run([*timer, *command], capture_output=True, text=True)
-    output, _, figures = found.stdout.rstrip("\n").rpartition("\n")
-    code, seconds, cpu, peak = json.loads(figures) if not found.returncode else (None, 0.0, 0.0, 0)
+    pids = subprocess.run([*timer, *command], capture_output=True, text=True)
+    output, _, figures = pids.stdout.rstrip("\n").rpartition("\n")
+    code, seconds, cpu, peak = json.loads(figures) if not pids.returncode else (None, 0.0, 0.0, 0)
     if code != 0:
-        said = found.stderr.strip().rpartition("\n")[2]
+        said = pids.stderr.strip().rpartition("\n")[2]
         raise RuntimeError(f"{command[0]} failed: {said or f'exit code {code}'}")
     unit = 1 if sys.platform == "darwin" else 1 << 10
     return Cost(seconds, cpu, peak * unit / (1 << 20), output)
 
 
 def family(pid: int) -> list[int]:
-    """A process and all below it (socat forks for each connection); none where /proc is missing."""
+    """Return the pids of a process and its descendants (socat forks for each connection).
+
+    The list is empty without /proc.
+    """
     children: dict[int, list[int]] = {}
     for entry in PROC.glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             children.setdefault(int(_fields(entry)[1]), []).append(int(entry.parent.name))
-    found = [pid] if (PROC / str(pid)).exists() else []
-    for member in found:
-        found += children.get(member, [])
-    return found
+    pids = [pid] if (PROC / str(pid)).exists() else []
+    for member in pids:
+        pids += children.get(member, [])
+    return pids
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """What a process, those below it and those that ended have used; None where it can't be told."""
+    """Return the CPU seconds of a process, its descendants and its ended children; None if unknown."""
     members = family(pid)
     ticks = 0
     for member in members:
@@ -112,7 +115,7 @@ def cpu_seconds(pid: int) -> float | None:
 
 
 def peak_mib(pid: int) -> float | None:
-    """The most memory that a process has had resident."""
+    """Return the peak resident memory of a process in MiB."""
     with contextlib.suppress(OSError):
         for line in (PROC / str(pid) / "status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -121,7 +124,7 @@ def peak_mib(pid: int) -> float | None:
 
 
 def resident_kib(pid: int) -> float | None:
-    """The memory that a process and those below it have resident now; what they share counts once."""
+    """Return the resident memory of a process and its descendants in KiB; shared pages count once."""
     total = 0.0
     for member in family(pid):
         with contextlib.suppress(OSError):
@@ -147,5 +150,5 @@ def write_rates(folder: Path, size: int) -> tuple[float, float]:
 
 
 def _fields(stat: Path) -> list[str]:
-    """The fields behind the name, which may hold anything but ends with the last bracket."""
+    """Return the fields of a stat file after the command's name, which may contain spaces and brackets."""
     return stat.read_text().rpartition(")")[2].split()

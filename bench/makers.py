@@ -62,15 +62,15 @@ def fresh() -> Iterator[int]:
     """Sizes of fresh messages of every API, version and direction in turn."""
     ways: tuple[Direction, ...] = ("request", "response")
     kinds = [
-        (key, version, way)
+        (key, version, contestant)
         for key, _, _ in REGISTRY
-        for way in ways
+        for contestant in ways
         for version in range(api(key).versions[0], api(key).versions[1] + 1)
     ]
     number = 0
     while True:
-        for key, version, way in kinds:
-            yield len(message(key, version, way, SeededRandom("bench", number), "").frame)
+        for key, version, contestant in kinds:
+            yield len(message(key, version, contestant, SeededRandom("bench", number), "").frame)
             number += 1
 
 

@@ -40,7 +40,7 @@ def raise_limit() -> str:
 
 
 def drive(pipe: Connection) -> None:
-    """The client's process: (port, name of a load, seconds, most bytes) in, a Result out."""
+    """Run the client's process: (port, name of a load, seconds, most bytes) in, a Result out."""
     while job := pipe.recv():
         try:
             port, name, seconds, most = job
@@ -65,7 +65,7 @@ def run(
     seconds: float,
     connect: Callable[[int], socket.socket] = load.connected,
 ) -> Result:
-    """So many connections, a request under way on each, for a while."""
+    """Keep one request in flight on each of many connections for a number of seconds."""
     frames = loads()[LOAD]
     latencies: list[float] = []
     clock = time.perf_counter
@@ -73,39 +73,42 @@ def run(
     with contextlib.ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
         ways = [_Way(sock) for sock in _opened(port, count, stack, connect)]
-        for way in ways:
-            way.sock.setblocking(False)
-            selector.register(way.sock, selectors.EVENT_READ, way)
+        for contestant in ways:
+            contestant.sock.setblocking(False)
+            selector.register(contestant.sock, selectors.EVENT_READ, contestant)
         begun = clock()
-        for way in ways:
-            way.sent = clock()
-            way.sock.send(frames.requests)
+        for contestant in ways:
+            contestant.sent = clock()
+            contestant.sock.send(frames.requests)
         while clock() < begun + seconds:
             ready = selector.select(TIMEOUT)
             if not ready:
                 raise TimeoutError(f"none of {count} connections is answered")
             for key, _ in ready:
-                way = key.data
+                contestant = key.data
                 try:
-                    taken = way.sock.recv_into(buffer)
+                    taken = contestant.sock.recv_into(buffer)
                 except ssl.SSLWantReadError:  # it was no data, or not all of a record
                     continue
                 if not taken:
                     raise ConnectionError("the connection was closed")
-                way.received += taken
-                if way.received == len(frames.responses):
+                contestant.received += taken
+                if contestant.received == len(frames.responses):
                     now = clock()
-                    latencies.append(now - way.sent)
-                    way.received, way.sent = 0, now
-                    way.sock.send(frames.requests)
+                    latencies.append(now - contestant.sent)
+                    contestant.received, contestant.sent = 0, now
+                    contestant.sock.send(frames.requests)
         ended = clock()
     volume = len(latencies) * (frames.request_size + frames.response_size)
     return Result(ended - begun, volume, latencies)
 
 
 def hold(pipe: Connection) -> None:
-    """A process that keeps connections open: (port, how many) in, None out when they are; then it
-    waits for anything, and closes them."""
+    """Keep connections open in a process of its own.
+
+    The pipe receives (port, count); the process sends None when they are open, and closes them at the next
+    message.
+    """
     while job := pipe.recv():
         port, count = job
         with contextlib.ExitStack() as stack:
@@ -125,7 +128,7 @@ def _opened(
     stack: contextlib.ExitStack,
     connect: Callable[[int], socket.socket] = load.connected,
 ) -> list[socket.socket]:
-    """Connections on each of which one request has been answered."""
+    """Open connections, each of which has answered one request."""
     frames = loads()[LOAD]
     buffer = memoryview(bytearray(len(frames.responses)))
     socks = []

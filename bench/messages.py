@@ -13,7 +13,7 @@ Values = dict[str, Any]
 
 
 def metadata(topics: int = 100, partitions: int = 10) -> Values:
-    """A Metadata v12 response of a cluster of three brokers."""
+    """Return a Metadata v12 response of a cluster of three brokers."""
     everywhere = {"leader_epoch": 7, "replica_nodes": [0, 1, 2], "isr_nodes": [0, 1, 2]}
     led = [{"partition_index": p, "leader_id": p % 3, **everywhere} for p in range(partitions)]
     return {
@@ -31,15 +31,19 @@ def metadata(topics: int = 100, partitions: int = 10) -> Values:
 
 
 def fetched(partitions: int, records: int) -> Values:
-    """A Fetch response (v13 or newer) of one topic, with this many bytes for each partition."""
+    """Return a Fetch response (v13 or newer) of one topic.
+
+    Args:
+        records: bytes of record batches for each partition.
+    """
     offsets = {"high_watermark": 1000, "last_stable_offset": 1000, "log_start_offset": 0}
     same = {**offsets, "aborted_transactions": None, "records": content(records)}
-    found = [{"partition_index": p, **same} for p in range(partitions)]
-    return {"responses": [{"topic_id": uuid.UUID(int=1), "partitions": found}]}
+    partition_rows = [{"partition_index": p, **same} for p in range(partitions)]
+    return {"responses": [{"topic_id": uuid.UUID(int=1), "partitions": partition_rows}]}
 
 
 def fetch() -> Values:
-    """A Fetch request (v15 or newer) of one partition."""
+    """Return a Fetch request (v15 or newer) of one partition."""
     partition = {"current_leader_epoch": 0, "partition_max_bytes": 1 << 20}
     return {
         "max_wait_ms": 500,
@@ -50,20 +54,20 @@ def fetch() -> Values:
 
 
 def produce(records: int) -> Values:
-    """A Produce request (up to v12) of one partition, acks=1."""
+    """Return a Produce request (up to v12) of one partition, acks=1."""
     partition = {"index": 0, "records": content(records)}
     topics = [{"name": "orders", "partition_data": [partition]}]
     return {"acks": 1, "timeout_ms": 30_000, "topic_data": topics}
 
 
 def produced(name: str) -> Values:
-    """Its response (v8 or v9); the topic's name makes its size."""
+    """Return a Produce response (v8 or v9); the topic's name determines its size."""
     partition = {"index": 0, "log_start_offset": 0}
     return {"responses": [{"name": name, "partition_responses": [partition]}]}
 
 
 def coordinators(groups: int) -> Values:
-    """A FindCoordinator v4 response for this many groups."""
+    """Return a FindCoordinator v4 response for a number of groups."""
     return {
         "coordinators": [
             {
@@ -79,7 +83,7 @@ def coordinators(groups: int) -> Values:
 
 
 def offsets(topics: int, partitions: int) -> Values:
-    """An OffsetCommit v8 request."""
+    """Return an OffsetCommit v8 request."""
     committed = [
         {"partition_index": p, "committed_offset": 123_456_789 + p, "committed_leader_epoch": 7}
         | {"committed_metadata": ""}
@@ -94,7 +98,7 @@ def offsets(topics: int, partitions: int) -> Values:
 
 
 def joined(members: int) -> Values:
-    """A JoinGroup v7 response, as the leader of a group gets it."""
+    """Return a JoinGroup v7 response for the leader of a group."""
     ids = [f"consumer-{m}-0d2f5b1e-8f6b-4d57-8b0c-5d3f0a9f6f10" for m in range(members)]
     return {
         "generation_id": 17,
@@ -102,7 +106,7 @@ def joined(members: int) -> Values:
         "protocol_name": "cooperative-sticky",
         "leader": ids[0],
         "member_id": ids[0],
-        "members": [{"member_id": one, "metadata": content(120)} for one in ids],
+        "members": [{"member_id": member, "metadata": content(120)} for member in ids],
     }
 
 

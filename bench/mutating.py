@@ -31,10 +31,10 @@ _PATIENCE: Final = 120.0
 
 @dataclass(slots=True)
 class Made:
-    """What one maker did: cases a second of the processor, a figure a round, and bytes a case."""
+    """Cases per CPU second of one maker, a figure per round, and bytes per case."""
 
     name: str
-    what: str
+    label: str
     rates: list[float] = field(default_factory=list)
     size: float = 0.0
 
@@ -46,43 +46,43 @@ class Made:
 
 def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tuple[list[Made], str]:
     """All makers, each for so long in every round; and a remark on who is missing."""
-    made = [Made(name, what) for name, what in _ROWS]
+    made = [Made(name, label) for name, label in _ROWS]
     missing: dict[str, str] = {}
     for number in range(rounds):
-        for one in made:
-            if one.name in missing:
+        for row in made:
+            if row.name in missing:
                 continue
-            progress(f"fuzz: {one.what}, round {number + 1} of {rounds}")
-            command = (sys.executable, "-m", "bench.makers", one.name, str(seconds))
+            progress(f"fuzz: {row.label}, round {number + 1} of {rounds}")
+            command = (sys.executable, "-m", "bench.makers", row.name, str(seconds))
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=_PATIENCE, check=False
             )
             if done.returncode:
                 last = (done.stderr.strip().splitlines() or ["it failed"])[-1]
-                missing[one.name] = f"{one.what}: not measured ({last}; extra: bench)"
+                missing[row.name] = f"{row.label}: not measured ({last}; extra: bench)"
                 continue
             cases, used, size = json.loads(done.stdout)
-            one.rates.append(cases / used)
-            one.size = size / cases
+            row.rates.append(cases / used)
+            row.size = size / cases
     return made, "; ".join(missing.values())
 
 
 def table(made: list[Made], remark: str) -> Table:
-    """A line for each; in the last column how many times boofuzz's cases a second."""
+    """Tabulate each maker; the last column is the ratio to boofuzz's cases per second."""
     caption = (
-        f"median of {max(len(one.rates) for one in made)} rounds; boofuzz {version('boofuzz')}"
+        f"median of {max(len(row.rates) for row in made)} rounds; boofuzz {version('boofuzz')}"
     )
     columns = ("", "cases/s", "bytes/case", "goal", "times boofuzz")
     caption = f"{caption}. {remark}".strip()
     shown = plain_table("cases made in a second of one core", caption, columns)
-    base = next(one.rate for one in made if one.name == _BASE)
-    for one in made:
-        times = ratio(one.rate, base)
-        goal = _GOALS.get(one.name)
+    base = next(row.rate for row in made if row.name == _BASE)
+    for row in made:
+        times = ratio(row.rate, base)
+        goal = _GOALS.get(row.name)
         shown.add_row(
-            one.what,
-            "-" if math.isnan(one.rate) else f"{one.rate:,.0f}",
-            f"{one.size:,.0f}",
+            row.label,
+            "-" if math.isnan(row.rate) else f"{row.rate:,.0f}",
+            f"{row.size:,.0f}",
             "" if goal is None else f"{goal:,}",
             "-" if math.isnan(times) else f"{times:.1f}",
         )

@@ -45,11 +45,11 @@ def openings() -> dict[str, Load]:
     """One request and its response, by the API's name."""
     return {
         name: Load(
-            frame("request", key, version, 0, asked),
+            frame("request", key, version, 0, request),
             frame("response", key, version, 0, answered),
             1,
         )
-        for name, (key, version, asked, answered) in _OPENINGS.items()
+        for name, (key, version, request, answered) in _OPENINGS.items()
     }
 
 
@@ -65,7 +65,7 @@ def say(sock: socket.socket, names: tuple[str, ...]) -> None:
 
 
 def authenticated(connect: Connect) -> Connect:
-    """Connections on which SASL/PLAIN has been gone through."""
+    """Return a function that connects and authenticates with SASL/PLAIN."""
 
     def connected(port: int) -> socket.socket:
         sock = connect(port)

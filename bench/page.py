@@ -41,7 +41,7 @@ WATCH: Final = """() => {
 
 @dataclass(slots=True)
 class Looked:
-    """What was measured at a rate, a figure a round."""
+    """Measurements at one rate, a figure per round."""
 
     rate: int
     alone: list[float] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Looked:
 
 
 def paced(pipe: Connection) -> None:
-    """The load generator's process: told port, rate and seconds, it answers with the latencies in s."""
+    """Run the load generator's process: port, rate and seconds in, latencies in seconds out."""
     load = loads()["ping-pong"]
     while True:
         port, rate, seconds = pipe.recv()
@@ -101,7 +101,7 @@ def measure(
         return [], "playwright is not installed: what the page costs is not measured"
     if shutil.which("chromium") is None:
         return [], "chromium is not on the path: what the page costs is not measured"
-    found = []
+    results = []
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-bench-")))
         serving, client = Helper(server.serve), Helper(paced)
@@ -128,8 +128,8 @@ def measure(
                 looked.open.append(1e3 * median(watched))
                 looked.p99.append((1e3 * _p99(alone), 1e3 * _p99(watched)))
             looked.proxy_mib = (target.resident_kib() or 0) / 1024
-            found.append(looked)
-    return found, ""
+            results.append(looked)
+    return results, ""
 
 
 def _round(client: Helper, port: int, rate: int, seconds: float) -> list[float]:
@@ -161,11 +161,11 @@ def _page(browser: Any, address: str, looked: Looked) -> Iterator[None]:
 
 
 def _end(page: Any) -> int:
-    found: int = page.evaluate("import('/page/store.js').then(({state}) => state.source.end)")
-    return found
+    results: int = page.evaluate("import('/page/store.js').then(({state}) => state.source.end)")
+    return results
 
 
-def table(found: list[Looked], remark: str) -> Table:
+def table(results: list[Looked], remark: str) -> Table:
     """Medians over the rounds."""
     made = Table(
         title=f"the page, in a browser on the same cores ({machine.describe()})", caption=remark
@@ -173,12 +173,12 @@ def table(found: list[Looked], remark: str) -> Table:
     for name in ("a second", "p50 ms", "page open", "ratio", "p99 ms", "page open", "longest task ms",
                  "known of sent", "page MiB", "proxy MiB"):  # fmt: skip
         made.add_column(name, justify="right")
-    for one in found:
-        alone, watched = median(one.alone), median(one.open)
-        p99 = [median(each) for each in zip(*one.p99, strict=True)]
+    for row in results:
+        alone, watched = median(row.alone), median(row.open)
+        p99 = [median(each) for each in zip(*row.p99, strict=True)]
         made.add_row(
-            *(str(one.rate), f"{alone:.3f}", f"{watched:.3f}", f"{watched / alone:.2f}"),
-            *(f"{p99[0]:.2f}", f"{p99[1]:.2f}", f"{one.longest:.0f}" if one.longest else "< 50"),
-            *(f"{one.seen} of {one.sent}", f"{one.heap_mib:.0f}", f"{one.proxy_mib:.0f}"),
+            *(str(row.rate), f"{alone:.3f}", f"{watched:.3f}", f"{watched / alone:.2f}"),
+            *(f"{p99[0]:.2f}", f"{p99[1]:.2f}", f"{row.longest:.0f}" if row.longest else "< 50"),
+            *(f"{row.seen} of {row.sent}", f"{row.heap_mib:.0f}", f"{row.proxy_mib:.0f}"),
         )
     return made

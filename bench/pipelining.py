@@ -63,7 +63,7 @@ class Way:
 
     @property
     def missing(self) -> str | None:
-        """Why it can't be measured here."""
+        """Return the reason why this way can't be measured here, or None."""
         return None if shutil.which(self.command[0]) else f"{self.command[0]}: not on the path"
 
     def run(self, recording: Recording, empty: Recording) -> tuple[Spans, str]:
@@ -95,9 +95,9 @@ class Way:
 
 
 def frames_of(output: str) -> int:
-    """The frames in what tshark printed: those of a packet have their keys side by side.
+    """Count the frames in tshark's output: the keys of one packet's frames are comma-separated.
 
-    Only requests have one of their own, but tshark knows that of a response.
+    Only requests have keys of their own; tshark fills in that of a response.
 
     >>> frames_of('"1","0.1","0","a","1","b","2","9,9","0,3"')
     2
@@ -106,8 +106,8 @@ def frames_of(output: str) -> int:
     return sum(line[at].count(",") + 1 for line in csv.reader(output.splitlines()) if line[at])
 
 
-def _ours(name: str, way: str, *master: str) -> Way:
-    return Way(name, (sys.executable, "-m", "bench.tabling", way), master)
+def _ours(name: str, contestant: str, *master: str) -> Way:
+    return Way(name, (sys.executable, "-m", "bench.tabling", contestant), master)
 
 
 WAYS: Final = (
@@ -135,9 +135,9 @@ WAYS: Final = (
 
 
 class Goal(NamedTuple):
-    """What a figure is to be, from those of `decode --json` and of analyze on one and two cores."""
+    """A goal for a figure, computed from `decode --json` and from analyze on one and two cores."""
 
-    what: str
+    label: str
     of: Callable[[Mapping[str, float], Mapping[str, float], Mapping[str, float]], float]
     bound: float
     least: bool = False
@@ -158,12 +158,12 @@ GOALS: Final = (
 
 @dataclass(slots=True)
 class Row:
-    """What a way took for a capture, a figure a round."""
+    """Measurements of one way on a capture, a figure per round."""
 
     kind: str
     mib: int
     """Payload of the capture."""
-    way: Way
+    contestant: Way
     size: int
     """Bytes of the file."""
     spans: list[Spans] = field(default_factory=list)
@@ -171,7 +171,7 @@ class Row:
     def figures(self) -> dict[str, float]:
         """Medians of the rounds, and the highest peaks."""
         seconds, cpu, start, start_cpu = (
-            median(getattr(one, name) for one in self.spans)
+            median(getattr(row, name) for row in self.spans)
             for name in ("seconds", "cpu", "start_seconds", "start_cpu")
         )
         return {
@@ -182,9 +182,9 @@ class Row:
             "start_seconds": start,
             "start_cpu_seconds": start_cpu,
             "whole_seconds": seconds + start,
-            "findings_seconds": median(one.findings_seconds for one in self.spans),
+            "findings_seconds": median(row.findings_seconds for row in self.spans),
             **{
-                name: max(getattr(one, name) for one in self.spans)
+                name: max(getattr(row, name) for row in self.spans)
                 for name in ("driver_mib", "jvm_mib", "worker_mib")
             },
         }
@@ -194,8 +194,8 @@ def measure(
     rounds: int, sizes: Sequence[int], writers: Iterable[str], progress: Callable[[str], None]
 ) -> tuple[list[Row], str]:
     """Make captures of so many MiB of payload, and go all ways that are here. writers: of KINDS."""
-    ways = [way for way in WAYS if not way.missing]
-    remarks = {way.missing: None for way in WAYS if way.missing}
+    ways = [contestant for contestant in WAYS if not contestant.missing]
+    remarks = {contestant.missing: None for contestant in WAYS if contestant.missing}
     rows: list[Row] = []
     for kind in map(KINDS.__getitem__, writers):
         name, make = recordings.KINDS[kind]
@@ -206,12 +206,12 @@ def measure(
                 progress(f"{kind}: making a capture of {mib:,} MiB")
                 empty = make(Path(folder) / f"empty-{name}", 0)
                 made = make(Path(folder) / name, mib << 20)
-                mine = [Row(kind, mib, way, made.size) for way in ways]
+                mine = [Row(kind, mib, contestant, made.size) for contestant in ways]
                 for number in range(rounds):
                     for row in mine:
-                        what = f"{row.way.name.strip()}, round {number + 1} of {rounds}"
-                        progress(f"{kind}, {mib:,} MiB: {what}")
-                        spans, remark = row.way.run(made, empty)
+                        label = f"{row.contestant.name.strip()}, round {number + 1} of {rounds}"
+                        progress(f"{kind}, {mib:,} MiB: {label}")
+                        spans, remark = row.contestant.run(made, empty)
                         row.spans.append(spans)
                         remarks |= {remark: None} if remark else {}
                 rows += mine
@@ -219,7 +219,7 @@ def measure(
 
 
 def tables(rows: list[Row], remark: str) -> list[Table]:
-    """A table for each capture; speeds beside that of tshark, if it is here."""
+    """Tabulate each capture; speeds are compared with tshark's if it is installed."""
     captures = dict.fromkeys((row.kind, row.mib) for row in rows)
     return [
         made
@@ -232,23 +232,23 @@ def tables(rows: list[Row], remark: str) -> list[Table]:
 
 def goals(rows: list[Row]) -> Table | None:
     """Whether a capture's figures are as they are to be; None: not all was measured."""
-    found = {_key(row): row.figures() for row in rows}
+    results = {_key(row): row.figures() for row in rows}
     names = ("pure-decode", f"spark-analyze {ONE_CORE}", "spark-analyze local[2]")
-    if not all(name in found for name in names):
+    if not all(name in results for name in names):
         return None
     shown = plain_table("analyze", "goals are for 2 GiB in segments", ("", "figure", "goal", ""))
     for goal in GOALS:
-        figure = goal.of(*(found[name] for name in names))
+        figure = goal.of(*(results[name] for name in names))
         met = figure >= goal.bound if goal.least else figure < goal.bound
-        said = f"{'at least' if goal.least else 'less than'} {goal.bound:,g}"
-        shown.add_row(goal.what, f"{figure:,.2f}", said, "met" if met else "missed")
+        output = f"{'at least' if goal.least else 'less than'} {goal.bound:,g}"
+        shown.add_row(goal.label, f"{figure:,.2f}", output, "met" if met else "missed")
     return shown
 
 
 def _key(row: Row) -> str:
-    """The command's last words."""
-    what = " ".join(row.way.command[-1:] + row.way.behind)
-    return TSHARK if row.way.name == TSHARK else what
+    """Return the last words of the command."""
+    label = " ".join(row.contestant.command[-1:] + row.contestant.behind)
+    return TSHARK if row.contestant.name == TSHARK else label
 
 
 def _table(rows: list[Row], kind: str, mib: int, remark: str) -> Table:
@@ -256,21 +256,21 @@ def _table(rows: list[Row], kind: str, mib: int, remark: str) -> Table:
     peaks = {"peak MiB": "driver_mib", "JVM": "jvm_mib", "worker": "worker_mib"}
     columns = ("", "MB/s", "CPU s/GB", "seconds", "start, s", "CPU s", *peaks)
     shown = plain_table(f"a capture to tables: {kind}, {mib:,} MiB", caption, columns)
-    base = next((row.figures() for row in rows if row.way.name == TSHARK), {})
+    base = next((row.figures() for row in rows if row.contestant.name == TSHARK), {})
     for row in rows:
-        found = row.figures()
+        results = row.figures()
         speed, cpu = (
-            beside(_shown(found[name] / unit, places), found[name], base.get(name, math.nan))
+            beside(_shown(results[name] / unit, places), results[name], base.get(name, math.nan))
             for name, unit, places in (
                 ("bytes_per_second", 1e6, 1),
                 ("cpu_seconds_per_gb", 1, 1),
             )
         )
         times = (
-            _shown(found[name], 1) for name in ("seconds", "start_seconds", "start_cpu_seconds")
+            _shown(results[name], 1) for name in ("seconds", "start_seconds", "start_cpu_seconds")
         )
-        memory = (f"{found[name]:,.0f}" if found[name] else "-" for name in peaks.values())
-        shown.add_row(row.way.name, speed, cpu, *times, *memory)
+        memory = (f"{results[name]:,.0f}" if results[name] else "-" for name in peaks.values())
+        shown.add_row(row.contestant.name, speed, cpu, *times, *memory)
     return shown
 
 

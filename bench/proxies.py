@@ -38,7 +38,7 @@ _processes = multiprocessing.get_context("spawn")
 
 @dataclass(slots=True)
 class Cell:
-    """What one kind did under one load, a figure a round."""
+    """Measurements of one kind of proxy under one load, a figure per round."""
 
     rates: list[float] = field(default_factory=list)
     """Bytes a second."""
@@ -48,7 +48,7 @@ class Cell:
     cpu: float = 0.0
 
     def add(self, result: load.Result, cpu: float | None) -> None:
-        """A round's result, and the CPU seconds that the proxy used for it."""
+        """Add a round's result, and the CPU seconds that the proxy used for it."""
         self.rates.append(result.bytes / result.seconds)
         if result.latencies:
             self.p50.append(percentile(result.latencies, 50))
@@ -57,7 +57,7 @@ class Cell:
         self.cpu += math.nan if cpu is None else cpu
 
     def figures(self) -> dict[str, float | None]:
-        """The medians of the rounds; the CPU time is that of all of them."""
+        """Return the medians of the rounds, and the CPU time of all rounds."""
         return {
             "bytes_per_second": _median(self.rates),
             "p50_seconds": _median(self.p50),
@@ -94,13 +94,13 @@ class Helper:
         self._process.start()
 
     def receive(self) -> Any:
-        """What it says next. Raises what it raised, or TimeoutError."""
+        """Return the helper's next message. Raises the helper's exception, or TimeoutError."""
         if not self.pipe.poll(PATIENCE):
             raise TimeoutError("the load generator does not answer")
-        said = self.pipe.recv()
-        if isinstance(said, Exception):
-            raise said
-        return said
+        output = self.pipe.recv()
+        if isinstance(output, Exception):
+            raise output
+        return output
 
     def stop(self) -> None:
         """End it."""
@@ -112,7 +112,7 @@ def measure(
     rounds: int, seconds: float, progress: Callable[[str], None], beside: Path | None = None
 ) -> tuple[list[Row], str]:
     """All kinds under all loads, and a remark on what is missing and where captures went."""
-    found, remarks = available(kinds(beside))
+    results, remarks = available(kinds(beside))
     folder = capture_folder(3 * MOST)
     progress(f"writing to {folder}, so that its memory is no new one")
     cold, warm = machine.write_rates(folder, 2 * MOST)
@@ -123,7 +123,7 @@ def measure(
     refused = many.raise_limit()
     remarks += [refused] if refused else []
     names = [name for name in LOADS if not (refused and name in many.CONNECTIONS)]
-    rows = [Row(kind) for kind in found]
+    rows = [Row(kind) for kind in results]
     with contextlib.ExitStack() as stack:
         files = Path(tempfile.mkdtemp(prefix="barnabas-bench-", dir=folder))
         stack.callback(shutil.rmtree, files, ignore_errors=True)
@@ -131,7 +131,7 @@ def measure(
         stack.callback(serving.stop)
         stack.callback(client.stop)
         port = serving.receive()
-        targets = [stack.enter_context(Target(kind, port, files)) for kind in found]
+        targets = [stack.enter_context(Target(kind, port, files)) for kind in results]
         if not refused:
             holder = Helper(many.hold)
             stack.callback(holder.stop)
@@ -172,7 +172,7 @@ def _measure_idle(target: Target, holder: Helper) -> float | None:
 
 
 def tables(rows: list[Row], remark: str) -> list[Table]:
-    """The results; in brackets the ratio to the direct connection of the same run."""
+    """Tabulate the results; brackets hold the ratio to the direct connection of the same run."""
     title = "proxy: one connection over loopback, MB/s (ratio to direct)"
     bulk = plain_table(title, remark, ("", *BULK))
     title = "proxy: round trips of 200 bytes, one under way on each connection"
@@ -186,8 +186,8 @@ def tables(rows: list[Row], remark: str) -> list[Table]:
         rates = ((_of(mine[name], "rate"), _of(direct[name], "rate")) for name in BULK)
         bulk.add_row(row.kind.name, *(_beside(rate, 1e6, to) for rate, to in rates))
         times = (
-            (_of(mine["ping-pong"], what), _of(direct["ping-pong"], what))
-            for what in ("p50", "p99")
+            (_of(mine["ping-pong"], label), _of(direct["ping-pong"], label))
+            for label in ("p50", "p99")
         )
         rates = ((_of(mine[name], "rate"), _of(direct[name], "rate")) for name in many.CONNECTIONS)
         trips.add_row(
@@ -217,6 +217,6 @@ _KEYS = {
 }
 
 
-def _of(figures: dict[str, float | None], what: str) -> float:
-    value = figures[_KEYS[what]]
+def _of(figures: dict[str, float | None], label: str) -> float:
+    value = figures[_KEYS[label]]
     return math.nan if value is None else value

@@ -23,9 +23,9 @@ def packets(path: Path) -> int:
     with CaptureFile(path) as file:
         for block in file.blocks():
             if isinstance(block, Packet):
-                found = segment(block.linktype, block.data)
-                if found is not None:
-                    total += len(found.payload)
+                count = segment(block.linktype, block.data)
+                if count is not None:
+                    total += len(count.payload)
     return total
 
 
@@ -44,14 +44,17 @@ def exchanges(path: Path) -> int:
 
 def bodies(path: Path) -> int:
     """Bodies are decoded too, with record batches as bytes: how many exchanges."""
-    return sum(bool(one.request and one.response) for one in _exchanges(path))
+    return sum(bool(exchange.request and exchange.response) for exchange in _exchanges(path))
 
 
 def records(path: Path) -> int:
     """And all records: how many exchanges."""
     from barnabas.captures.kafka.unpacked_records import unpacked
 
-    return sum(bool(unpacked(one.request) and unpacked(one.response)) for one in _exchanges(path))
+    return sum(
+        bool(unpacked(exchange.request) and unpacked(exchange.response))
+        for exchange in _exchanges(path)
+    )
 
 
 def _exchanges(path: Path) -> Iterator[Any]:

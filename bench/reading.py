@@ -51,7 +51,7 @@ class Way:
 
     @property
     def missing(self) -> str | None:
-        """Why it can't be measured here."""
+        """Return the reason why this way can't be measured here, or None."""
         if not shutil.which(self.command[0]):
             return f"{self.command[0]}: not on the path"
         if self.name in ("dpkt", "scapy") and not importlib.util.find_spec(self.name):
@@ -59,14 +59,14 @@ class Way:
         return None
 
     def count(self, output: str) -> int:
-        """What it printed, as a number."""
+        """Parse a command's output as a number."""
         if self.counts != "keys":
             return int(output)
         return sum(line.count(",") + 1 for line in output.splitlines() if line)
 
 
-def _python(name: str, way: str, counts: str, **parts: int) -> Way:
-    command = (sys.executable, "-m", "bench.readers", way)
+def _python(name: str, contestant: str, counts: str, **parts: int) -> Way:
+    command = (sys.executable, "-m", "bench.readers", contestant)
     return Way(
         name, command, counts, {PROXY: parts["of"], TCPDUMP: parts.get("segments", parts["of"])}
     )
@@ -95,10 +95,10 @@ WAYS: Final = (
 
 @dataclass(slots=True)
 class Row:
-    """What a way took for captures of a kind, a figure a round."""
+    """Measurements of one way on captures of a kind, a figure per round."""
 
     kind: str
-    way: Way
+    contestant: Way
     size: int
     """Bytes of the file."""
     costs: list[Cost] = field(default_factory=list)
@@ -110,41 +110,43 @@ class Row:
     def figures(self) -> dict[str, float]:
         """Medians of the rounds, and the highest peak; no number where all went into the start."""
         seconds, cpu = (
-            median(getattr(one, name) for one in self.costs)
-            - median(getattr(one, name) for one in self.starts)
+            median(getattr(row, name) for row in self.costs)
+            - median(getattr(row, name) for row in self.starts)
             for name in ("seconds", "cpu")
         )
         return {
             "file_bytes": self.size,
             "bytes_per_second": self.size / seconds if seconds > 0 else math.nan,
             "cpu_seconds_per_gb": cpu / self.size * 1e9 if cpu > 0 else math.nan,
-            "start_seconds": median(one.seconds for one in self.starts),
-            "peak_mib": max(one.peak_mib for one in self.costs),
+            "start_seconds": median(row.seconds for row in self.starts),
+            "peak_mib": max(row.peak_mib for row in self.costs),
             "peak_mib_of_a_quarter": self.quarter,
         }
 
 
 def measure(rounds: int, size: int, progress: Callable[[str], None]) -> tuple[list[Row], str]:
     """Make captures of both kinds, with so many bytes of payload, and read them all ways that are here."""
-    ways = [way for way in WAYS if not way.missing]
-    remarks = {way.missing: None for way in WAYS if way.missing}
+    ways = [contestant for contestant in WAYS if not contestant.missing]
+    remarks = {contestant.missing: None for contestant in WAYS if contestant.missing}
     rows: list[Row] = []
     for kind in recordings.KINDS:
         with tempfile.TemporaryDirectory(
             prefix="barnabas-bench-", dir=capture_folder(2 * size)
         ) as folder:
             made = _make(kind, ways, size, Path(folder), progress)
-            mine = [Row(kind, way, made[way.parts[kind]].size) for way in ways]
+            mine = [Row(kind, contestant, made[contestant.parts[kind]].size) for contestant in ways]
             for number in range(rounds):
                 for row in mine:
-                    progress(f"{kind}: {row.way.name.strip()}, round {number + 1} of {rounds}")
-                    parts = row.way.parts[kind]
-                    row.starts.append(read_once(row.way, made[EMPTY])[0])
-                    cost, remark = read_once(row.way, made[parts])
+                    progress(
+                        f"{kind}: {row.contestant.name.strip()}, round {number + 1} of {rounds}"
+                    )
+                    parts = row.contestant.parts[kind]
+                    row.starts.append(read_once(row.contestant, made[EMPTY])[0])
+                    cost, remark = read_once(row.contestant, made[parts])
                     row.costs.append(cost)
                     remarks |= {remark: None} if remark else {}
                     if not number:
-                        row.quarter = read_once(row.way, made[parts * 4])[0].peak_mib
+                        row.quarter = read_once(row.contestant, made[parts * 4])[0].peak_mib
             rows += mine
     return rows, "; ".join(map(str, remarks))
 
@@ -152,32 +154,34 @@ def measure(rounds: int, size: int, progress: Callable[[str], None]) -> tuple[li
 def _make(
     kind: str, ways: list[Way], size: int, folder: Path, progress: Callable[[str], None]
 ) -> dict[int, Recording]:
-    """By how many times they are smaller: the captures that somebody reads, and an empty one."""
+    """Write the captures for all ways, by divisor of their size, and an empty one."""
     name, make = recordings.KINDS[kind]
     made = {EMPTY: make(folder / f"empty-{name}", 0)}
-    for parts in sorted({way.parts[kind] * times for way in ways for times in (1, 4)}):
+    for parts in sorted(
+        {contestant.parts[kind] * times for contestant in ways for times in (1, 4)}
+    ):
         progress(f"{kind}: making a capture of {size // parts >> 20:,} MiB")
         made[parts] = make(folder / f"{parts}-{name}", size // parts)
     return made
 
 
-def read_once(way: Way, recording: Recording) -> tuple[Cost, str]:
+def read_once(contestant: Way, recording: Recording) -> tuple[Cost, str]:
     """Read it once. Raises RuntimeError if ours has not found what is in it; of others it is a remark."""
-    cost = machine.cost([*way.command, str(recording.path)], TIMEOUT)
-    found = way.count(cost.output)
-    meant = recording.payload if way.counts == "payload" else recording.exchanges
-    if way.counts == "keys":
+    cost = machine.cost([*contestant.command, str(recording.path)], TIMEOUT)
+    results = contestant.count(cost.output)
+    meant = recording.payload if contestant.counts == "payload" else recording.exchanges
+    if contestant.counts == "keys":
         meant *= 2
-    if found == meant:
+    if results == meant:
         return cost, ""
-    problem = f"{way.name.strip()} found {found:,} of {meant:,}"
-    if way.name == TSHARK:
+    problem = f"{contestant.name.strip()} found {results:,} of {meant:,}"
+    if contestant.name == TSHARK:
         return cost, problem
     raise RuntimeError(problem)
 
 
 def tables(rows: list[Row], remark: str) -> list[Table]:
-    """A table for each kind of capture; speeds beside that of tshark, if it is here."""
+    """Tabulate each kind of capture; speeds are compared with tshark's if it is installed."""
     return [
         _table(kind, [row for row in rows if row.kind == kind], remark) for kind in recordings.KINDS
     ]
@@ -187,18 +191,18 @@ def _table(kind: str, rows: list[Row], remark: str) -> Table:
     caption = f"in brackets times tshark; without the start of the process. {remark}".strip()
     columns = ("", "file, MiB", "MB/s", "CPU s/GB", "peak MiB", "with 1/4 of it")
     shown = plain_table(f"reading a capture: {kind}", caption, columns)
-    bases = [row.figures() for row in rows if row.way.name == TSHARK]
+    bases = [row.figures() for row in rows if row.contestant.name == TSHARK]
     for row in rows:
-        found = row.figures()
+        results = row.figures()
         speed, cpu = (
-            beside(text, found[name], bases[0][name] if bases else math.nan)
+            beside(text, results[name], bases[0][name] if bases else math.nan)
             for name, text in (
-                ("bytes_per_second", _shown(found["bytes_per_second"] / 1e6, 0)),
-                ("cpu_seconds_per_gb", _shown(found["cpu_seconds_per_gb"], 1)),
+                ("bytes_per_second", _shown(results["bytes_per_second"] / 1e6, 0)),
+                ("cpu_seconds_per_gb", _shown(results["cpu_seconds_per_gb"], 1)),
             )
         )
-        peaks = (f"{found[name]:,.0f}" for name in ("peak_mib", "peak_mib_of_a_quarter"))
-        shown.add_row(row.way.name, f"{row.size >> 20:,}", speed, cpu, *peaks)
+        peaks = (f"{results[name]:,.0f}" for name in ("peak_mib", "peak_mib_of_a_quarter"))
+        shown.add_row(row.contestant.name, f"{row.size >> 20:,}", speed, cpu, *peaks)
     return shown
 
 

@@ -83,7 +83,7 @@ class Way:
     """CPU seconds of the proxy for a million records, at full speed."""
 
     def figures(self) -> dict[str, float]:
-        """The medians of the rounds; not a number where nothing is to be told."""
+        """Return the medians of the rounds; NaN for unknown figures."""
         lists = {
             "records_per_second": self.rates,
             "p50_us": self.p50,
@@ -116,13 +116,15 @@ def measure(
         _fixed_rate(Way("warm-up", ways[0].bootstrap), client, seconds)
         # first the quiet half: for a while after the other one the system writes GBs to disk
         for number in range(rounds):
-            for way in ways:
-                progress(f"round {number + 1} of {rounds}: {way.name.strip()}, {RATE} records/s")
-                _fixed_rate(way, client, seconds)
+            for contestant in ways:
+                progress(
+                    f"round {number + 1} of {rounds}: {contestant.name.strip()}, {RATE} records/s"
+                )
+                _fixed_rate(contestant, client, seconds)
         for number in range(rounds):
-            for way in ways:
-                progress(f"round {number + 1} of {rounds}: {way.name.strip()}, full speed")
-                _full_speed(way, tool, records)
+            for contestant in ways:
+                progress(f"round {number + 1} of {rounds}: {contestant.name.strip()}, full speed")
+                _full_speed(contestant, tool, records)
     return ways, "; ".join([f"Kafka {VERSION}, records of {SIZE} bytes, acks=1", *missing])
 
 
@@ -158,10 +160,10 @@ def _ways(stack: contextlib.ExitStack, files: Path, others: Sequence[Kind]) -> I
         yield Way(kind.name, f"{HOST}:{listen}", target)
 
 
-def _full_speed(way: Way, tool: list[str], records: int) -> None:
+def _full_speed(contestant: Way, tool: list[str], records: int) -> None:
     numbers = ("--num-records", str(records), "--record-size", str(SIZE), "--throughput", "-1")
-    properties = ("--producer-props", f"bootstrap.servers={way.bootstrap}", "acks=1")
-    before = _cpu_seconds(way)
+    properties = ("--producer-props", f"bootstrap.servers={contestant.bootstrap}", "acks=1")
+    before = _cpu_seconds(contestant)
     done = subprocess.run(
         [*tool, "--topic", TOPIC, *numbers, *properties],
         capture_output=True,
@@ -171,22 +173,24 @@ def _full_speed(way: Way, tool: list[str], records: int) -> None:
     )
     sent, rate = result(done.stdout)
     if sent != records:
-        raise RuntimeError(f"{way.name}: {sent} of {records} records: {done.stdout}{done.stderr}")
-    way.rates.append(rate)
-    used = _cpu_seconds(way) - before
+        raise RuntimeError(
+            f"{contestant.name}: {sent} of {records} records: {done.stdout}{done.stderr}"
+        )
+    contestant.rates.append(rate)
+    used = _cpu_seconds(contestant) - before
     if not math.isnan(used):
-        way.cpu.append(used * 1e6 / records)
-    if way.target is not None:
-        way.target.forget()
+        contestant.cpu.append(used * 1e6 / records)
+    if contestant.target is not None:
+        contestant.target.forget()
 
 
-def _cpu_seconds(way: Way) -> float:
-    used = None if way.target is None else way.target.cpu_seconds()
+def _cpu_seconds(contestant: Way) -> float:
+    used = None if contestant.target is None else contestant.target.cpu_seconds()
     return math.nan if used is None else used
 
 
-def result(said: str) -> tuple[int, float]:
-    """Records and records a second, from the last line of ProducerPerformance; 0 if it has none.
+def result(output: str) -> tuple[int, float]:
+    """Parse records and records per second from the last line of ProducerPerformance; 0 if it has none.
 
     >>> result("9 records sent, 30.5 records/sec (0.03 MB/sec), 2.50 ms avg latency, 7.00 ms max "
     ...        "latency, 2 ms 50th, 6 ms 95th, 7 ms 99th, 7 ms 99.9th.")
@@ -194,31 +198,31 @@ def result(said: str) -> tuple[int, float]:
     >>> result("9 records sent, 30.5 records/sec (0.03 MB/sec), 2.5 ms avg latency, 7.0 ms max latency.")
     (0, 0.0)
     """
-    found = [matched for line in said.splitlines() if (matched := _RESULT.match(line.strip()))]
-    return (int(found[-1][1]), float(found[-1][2])) if found else (0, 0.0)
+    results = [matched for line in output.splitlines() if (matched := _RESULT.match(line.strip()))]
+    return (int(results[-1][1]), float(results[-1][2])) if results else (0, 0.0)
 
 
-def _fixed_rate(way: Way, client: JavaClient, seconds: float) -> None:
+def _fixed_rate(contestant: Way, client: JavaClient, seconds: float) -> None:
     count = max(int(seconds * RATE), 1)
-    settings = {"bootstrap.servers": way.bootstrap}
+    settings = {"bootstrap.servers": contestant.bootstrap}
     took = client.pace(TOPIC, count, size=SIZE, rate=RATE, settings=settings)
-    way.p50.append(percentile(took, 50))
-    way.p99.append(percentile(took, 99))
-    if way.target is not None:
-        way.target.forget()
+    contestant.p50.append(percentile(took, 50))
+    contestant.p99.append(percentile(took, 99))
+    if contestant.target is not None:
+        contestant.target.forget()
 
 
 def table(ways: list[Way], remark: str) -> Table:
-    """The medians; in brackets the ratio to direct."""
+    """Tabulate the medians; brackets hold the ratio to direct."""
     columns = ("", "records/s", f"p50 µs at {RATE:,}/s", "p99 µs", "CPU s a million")
     shown = plain_table("real Kafka: the Java producer (ratio to direct)", remark, columns)
     direct = ways[0].figures()
-    for way in ways:
-        mine = way.figures()
+    for contestant in ways:
+        mine = contestant.figures()
         cells = [
             beside(f"{mine[name]:,.0f}", mine[name], direct[name])
             for name in ("records_per_second", "p50_us", "p99_us")
         ]
         cpu = mine["cpu_seconds_per_million"]
-        shown.add_row(way.name, *cells, "-" if math.isnan(cpu) else f"{cpu:.2f}")
+        shown.add_row(contestant.name, *cells, "-" if math.isnan(cpu) else f"{cpu:.2f}")
     return shown

@@ -57,31 +57,31 @@ class Recording(NamedTuple):
 
 
 def client(connection: int) -> tuple[str, int]:
-    """Where a connection comes from."""
+    """Return the client's address of a connection."""
     return "10.0.0.1", 50_000 + connection
 
 
 class Traffic:
-    """What is said until it is at least so many bytes, in pieces that come at once."""
+    """Traffic of a given minimum size, in pieces that arrive together."""
 
     def __init__(
-        self, size: int, piece: int, said: Callable[[], list[list[Run]]] = connections
+        self, size: int, piece: int, output: Callable[[], list[list[Run]]] = connections
     ) -> None:
         self._size = size
         self._piece = piece
-        self._said = said()
+        self._said = output()
         self._next = [{"request": 0, "response": 0} for _ in self._said]
         self.now = BEGUN
         self.payload = 0
 
     @property
     def count(self) -> int:
-        """How many connections there are."""
+        """Return the number of connections."""
         return len(self._said)
 
     @property
     def exchanges(self) -> int:
-        """How many are over."""
+        """Return the number of completed exchanges."""
         return sum(numbers["response"] for numbers in self._next)
 
     def __iter__(self) -> Iterator[Chunk]:
@@ -89,13 +89,13 @@ class Traffic:
             speakers = [self._speak(number) for number in range(self.count)]
             while speakers:
                 for speaker in list(speakers):
-                    found = next(speaker, None)
-                    if found is None:
+                    results = next(speaker, None)
+                    if results is None:
                         speakers.remove(speaker)
                         continue
-                    yield found
-                    self.payload += len(found.data)
-                    self.now += TURN + int(len(found.data) * PER_BYTE)
+                    yield results
+                    self.payload += len(results.data)
+                    self.now += TURN + int(len(results.data) * PER_BYTE)
 
     def _speak(self, number: int) -> Iterator[Chunk]:
         for direction, data, ids in self._said[number]:
@@ -108,9 +108,11 @@ class Traffic:
                 yield Chunk(number + 1, direction, self.now, view[at : at + self._piece])
 
 
-def as_proxy(path: Path, size: int, said: Callable[[], list[list[Run]]] = connections) -> Recording:
+def as_proxy(
+    path: Path, size: int, output: Callable[[], list[list[Run]]] = connections
+) -> Recording:
     """Packets of up to 64 KiB, as the proxy writes them; nothing is said of any frame."""
-    traffic = Traffic(size, READ, said)
+    traffic = Traffic(size, READ, output)
     # a slow disk is waited for
     with path.open("wb") as file, written_to(file, {}) as writer:
         flows = [
@@ -217,9 +219,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.recordings", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--mib", type=int, default=1024, help="TCP payload of each file (1024)")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     for kind, (name, make) in KINDS.items():
-        made = make(asked.folder / name, asked.mib * MIB)
+        made = make(options.folder / name, options.mib * MIB)
         print(f"{made.path}: {kind}, {made.size / MIB:,.0f} MiB, {made.exchanges:,} exchanges")
 
 

@@ -47,7 +47,7 @@ VERSIONS: Final = {API_VERSIONS: 0, METADATA: 9, PRODUCE: 9, INIT_PRODUCER_ID: 4
 
 @dataclass(slots=True)
 class Way:
-    """What is replayed, and the bytes of requests a second, of each round."""
+    """A capture to replay, and the bytes of requests per second of each round."""
 
     name: str
     idempotent: bool
@@ -55,7 +55,7 @@ class Way:
 
 
 def sink(pipe: Connection, producer_id: int) -> None:
-    """The process of a broker that keeps nothing."""
+    """Run the process of a broker that stores nothing."""
     asyncio.run(_sink(pipe, producer_id))
 
 
@@ -87,8 +87,8 @@ async def _sink(pipe: Connection, producer_id: int) -> None:
 def _answer(key: int, address: tuple[str, int], producer_id: int) -> dict[str, Any]:
     if key == API_VERSIONS:
         ranges = [
-            {"api_key": one, "min_version": version, "max_version": version}
-            for one, version in VERSIONS.items()
+            {"api_key": row, "min_version": version, "max_version": version}
+            for row, version in VERSIONS.items()
         ]
         return {"api_keys": ranges}
     if key == METADATA:
@@ -104,7 +104,7 @@ def _answer(key: int, address: tuple[str, int], producer_id: int) -> dict[str, A
 
 
 class Sink:
-    """Such a process, from `with` to its end."""
+    """A context manager that runs a broker which stores nothing."""
 
     def __init__(self, producer_id: int) -> None:
         ours, theirs = multiprocessing.Pipe()
@@ -138,12 +138,12 @@ async def _produce(address: tuple[str, int], *, idempotent: bool, requests: int)
         answer = connection.send(INIT_PRODUCER_ID, 4, "bench", body)
         assert answer is not None
         await answer
-    found = [Record(number, 1, None, os.urandom(VALUE)) for number in range(RECORDS)]
+    results = [Record(number, 1, None, os.urandom(VALUE)) for number in range(RECORDS)]
     total = 0
     waiting: list[asyncio.Future[bytes]] = []
     for number in range(requests):
         batch = records.build(
-            found,
+            results,
             producer_id=1000 if idempotent else -1,
             producer_epoch=0 if idempotent else -1,
             base_sequence=number * RECORDS if idempotent else -1,
@@ -166,11 +166,11 @@ def replay(path: Path, bootstrap: str) -> float:
     """Seconds that the process took, its start included."""
     command = [sys.executable, "-m", "barnabas", "replay", str(path), "-b", bootstrap]
     began = time.perf_counter()
-    found = subprocess.run(
+    results = subprocess.run(
         [*command, "--speed", "max"], capture_output=True, text=True, timeout=300
     )
-    if found.returncode:
-        raise RuntimeError(f"the replay failed: {found.stdout}{found.stderr}")
+    if results.returncode:
+        raise RuntimeError(f"the replay failed: {results.stdout}{results.stderr}")
     return time.perf_counter() - began
 
 
@@ -180,20 +180,21 @@ def measure(rounds: int, status: Callable[[str], object]) -> list[Way]:
     with tempfile.TemporaryDirectory() as folder, Sink(7) as bootstrap:
         paths = [Path(folder) / f"{number}.pcapng" for number in range(len(ways))]
         sizes = [
-            record(path, idempotent=way.idempotent) for way, path in zip(ways, paths, strict=True)
+            record(path, idempotent=contestant.idempotent)
+            for contestant, path in zip(ways, paths, strict=True)
         ]
         for number in range(rounds):
-            for way, path, size in zip(ways, paths, sizes, strict=True):
-                status(f"replay: {way.name}, round {number + 1} of {rounds}")
-                way.speeds.append(size / replay(path, bootstrap))
+            for contestant, path, size in zip(ways, paths, sizes, strict=True):
+                status(f"replay: {contestant.name}, round {number + 1} of {rounds}")
+                contestant.speeds.append(size / replay(path, bootstrap))
     return ways
 
 
 def table(ways: list[Way]) -> Table:
     """Medians."""
-    found = plain_table("Replay into a sink, as fast as it goes; start of the process included")
-    found.add_column("records")
-    found.add_column("MB/s", justify="right")
-    for way in ways:
-        found.add_row(way.name, f"{percentile(way.speeds, 50) / 1e6:.0f}")
-    return found
+    results = plain_table("Replay into a sink, as fast as it goes; start of the process included")
+    results.add_column("records")
+    results.add_column("MB/s", justify="right")
+    for contestant in ways:
+        results.add_row(contestant.name, f"{percentile(contestant.speeds, 50) / 1e6:.0f}")
+    return results

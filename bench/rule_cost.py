@@ -57,45 +57,45 @@ class Way:
 
 
 def ways() -> list[Way]:
-    """What is compared, the one without rules first."""
-    found = [Way("no rule", "")]
+    """Return the compared scenarios, the one without rules first."""
+    results = [Way("no rule", "")]
     faults = [(name, match, "{delay: 1s}") for name, match in HEADER.items()]
     for name, match, do in (*faults, ("another API, to hold", "{api: JoinGroup}", HOLD)):
         rules = (
             f"  - {{name: r{n}, match: {match % n if '%' in match else match}, do: {do}}}\n"
             for n in range(TEN)
         )
-        found.append(Way(f"{TEN} rules on {name}", "version: 1\nrules:\n" + "".join(rules)))
+        results.append(Way(f"{TEN} rules on {name}", "version: 1\nrules:\n" + "".join(rules)))
     for name, (api, condition) in WHERE.items():
         rule = f'{{name: r, match: {{api: {api}}}, where: "{condition}", do: {{delay: 1s}}}}'
-        found.append(Way(name, f"{{version: 1, rules: [{rule}]}}"))
-    return found
+        results.append(Way(name, f"{{version: 1, rules: [{rule}]}}"))
+    return results
 
 
 def exchanges() -> tuple[list[memoryview], list[memoryview]]:
     """Produce requests of 16 KiB and their responses."""
-    asked, answered = messages.produce(16 << 10), messages.produced("orders")
+    request, answered = messages.produce(16 << 10), messages.produced("orders")
     return (
-        [memoryview(bytearray(frame("request", 0, 9, i, asked))) for i in range(COUNT)],
+        [memoryview(bytearray(frame("request", 0, 9, i, request))) for i in range(COUNT)],
         [memoryview(bytearray(frame("response", 0, 9, i, answered))) for i in range(COUNT)],
     )
 
 
 def measure(rounds: int, progress: Callable[[str], None]) -> list[Way]:
     """All ways, on the fast path and on the careful one that the log takes."""
-    found = ways()
+    results = ways()
     frames = exchanges()
     for observed in (False, True):
-        actors = [Stage(way.rules, observed=observed).actor() for way in found]
+        actors = [Stage(contestant.rules, observed=observed).actor() for contestant in results]
         for number in range(rounds):
             progress(f"cost of rules: round {number + 1} of {rounds}")
-            pairs = list(zip(found, actors, strict=True))
+            pairs = list(zip(results, actors, strict=True))
             turn = number % len(pairs)  # who comes behind whom should not matter
-            for way, actor in pairs[turn:] + pairs[:turn]:
+            for contestant, actor in pairs[turn:] + pairs[:turn]:
                 once(actor, *(some[:FEW] for some in frames))  # what the one before left cold
                 took = once(actor, *frames) / (2 * COUNT)
-                way.seconds[observed] = min(way.seconds[observed], took)
-    return found
+                contestant.seconds[observed] = min(contestant.seconds[observed], took)
+    return results
 
 
 def once(actor: Actor, asked: list[memoryview], answered: list[memoryview]) -> float:
@@ -108,16 +108,16 @@ def once(actor: Actor, asked: list[memoryview], answered: list[memoryview]) -> f
     return time.thread_time() - begun
 
 
-def table(found: list[Way]) -> Table:
-    """The first line in whole, the others by what they add."""
+def table(results: list[Way]) -> Table:
+    """Tabulate the first line absolutely, the others by their additional cost."""
     caption = "requests of 16 KiB and their responses, one a chunk; + is what the rules add"
     shown = plain_table("rules that do not match: µs a frame", caption)
     for name in ("", "log off", "log on"):
         shown.add_column(name, justify="right" if name else "left", no_wrap=True)
-    first = found[0].seconds
-    for way in found:
-        added = {way_: took - first[way_] for way_, took in way.seconds.items()}
-        figures = way.seconds if way is found[0] else added
-        sign = "" if way is found[0] else "+"
-        shown.add_row(way.name, *(f"{figures[on] * 1e6:{sign}.2f}" for on in (False, True)))
+    first = results[0].seconds
+    for contestant in results:
+        added = {way_: took - first[way_] for way_, took in contestant.seconds.items()}
+        figures = contestant.seconds if contestant is results[0] else added
+        sign = "" if contestant is results[0] else "+"
+        shown.add_row(contestant.name, *(f"{figures[on] * 1e6:{sign}.2f}" for on in (False, True)))
     return shown

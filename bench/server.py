@@ -34,7 +34,7 @@ Ready = Callable[[socket.socket], socket.socket]
 
 
 def serve(pipe: Connection, ready: Ready = lambda sock: sock) -> None:
-    """The server's process: tells its port, then answers until it is ended."""
+    """Run the server's process: send its port, then answer requests until it is killed."""
     kinds = {load.kind: load for load in loads().values()}
     newcomers = Newcomers(queue.SimpleQueue(), *socket.socketpair())
     work = (newcomers, loads()[many.LOAD])
@@ -76,7 +76,10 @@ def _answer(
 
 
 def _load_of(sock: socket.socket, kinds: dict[bytes, Load]) -> Load:
-    """By how its first request starts, once what is said before the load is answered."""
+    """Return the load of a connection, recognized by the start of its first request.
+
+    Requests that precede the load, such as authentication, are answered first.
+    """
     before = {load.kind: load for load in openings().values()}
     start = memoryview(bytearray(START))
     while True:
@@ -94,7 +97,7 @@ def _finish(sock: socket.socket, load: Load) -> None:
 
 
 def _answer_many(newcomers: Newcomers, load: Load) -> None:
-    """The thread for all connections of `many`: what it gets is answered when it is whole."""
+    """Answer complete requests of all connections of `many` in one thread."""
     buffer = bytearray(1 << 16)
     received: dict[socket.socket, int] = {}
     with selectors.DefaultSelector() as selector:

@@ -29,8 +29,7 @@ _PATIENCE: Final = 300.0
 
 @dataclass(slots=True)
 class Scaled:
-    """So many shards of one kind: cases a second of all of them, a figure a round, by the clock, and
-    for a second of the processor."""
+    """Rates of a number of shards of one kind, a figure per round: cases per second, and per CPU second."""
 
     target: str
     shards: int
@@ -50,21 +49,21 @@ class Scaled:
 
 def measure(rounds: int, progress: Callable[[str], None]) -> tuple[list[Scaled], str]:
     """All in turn, a round after the other; and a remark on those that could not run."""
-    found = [Scaled(target, shards) for target in TARGETS for shards in SHARDS]
+    results = [Scaled(target, shards) for target in TARGETS for shards in SHARDS]
     missing: dict[str, str] = {}
     for number in range(rounds):
-        for one in found:
-            if one.target in missing:
+        for shard in results:
+            if shard.target in missing:
                 continue
-            progress(f"fuzz: {one.shards} shards, {one.target}, round {number + 1} of {rounds}")
+            progress(f"fuzz: {shard.shards} shards, {shard.target}, round {number + 1} of {rounds}")
             try:
-                done = _run(one.target, one.shards)
+                done = _run(shard.target, shard.shards)
             except (subprocess.SubprocessError, ValueError) as problem:
-                missing[one.target] = f"{one.target}: not measured ({problem})"
+                missing[shard.target] = f"{shard.target}: not measured ({problem})"
                 continue
-            one.by_clock.append(sum(cases for cases, _, _ in done) / max(s for _, s, _ in done))
-            one.by_processor.append(sum(n for n, _, _ in done) / sum(used for _, _, used in done))
-    return found, "; ".join(missing.values())
+            shard.by_clock.append(sum(cases for cases, _, _ in done) / max(s for _, s, _ in done))
+            shard.by_processor.append(sum(n for n, _, _ in done) / sum(used for _, _, used in done))
+    return results, "; ".join(missing.values())
 
 
 def _run(target: str, shards: int) -> list[tuple[int, float, float]]:
@@ -78,33 +77,33 @@ def _run(target: str, shards: int) -> list[tuple[int, float, float]]:
         for each in ranges
     ]  # fmt: skip
     try:
-        for one in running:
-            assert one.stdout is not None
-            one.stdout.readline()  # ready
-        for one in running:
-            assert one.stdin is not None
-            if one.poll() is None:
-                one.stdin.write("\n")
-                one.stdin.flush()
-        found = []
-        for one in running:
-            said, problem = one.communicate(timeout=_PATIENCE)
-            if one.returncode:
+        for shard in running:
+            assert shard.stdout is not None
+            shard.stdout.readline()  # ready
+        for shard in running:
+            assert shard.stdin is not None
+            if shard.poll() is None:
+                shard.stdin.write("\n")
+                shard.stdin.flush()
+        results = []
+        for shard in running:
+            output, problem = shard.communicate(timeout=_PATIENCE)
+            if shard.returncode:
                 raise ValueError((problem.strip().splitlines() or ["it failed"])[-1])
-            found.append(tuple(json.loads(said)))
-        return found
+            results.append(tuple(json.loads(output)))
+        return results
     finally:
-        for one in running:
-            one.kill()
-            one.wait()
+        for shard in running:
+            shard.kill()
+            shard.wait()
 
 
 def table(rows: list[Scaled], remark: str) -> Table:
-    """The rates, and how many times one shard's."""
+    """Tabulate the rates, and their ratio to one shard's."""
     columns = ("target, shards", "cases/s", "times one shard", "cases/s of a core")
     shown = plain_table("fuzz: shards, cases made, run and judged", remark, columns)
     for row in rows:
-        base = next(one.rate for one in rows if one.target == row.target)
+        base = next(shard.rate for shard in rows if shard.target == row.target)
         shown.add_row(
             f"{row.target}, {row.shards}",
             f"{row.rate:,.0f}",

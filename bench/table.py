@@ -10,7 +10,7 @@ from rich.table import Table
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The value that this share of the values does not exceed (nearest rank).
+    """Return the value that a share of the values does not exceed (nearest rank).
 
     >>> percentile([4.0, 1.0, 3.0, 2.0], 50), percentile([4.0, 1.0, 3.0, 2.0], 99)
     (2.0, 4.0)
@@ -22,12 +22,12 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 
 def ratio(value: float, base: float) -> float:
-    """How many times `base` a value is; not a number if there is none to compare with."""
+    """Return value / base, or NaN if the base is unknown or 0."""
     return value / base if base else math.nan
 
 
 def beside(text: str, value: float, base: float) -> str:
-    """A figure and, in brackets, its ratio to that of the first line.
+    """Format a figure and, in brackets, its ratio to that of the first line.
 
     >>> beside("50", 50.0, 200.0), beside("50", 50.0, math.nan)
     ('50 (0.25)', '50')
@@ -37,7 +37,7 @@ def beside(text: str, value: float, base: float) -> str:
 
 
 def microseconds(seconds: float) -> str:
-    """A time as a person reads it.
+    """Format a duration in microseconds.
 
     >>> microseconds(0.0000123), microseconds(0.0123), microseconds(math.nan)
     ('12.3', '12,300', '-')
@@ -49,7 +49,11 @@ def microseconds(seconds: float) -> str:
 
 
 def plain_table(title: str, caption: str = "", columns: Iterable[str] = ()) -> Table:
-    """An empty table that fits 80 columns better than rich's own. columns: what a row is of, and figures."""
+    """Return an empty table that fits 80 columns better than rich's own.
+
+    Args:
+        columns: the heading of the row's name, then those of the figures.
+    """
     made = Table(
         title=title,
         caption=caption,
@@ -58,8 +62,8 @@ def plain_table(title: str, caption: str = "", columns: Iterable[str] = ()) -> T
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
-    for place, name in enumerate(columns):
-        made.add_column(name, justify="right" if place else "left", no_wrap=not place)
+    for folder, name in enumerate(columns):
+        made.add_column(name, justify="right" if folder else "left", no_wrap=not folder)
     return made
 
 

@@ -34,7 +34,7 @@ ROWS: Final = 1000
 
 
 class Spans(NamedTuple):
-    """What a way took: until it could begin, and from there on. Seconds, CPU seconds, MiB."""
+    """Start-up and work of one way: seconds, CPU seconds, MiB."""
 
     rows: int
     start_seconds: float
@@ -86,7 +86,7 @@ class Peaks:
             self.glance()
 
     def glance(self) -> None:
-        """The same; who has just ended is passed over."""
+        """Update the peaks from the current memory; processes that have ended are skipped."""
         try:
             self.look()
         except OSError:
@@ -105,7 +105,7 @@ class Clock:
 
 
 def pure(path: Path, out: Path, *, bodies: bool) -> int:
-    """The pure core in one process: how many rows it has written."""
+    """Write the rows of a capture with the pure core in one process, and return their number."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -125,15 +125,15 @@ def pure(path: Path, out: Path, *, bodies: bool) -> int:
 
     def made(exchange: Exchange) -> dict[str, Any]:
         context.learn(exchange)
-        found = row(exchange, context, capture=path.name)
-        return found | {"body": body_of(exchange, context.topics)} if bodies else found
+        results = row(exchange, context, capture=path.name)
+        return results | {"body": body_of(exchange, context.topics)} if bodies else results
 
     def table(rows: list[dict[str, Any]]) -> pa.Table:
-        found = batch(rows, EXCHANGES)
+        results = batch(rows, EXCHANGES)
         if bodies:
-            column = body_array([one["body"] for one in rows])
-            found = found.append_column(pa.field("body", BODY), column)
-        return pa.Table.from_batches([found])
+            column = body_array([row["body"] for row in rows])
+            results = results.append_column(pa.field("body", BODY), column)
+        return pa.Table.from_batches([results])
 
     count = 0
     rows: list[dict[str, Any]] = []
@@ -151,7 +151,7 @@ def pure(path: Path, out: Path, *, bodies: bool) -> int:
 
 
 def measure_pure(path: Path, out: Path, *, bodies: bool) -> Spans:
-    """Its start is that of Python."""
+    """Measure the pure core; its start is Python's."""
     clock = Clock()
     rows = pure(path, out, bodies=bodies)
     seconds, cpu = clock.now()
@@ -159,7 +159,7 @@ def measure_pure(path: Path, out: Path, *, bodies: bool) -> Spans:
 
 
 def measure_spark(path: Path, out: Path, master: str, *, bodies: bool) -> Spans:
-    """The pipeline; it may begin when its session has answered something, by a worker in Python."""
+    """Measure the pipeline; its start ends when a Python worker of the session has answered."""
     clock, peaks = Clock(), Peaks(os.getpid())
     from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, session
     from barnabas.pipeline.tables.tables import TableOptions, write
@@ -200,13 +200,13 @@ def measure_analyze(path: Path, out: Path, master: str) -> Spans:
     peaks = Peaks(os.getpid())
     steps: list[tuple[str, float, int]] = []
 
-    def note(_: int, __: int, what: str) -> None:
-        steps.append((what, clock.now()[0], threading.get_ident()))
+    def note(_: int, __: int, label: str) -> None:
+        steps.append((label, clock.now()[0], threading.get_ident()))
 
     with ExitStack() as stack:
         if master == CLUSTER:
-            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-bench-"))
-            master, settings = stack.enter_context(standalone(Path(place))), {}
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-bench-"))
+            master, settings = stack.enter_context(standalone(Path(folder))), {}
         else:
             settings = dict(LIGHT)  # as `barnabas analyze` does
         clock = Clock()
@@ -216,14 +216,14 @@ def measure_analyze(path: Path, out: Path, master: str) -> Spans:
             rows = write(spark, [path], out).exchanges
             analyze(spark, out, note)
             seconds, cpu = clock.now()
-    at = next(at for at, (what, *_) in enumerate(steps) if what == "analysing: findings")
+    at = next(at for at, (label, *_) in enumerate(steps) if label == "analysing: findings")
     _, findings_begun, thread = steps[at]
     # each thread has one analysis after the other
     over = next((moment for _, moment, who in steps[at + 1 :] if who == thread), seconds)
     driver = machine.peak_mib(os.getpid()) or 0.0
     cost = seconds - begun, cpu - begun_cpu
-    found = over - findings_begun
-    return Spans(rows, begun, begun_cpu, *cost, driver, peaks.jvm, peaks.worker, found)
+    results = over - findings_begun
+    return Spans(rows, begun, begun_cpu, *cost, driver, peaks.jvm, peaks.worker, results)
 
 
 WAYS: Final[dict[str, Callable[[Path, Path, str], Spans]]] = {
@@ -242,12 +242,12 @@ def main() -> None:
     parser.add_argument("way", choices=WAYS)
     parser.add_argument("file", type=Path)
     parser.add_argument("master", nargs="?", default="local[2]")
-    asked = parser.parse_args()
-    if asked.way.startswith("pure") or asked.master == ONE_CORE:
+    options = parser.parse_args()
+    if options.way.startswith("pure") or options.master == ONE_CORE:
         machine.bind_to_one_core()
     with tempfile.TemporaryDirectory(prefix="barnabas-bench-") as out:
-        found = WAYS[asked.way](asked.file.resolve(), Path(out), asked.master)
-    print(json.dumps(found._asdict()))
+        results = WAYS[options.way](options.file.resolve(), Path(out), options.master)
+    print(json.dumps(results._asdict()))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def run(direction: Direction, *frames: bytes) -> Run:
 
 
 def batch(size: int) -> bytes:
-    """A batch of about so many bytes."""
+    """Return a record batch of about the given size."""
     noise = random.Random(size)
     return records.build(
         [
@@ -58,7 +58,7 @@ def batch(size: int) -> bytes:
 
 
 def exchange(name: str, version: int, asked: Values, answered: Values, count: int = 1) -> list[Run]:
-    """So many requests in flight at once, and then the responses to them."""
+    """Return a number of requests in flight at once, then their responses."""
     key = key_of(name)
     request = frame("request", key, version, 0, asked)
     response = frame("response", key, version, 0, answered)
@@ -66,39 +66,39 @@ def exchange(name: str, version: int, asked: Values, answered: Values, count: in
 
 
 def produce(size: int, count: int = 1) -> list[Run]:
-    """A producer that waits for all replicas."""
+    """Return the traffic of a producer that waits for all replicas."""
     partition = {"index": 0, "records": batch(size)}
     topics = [{"name": "orders", "partition_data": [partition]}]
-    asked = {"acks": -1, "timeout_ms": 30_000, "topic_data": topics}
+    request = {"acks": -1, "timeout_ms": 30_000, "topic_data": topics}
     done = {"index": 0, "base_offset": 1_234_567, "log_start_offset": 0}
     answered = {"responses": [{"name": "orders", "partition_responses": [done]}]}
-    return exchange("Produce", 8, asked, answered, count)
+    return exchange("Produce", 8, request, answered, count)
 
 
 def fetch(size: int) -> list[Run]:
-    """A consumer; a response of 0 is what comes when it has waited in vain."""
+    """Return the traffic of a consumer; a response of size 0 ends a Fetch that timed out."""
     wanted = {"partition": 0, "fetch_offset": 1_234_567, "partition_max_bytes": MIB}
-    asked = {
+    request = {
         "max_wait_ms": 500,
         "min_bytes": 1,
         "topics": [{"topic": "orders", "partitions": [wanted]}],
     }
-    found = {
+    runs = {
         "partition_index": 0,
         "high_watermark": 2_345_678,
         "last_stable_offset": 2_345_678,
         "records": batch(size) if size else b"",
     }
-    answered = {"responses": [{"topic": "orders", "partitions": [found]}]}
-    return exchange("Fetch", 11, asked, answered)
+    answered = {"responses": [{"topic": "orders", "partitions": [runs]}]}
+    return exchange("Fetch", 11, request, answered)
 
 
 def member(topics: int = 10, partitions: int = 10) -> list[Run]:
-    """What a consumer says to its coordinator, and a client to any broker."""
+    """Return a group member's requests to its coordinator, and Metadata requests."""
     who = {"group_id": "billing", "member_id": "consumer-1-0d2f5b1e-8f6b-4d57-8b0c-5d3f0a9f6f10"}
     indexes = [{"partition_index": number} for number in range(partitions)]
     committed, done, led = (
-        {"name": "orders", "partitions": [one | more for one in indexes]}
+        {"name": "orders", "partitions": [row | more for row in indexes]}
         for more in ({"committed_offset": 1_234_567}, {}, {"leader_id": 1})
     )
     brokers = [{"node_id": 1, "host": SERVER[0], "port": SERVER[1]}]
@@ -120,15 +120,18 @@ def member(topics: int = 10, partitions: int = 10) -> list[Run]:
 
 
 def connections() -> list[list[Run]]:
-    """What each connection says over and over. Nothing is shared, since ids are written into it."""
+    """Return the repeated traffic of each connection, unshared because ids are written into it."""
     small = [produce(16 * KIB, 5) * 4 for _ in range(4)]
     fetched = [*fetch(MIB), *fetch(64 * KIB), *fetch(0)]
     return [*small, produce(MIB), fetched, member(), member()]
 
 
 def small() -> list[list[Run]]:
-    """The same where little is said at a time, each frame in a packet of its own: a record, a Fetch of one
-    and one in vain, and what keeps a member of a group, of a topic with two partitions, where it is."""
+    """Return traffic of small frames, each in its own packet.
+
+    It has single records, a Fetch with and without records, and the requests of a group member with two
+    partitions.
+    """
     return [_little() for _ in range(2)]
 
 

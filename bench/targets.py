@@ -44,7 +44,7 @@ class Kind:
 
     @property
     def missing(self) -> str | None:
-        """Why it can't be measured here."""
+        """Return the reason why this kind can't be measured here, or None."""
         if self.command and not shutil.which(self.command[0]):
             return f"{self.command[0]}: not on the path"
         return None
@@ -57,7 +57,7 @@ TOXIPROXY: Final = Kind(
 
 
 def ours(name: str, command: Sequence[str], *options: str) -> Kind:
-    """A barnabas that is installed, started by its command line."""
+    """Return an installed barnabas, started by its command line."""
     return Kind(
         name,
         (
@@ -102,12 +102,12 @@ def kinds(beside: Path | None = None) -> list[Kind]:
     commands: dict[str, tuple[str, ...]] = {"barnabas": BARNABAS}
     if beside is not None:
         commands["beside"] = (str(beside),)
-    found = [
-        ours(f"{name}: {what}".removesuffix(": "), command, *options)
-        for what, options in OURS.items()
+    results = [
+        ours(f"{name}: {label}".removesuffix(": "), command, *options)
+        for label, options in OURS.items()
         for name, command in commands.items()
     ]
-    return [*BETWEEN, *found]
+    return [*BETWEEN, *results]
 
 
 class Target:
@@ -166,16 +166,16 @@ class Target:
             else:
                 return
         self._complaints.seek(0)
-        said = self._complaints.read().decode(errors="replace").strip()
+        output = self._complaints.read().decode(errors="replace").strip()
         self.stop()
-        raise RuntimeError(f"{self.kind.name} does not listen: {said or 'it said nothing'}")
+        raise RuntimeError(f"{self.kind.name} does not listen: {output or 'it said nothing'}")
 
     def cpu_seconds(self) -> float | None:
-        """Used so far; None for direct, and where the system does not tell."""
+        """Return the CPU seconds used so far; None for direct, or if the system does not report them."""
         return None if self._process is None else machine.cpu_seconds(self._process.pid)
 
     def resident_kib(self) -> float | None:
-        """The memory just now."""
+        """Return the current resident memory in KiB."""
         return None if self._process is None else machine.resident_kib(self._process.pid)
 
     def forget(self) -> int:
@@ -217,14 +217,14 @@ def toxiproxy_config(listen: int, server: int) -> str:
 
 
 def capture_folder(needed: int) -> Path:
-    """Where captures are written: in memory where there is such a place with room enough."""
+    """Return a folder for captures: in memory if there is enough room."""
     memory = Path("/dev/shm")
     if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > needed:
         return memory
     return Path(tempfile.gettempdir())
 
 
-def available(found: Sequence[Kind]) -> tuple[Sequence[Kind], list[str]]:
-    """Those of the kinds that this machine has, and why it lacks the others."""
-    missing = [kind.missing for kind in found if kind.missing]
-    return [kind for kind in found if not kind.missing], missing
+def available(results: Sequence[Kind]) -> tuple[Sequence[Kind], list[str]]:
+    """Return the kinds that this machine has, and the reasons why it lacks the others."""
+    missing = [kind.missing for kind in results if kind.missing]
+    return [kind for kind in results if not kind.missing], missing

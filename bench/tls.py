@@ -47,7 +47,7 @@ class Row:
 
 
 def drive(folder: Path, pipe: Connection) -> None:
-    """The client's process: (port, name of a load, seconds) in, a Result out."""
+    """Run the client's process: (port, name of a load, seconds) in, a Result out."""
     while job := pipe.recv():
         try:
             pipe.send(run(folder, *job))
@@ -77,8 +77,8 @@ def measure(
     rounds: int, seconds: float, progress: Callable[[str], None], beside: Path | None = None
 ) -> tuple[list[Row], str]:
     """All kinds under all loads, in interleaved rounds, and a remark on who is missing."""
-    found, remarks = available(tls_targets.kinds(beside))
-    rows = [Row(kind) for kind in found]
+    results, remarks = available(tls_targets.kinds(beside))
+    rows = [Row(kind) for kind in results]
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="barnabas-bench-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -88,7 +88,7 @@ def measure(
         stack.callback(serving.stop)
         stack.callback(client.stop)
         port = serving.receive()
-        targets = [stack.enter_context(Target(kind, port, folder)) for kind in found]
+        targets = [stack.enter_context(Target(kind, port, folder)) for kind in results]
         for number in range(rounds):
             for name in LOADS:
                 for row, target in zip(rows, targets, strict=True):
@@ -103,13 +103,13 @@ def measure(
 
 
 def tables(rows: list[Row], remark: str) -> list[Table]:
-    """The results; in brackets the ratio to the direct connection of the same run."""
+    """Tabulate the results; brackets hold the ratio to the direct connection of the same run."""
     rates = ("", *(f"{name}, 1/s" for name in UNITS))
     costs = ("", "s/GB, 1 MiB", "s/GB, 16 KiB", "µs a round trip", "ms a new connection")
-    what = "TLS ended on both sides"
-    bulk = plain_table(f"{what}: MB/s (ratio to direct)", remark, ("", *BULK))
-    small = plain_table(f"{what}: round trips of 200 bytes, connections opened", columns=rates)
-    cost = plain_table(f"{what}: CPU of the proxy", columns=costs)
+    label = "TLS ended on both sides"
+    bulk = plain_table(f"{label}: MB/s (ratio to direct)", remark, ("", *BULK))
+    small = plain_table(f"{label}: round trips of 200 bytes, connections opened", columns=rates)
+    cost = plain_table(f"{label}: CPU of the proxy", columns=costs)
     for row in rows:
         bulk.add_row(row.kind.name, *(_rate(rows, row, name, 1e6) for name in BULK))
         small.add_row(

@@ -77,27 +77,32 @@ def kinds(beside: Path | None = None) -> list[Kind]:
         ),
         Kind("stunnel, two halves", ("stunnel", "{config}"), STUNNEL),
         *(
-            ours(f"{name}: {what}".removesuffix(": "), command, "--log", "off", *tls, *options)
-            for what, options in OURS.items()
+            ours(f"{name}: {label}".removesuffix(": "), command, "--log", "off", *tls, *options)
+            for label, options in OURS.items()
             for name, command in commands.items()
         ),
     ]
 
 
 def write_certificates(folder: Path) -> None:
-    """A CA, and a certificate of it for the server and for whoever stands in front of it."""
+    """Write a CA, and a certificate of it for the server and the proxies."""
     ca = trustme.CA()
     ca.cert_pem.write_to_path(folder / "ca.pem")
     ca.issue_cert(*HOSTS).private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
 
 
 def accept(folder: Path, sock: socket.socket) -> ssl.SSLSocket:
-    """The server's end of a connection. Raises OSError."""
+    """Accept TLS on the server's end of a connection. Raises OSError."""
     return _server(folder).wrap_socket(sock, server_side=True)
 
 
 def connect(folder: Path, port: int) -> ssl.SSLSocket:
-    """The client's end of one. Raises OSError, ValueError for another cipher than that of all."""
+    """Connect with TLS as the client.
+
+    Raises:
+        OSError: the connection fails.
+        ValueError: the cipher is not the one agreed for all contestants.
+    """
     sock = _client(folder).wrap_socket(connected(port), server_hostname=HOSTS[0])
     name, *_ = sock.cipher() or ("no cipher",)
     if name != CIPHER:

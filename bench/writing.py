@@ -49,7 +49,7 @@ WAYS: Final[dict[str, Callable[[Output, Exchange], object]]] = {
 
 def measure(rounds: int, progress: Callable[[str], None]) -> dict[str, list[float]]:
     """Seconds that an exchange takes, in each round."""
-    found: dict[str, list[float]] = {name: [] for name in (*WAYS, DECODE)}
+    results: dict[str, list[float]] = {name: [] for name in (*WAYS, DECODE)}
     with tempfile.TemporaryDirectory(prefix="barnabas-bench-") as folder:
         empty = recordings.as_proxy(Path(folder) / "empty.pcapng", 0, small)
         full = recordings.as_proxy(Path(folder) / "full.pcapng", SIZE, small)
@@ -58,12 +58,12 @@ def measure(rounds: int, progress: Callable[[str], None]) -> dict[str, list[floa
         for number in range(rounds):
             progress(f"rows: round {number + 1} of {rounds}")
             for name, write in WAYS.items():
-                found[name].append(_samples(write))
+                results[name].append(_samples(write))
             start, cost = (
                 machine.cost([*COMMAND, str(made.path)], TIMEOUT).cpu for made in (empty, full)
             )
-            found[DECODE].append((cost - start) / full.exchanges)
-    return found
+            results[DECODE].append((cost - start) / full.exchanges)
+    return results
 
 
 def _samples(write: Callable[[Output, Exchange], object]) -> float:
@@ -82,10 +82,10 @@ def _samples(write: Callable[[Output, Exchange], object]) -> float:
     return spent / count
 
 
-def table(found: dict[str, list[float]]) -> Table:
-    """A line for each way."""
+def table(results: dict[str, list[float]]) -> Table:
+    """Tabulate each way to write."""
     caption = "time of the processor, µs"
     shown = plain_table("an exchange that is written", caption, ("", "median", "least"))
-    for name, costs in found.items():
+    for name, costs in results.items():
         shown.add_row(name, microseconds(median(costs)), microseconds(min(costs)))
     return shown

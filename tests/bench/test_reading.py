@@ -45,6 +45,6 @@ def test_every_way_reads_captures_of_its_size(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(reading, "WAYS", (absent, packets))
     rows, remark = reading.measure(1, MIB, lambda _: None)
     assert remark == "no-such-program: not on the path"
-    assert [(row.kind, row.way) for row in rows] == [(PROXY, packets), (TCPDUMP, packets)]
+    assert [(row.kind, row.contestant) for row in rows] == [(PROXY, packets), (TCPDUMP, packets)]
     assert all(row.size > MIB and row.quarter > 5 for row in rows)
     assert all(len(row.costs) == len(row.starts) == 1 for row in rows)
