@@ -16,6 +16,7 @@ from tests.places import ROOT
 PARTS = (
     "barnabas",
     "captures",
+    "conform",
     "designs",
     "experiments",
     "fuzz",

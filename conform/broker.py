@@ -1,0 +1,156 @@
+"""The broker under test, as a check sees it: connections, fresh names, common requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from barnabas.conform.connection import Connection, Versions
+from barnabas.conform.operations import Address, Now, Open, Restart, Sleep, Steps
+from barnabas.conform.response import Response
+from barnabas.conform.verdicts import Skipped
+
+
+class Broker:
+    """One check's view of the broker. Names of topics, groups and transactional ids are its own."""
+
+    def __init__(self, versions: Versions, prefix: str) -> None:
+        self.versions = versions
+        self.main = Connection(0, versions)
+        """The first connection, to the broker under test; `run` opens it."""
+        self.created: list[tuple[str, str]] = []
+        """Kind and name of everything that the check made: "topic", "group"."""
+        self._prefix = prefix
+        self._by_address: dict[Address, Connection] = {}
+
+    async def run(self, check: Callable[[Broker], Steps[None]]) -> None:
+        """Run a check's function on this broker."""
+        self.main = await self.connect()
+        await check(self)
+
+    def name(self, kind: str) -> str:
+        """Return an unused name for a topic, group or transactional id."""
+        name = f"{self._prefix}-{kind}-{len(self.created)}"
+        self.created.append((kind, name))
+        return name
+
+    async def connect(self, address: Address | None = None) -> Connection:
+        """Open another connection, to the broker under test or to another one of its cluster."""
+        return Connection(await Open(address), self.versions)
+
+    async def leader(self, topic: str, partition: int = 0, *, fresh: bool = False) -> Connection:
+        """Return a connection to a partition's leader: a shared one, or a fresh one."""
+        metadata = await self.metadata(topic)
+        leaders = {
+            row["partition_index"]: row["leader_id"] for row in metadata["topics[0].partitions"]
+        }
+        brokers = {row["node_id"]: (row["host"], row["port"]) for row in metadata["brokers"]}
+        address = brokers.get(leaders.get(partition, -1)) if len(brokers) > 1 else None
+        return await (self.connect if fresh else self._connected)(address)
+
+    async def _connected(self, address: Address | None) -> Connection:
+        """Return the shared connection to an address; None: the broker under test."""
+        if address is None:
+            return self.main
+        if address not in self._by_address:
+            self._by_address[address] = await self.connect(address)
+        return self._by_address[address]
+
+    async def send(self, api: str, version: int | None = None, /, **fields: Any) -> Response:
+        """Send a request on the check's first connection: see `Connection.send`."""
+        return await self.main.send(api, version, **fields)
+
+    def version(self, api: str, oldest: int = 0, newest: int = 32767) -> int:
+        """Return the newest version in a range that the broker offers: see `Connection.version`."""
+        return self.main.version(api, oldest, newest)
+
+    async def topic(self, partitions: int = 1, **configs: str) -> str:
+        """Create a topic and wait until its partitions have leaders. Underscores in configs are dots."""
+        name = self.name("topic")
+        await self.create(
+            name, partitions, {key.replace("_", "."): value for key, value in configs.items()}
+        )
+        return name
+
+    async def create(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
+        """Create a named topic and wait until its leaders serve it.
+
+        A broker without CreateTopics creates topics on first use, if the check needs no settings.
+        """
+        if "CreateTopics" in self.versions or configs:
+            await self._create(name, partitions, configs)
+        else:
+            await self.send("Metadata", topics=[{"name": name}], allow_auto_topic_creation=True)
+        deadline = await Now() + LEADERS_S
+        while not await self._served(name) and await Now() < deadline:
+            await Sleep(0.05)
+
+    async def _served(self, topic: str) -> bool:
+        """Return whether all partitions have leaders that answer ListOffsets."""
+        found = (await self.metadata(topic)).at("topics[0]")
+        if found["error_code"] != "NONE" or any(
+            row["leader_id"] < 0 for row in found["partitions"]
+        ):
+            return False
+        if "ListOffsets" not in self.versions:
+            return True
+        for row in found["partitions"]:
+            partition = row["partition_index"]
+            response = await (await self.leader(topic, partition)).send(
+                "ListOffsets",
+                replica_id=-1,
+                topics=[
+                    {
+                        "name": topic,
+                        "partitions": [
+                            {
+                                "partition_index": partition,
+                                "timestamp": -1,
+                                "current_leader_epoch": -1,
+                            }
+                        ],
+                    }
+                ],
+            )
+            if response["topics[0].partitions[0].error_code"] != "NONE":
+                return False
+        return True
+
+    async def _create(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
+        response = await self.send(
+            "CreateTopics",
+            topics=[
+                {
+                    "name": name,
+                    "num_partitions": partitions,
+                    "replication_factor": 1,
+                    "assignments": [],
+                    "configs": [{"name": key, "value": value} for key, value in configs.items()],
+                }
+            ],
+            timeout_ms=10_000,
+            validate_only=False,
+        )
+        response.at("topics[0]").expect(error_code="NONE")
+
+    async def metadata(self, *topics: str) -> Response:
+        """Return the metadata of topics."""
+        return await self.send(
+            "Metadata",
+            topics=[{"name": topic} for topic in topics],
+            allow_auto_topic_creation=False,
+        )
+
+    async def topic_id(self, topic: str) -> Any:
+        """Return a topic's id. Raises Skipped if the broker's Metadata has none."""
+        self.version("Metadata", 10)
+        return (await self.metadata(topic))["topics[0].topic_id"]
+
+    async def restart(self) -> None:
+        """Restart the broker. Raises Skipped if the run has no restart command."""
+        if not await Restart():
+            raise Skipped("no way to restart the broker: give --restart CMD")
+
+
+LEADERS_S: Final = 10.0
+"""How long a new topic may be without leaders."""

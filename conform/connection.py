@@ -1,0 +1,175 @@
+"""A connection of a check to a broker: requests by name, responses in order, raw bytes."""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Final
+
+from barnabas.conform.expectations import CODES
+from barnabas.conform.operations import Close, Now, Read, Silence, Sleep, Write
+from barnabas.conform.response import Request, Response, read_response
+from barnabas.conform.verdicts import Evidence, Failed, Skipped
+from barnabas.peers.replay.versions import pruned
+from barnabas.specs.headers import REQUEST_HEADER, request_header_version
+from barnabas.specs.registry import api as api_named
+
+CLIENT_ID: Final = "barnabas-conform"
+
+TIMEOUT_S: Final = 10.0
+"""How long a response may take, if a check sets no other time."""
+
+SETTLE_S: Final = 10.0
+"""How long transient errors are retried."""
+
+TRANSIENT: Final = frozenset(
+    (
+        "COORDINATOR_LOAD_IN_PROGRESS",
+        "COORDINATOR_NOT_AVAILABLE",
+        "NOT_COORDINATOR",
+        "CONCURRENT_TRANSACTIONS",
+        "LEADER_NOT_AVAILABLE",
+    )
+)
+"""Errors right after a start or a change, which clients retry."""
+
+Versions = Mapping[str, tuple[int, int]]
+"""API name -> oldest and newest version that both the broker and barnabas support."""
+
+
+class Connection:
+    """One connection. Requests without a version use the newest that the broker offers."""
+
+    def __init__(self, number: int, versions: Versions) -> None:
+        self.number = number
+        self.versions = versions
+        self._next = 0
+        self._in_flight: deque[Request] = deque()
+
+    def version(self, api: str, oldest: int = 0, newest: int = 32767) -> int:
+        """Return the newest version in a range that the broker offers.
+
+        Raises:
+            Skipped: the broker offers none.
+        """
+        offered = self.versions.get(api)
+        if offered is None:
+            raise Skipped(f"the broker does not offer {api}")
+        best = min(offered[1], newest)
+        if best < max(offered[0], oldest):
+            raise Skipped(
+                f"the broker offers {api} v{offered[0]} to v{offered[1]}; needed: v{oldest} to v{newest}"
+                if newest < 32767
+                else f"the broker offers {api} v{offered[0]} to v{offered[1]}; needed: v{oldest} or newer"
+            )
+        return best
+
+    async def send(self, api: str, version: int | None = None, /, **fields: Any) -> Response:
+        """Send a request and return its response; retry transient errors for a while.
+
+        Args:
+            api: the API's name, such as "Fetch".
+            version: the version; the newest offered if absent.
+            fields: fields of the body; others have their default.
+
+        Raises:
+            Failed: no response, or an undecodable one.
+            Skipped: the broker does not offer the API or version.
+        """
+        deadline = await Now() + SETTLE_S
+        while True:
+            await self.write(api, version, **fields)
+            response = await self.read()
+            if not _transient(response.body) or await Now() > deadline:
+                return response
+            await Sleep(0.1)
+
+    async def write(self, api: str, version: int | None = None, /, **fields: Any) -> Request:
+        """Send a request and do not wait for its response. Arguments are those of `send`."""
+        chosen = self.version(api) if version is None else version
+        definition = api_named(api)
+        body = pruned(fields, definition.request.layout(chosen))
+        data = definition.request.codec(chosen).encode(body)
+        return await self.write_body(api, chosen, data)
+
+    async def write_body(self, api: str, version: int, body: bytes, **header: Any) -> Request:
+        """Send a request with an encoded body, and fields of the header other than usual."""
+        key = api_named(api).key
+        correlation_id = header.setdefault("correlation_id", self._next)
+        self._next += 1
+        fields = {
+            "request_api_key": key,
+            "request_api_version": version,
+            "client_id": CLIENT_ID,
+            **header,
+        }
+        frame = REQUEST_HEADER.codec(request_header_version(key, version)).encode(fields) + body
+        request = Request(api, version, correlation_id, frame)
+        self._in_flight.append(request)
+        await self.raw(struct.pack(">i", len(frame)) + frame)
+        return request
+
+    def unanswered(self) -> None:
+        """Expect no response to the request that was written last (Produce with acks=0)."""
+        self._in_flight.pop()
+
+    async def raw(self, data: bytes) -> None:
+        """Send bytes as they are, with their size."""
+        await Write(self.number, data)
+
+    async def read(self, seconds: float = TIMEOUT_S) -> Response:
+        """Return the response of the oldest request in flight.
+
+        Raises:
+            Failed: the broker closes the connection, stays silent, or sends something else.
+        """
+        request = self._in_flight.popleft()
+        what = f"response to {request.api} v{request.version}"
+        evidence = Evidence(request.api, request.version, request.frame, None)
+        try:
+            frame = await Read(self.number, seconds)
+        except Silence:
+            raise Failed(what, f"a response within {seconds:g} s", "nothing", evidence) from None
+        if frame is None:
+            raise Failed(what, "a response", "connection closed", evidence)
+        return read_response(request, frame)
+
+    async def expect_closed(self, seconds: float = TIMEOUT_S) -> None:
+        """Expect that the broker closes the connection without a response.
+
+        Raises:
+            Failed: the broker responds, or leaves the connection open.
+        """
+        try:
+            frame = await Read(self.number, seconds)
+        except Silence:
+            raise Failed("connection", "closed", f"open after {seconds:g} s") from None
+        if frame is not None:
+            raise Failed("connection", "closed", f"a response of {len(frame)} bytes")
+
+    async def expect_silence(self, seconds: float) -> None:
+        """Expect neither a response nor a close for some seconds. Raises Failed."""
+        try:
+            frame = await Read(self.number, seconds)
+        except Silence:
+            return
+        received = "connection closed" if frame is None else f"a response of {len(frame)} bytes"
+        raise Failed("connection", f"nothing for {seconds:g} s", received)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await Close(self.number)
+
+
+def _transient(value: Any) -> bool:
+    """Return whether a body has an error that clients retry right after a start."""
+    if isinstance(value, Mapping):
+        return any(
+            item in _TRANSIENT_CODES if name == "error_code" else _transient(item)
+            for name, item in value.items()
+        )
+    return isinstance(value, list) and any(map(_transient, value))
+
+
+_TRANSIENT_CODES: Final = frozenset(CODES[name] for name in TRANSIENT)

@@ -1,0 +1,162 @@
+"""Common requests about the log of one partition: Produce, Fetch, ListOffsets, in any version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from barnabas.conform.broker import Broker
+from barnabas.conform.connection import Connection
+from barnabas.conform.response import Response
+from barnabas.specs.records import Record, build, read
+
+TIME_MS: Final = 1_700_000_000_000
+"""The timestamp of records, unless a check gives another."""
+
+BY_ID_PRODUCE: Final = 13
+BY_ID_FETCH: Final = 13
+"""From these versions on topics have ids instead of names (KIP-516)."""
+
+
+def batch(*values: str, timestamps: Sequence[int] = (), **header: Any) -> bytes:
+    """Build a record batch of text values; `header` has fields of `barnabas.specs.records.build`."""
+    times = timestamps or [TIME_MS] * len(values)
+    records = [
+        Record(offset, time, None, value.encode())
+        for offset, (time, value) in enumerate(zip(times, values, strict=True))
+    ]
+    return build(records, **header)
+
+
+async def produce(
+    broker: Broker,
+    topic: str,
+    data: bytes | None,
+    *,
+    version: int | None = None,
+    partition: int = 0,
+    on: Connection | None = None,
+    **fields: Any,
+) -> Response:
+    """Produce bytes to a partition with acks=all, and return the partition's part of the response."""
+    chosen = broker.version("Produce", 3) if version is None else version
+    named: dict[str, Any] = (
+        {"topic_id": await broker.topic_id(topic)} if chosen >= BY_ID_PRODUCE else {"name": topic}
+    )
+    response = await (on or await broker.leader(topic, partition)).send(
+        "Produce",
+        chosen,
+        **{
+            "transactional_id": None,
+            "acks": -1,
+            "timeout_ms": 10_000,
+            "topic_data": [{**named, "partition_data": [{"index": partition, "records": data}]}],
+            **fields,
+        },
+    )
+    return response.at("responses[0].partition_responses[0]")
+
+
+async def produced(broker: Broker, topic: str, *values: str, **header: Any) -> int:
+    """Produce a batch that must be stored, and return its base offset."""
+    response = await produce(broker, topic, batch(*values, **header))
+    base: int = response.expect(error_code="NONE")["base_offset"]
+    return base
+
+
+async def fetch_fields(
+    broker: Broker, topic: str, offset: int, version: int, *, partition: int = 0, **fields: Any
+) -> dict[str, Any]:
+    """Return the body of a Fetch of one partition, outside of fetch sessions."""
+    named: dict[str, Any] = (
+        {"topic_id": await broker.topic_id(topic)} if version >= BY_ID_FETCH else {"topic": topic}
+    )
+    defaults = {
+        "partition": partition,
+        "current_leader_epoch": -1,
+        "fetch_offset": offset,
+        "last_fetched_epoch": -1,
+        "log_start_offset": -1,
+        "partition_max_bytes": 1 << 20,
+    }
+    changes = {name: fields.pop(name) for name in list(fields) if name in defaults}
+    return {
+        "replica_id": -1,
+        "max_wait_ms": 500,
+        "min_bytes": 1,
+        "max_bytes": 50 << 20,
+        "isolation_level": 0,
+        "session_id": 0,
+        "session_epoch": -1,
+        "topics": [{**named, "partitions": [{**defaults, **changes}]}],
+        "forgotten_topics_data": [],
+        "rack_id": "",
+        **fields,
+    }
+
+
+async def fetch(
+    broker: Broker,
+    topic: str,
+    offset: int,
+    *,
+    version: int | None = None,
+    on: Connection | None = None,
+    **fields: Any,
+) -> Response:
+    """Fetch from an offset, and return the partition's part of the response."""
+    chosen = broker.version("Fetch", 4) if version is None else version
+    body = await fetch_fields(broker, topic, offset, chosen, **fields)
+    response = await (on or await broker.leader(topic, fields.get("partition", 0))).send(
+        "Fetch", chosen, **body
+    )
+    return response.at("responses[0].partitions[0]")
+
+
+def records_of(partition: Response) -> list[Record]:
+    """Return the records in a partition's part of a Fetch response. Raises Failed if they are unreadable."""
+    data = partition["records"]
+    try:
+        return [record for one in read(data or b"") for record in one.records()]
+    except ValueError as problem:
+        raise partition.failed("records", "readable record batches", str(problem)) from None
+
+
+def values_of(partition: Response) -> list[str]:
+    """Return the values of records as text. Raises Failed if there is an error, or they are unreadable."""
+    partition.expect(error_code="NONE")
+    return [(record.value or b"").decode("utf-8", "replace") for record in records_of(partition)]
+
+
+def expect_values(partition: Response, *values: str) -> None:
+    """Expect records with these values, in order. Raises Failed."""
+    received = values_of(partition)
+    if received != list(values):
+        raise partition.failed("records", f"values {list(values)}", f"{received}")
+
+
+async def list_offset(
+    broker: Broker,
+    topic: str,
+    timestamp: int,
+    *,
+    version: int | None = None,
+    isolation_level: int = 0,
+) -> Response:
+    """Look up the offset of a timestamp (-1 latest, -2 earliest), and return the partition's part."""
+    response = await (await broker.leader(topic)).send(
+        "ListOffsets",
+        broker.version("ListOffsets", 1) if version is None else version,
+        replica_id=-1,
+        isolation_level=isolation_level,
+        topics=[
+            {
+                "name": topic,
+                "partitions": [
+                    {"partition_index": 0, "current_leader_epoch": -1, "timestamp": timestamp}
+                ],
+            }
+        ],
+        timeout_ms=5_000,
+    )
+    return response.at("topics[0].partitions[0]")

@@ -1,0 +1,101 @@
+"""A decoded response, and expectations of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from barnabas.conform.expectations import Missing, matches, shown, value_at
+from barnabas.conform.verdicts import Evidence, Failed
+from barnabas.specs.frames import response_body
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request that was sent."""
+
+    api: str
+    version: int
+    correlation_id: int
+    frame: bytes
+    """Without its size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response, or a part of one below a path."""
+
+    request: Request
+    frame: bytes
+    body: Mapping[str, Any]
+    path: str = ""
+    oddities: tuple[str, ...] = ()
+    """What Kafka's own reader accepts and its writer never writes, such as trailing bytes."""
+
+    def at(self, path: str) -> Response:
+        """Return the part of the response below a path; expectations name paths from there.
+
+        Raises:
+            Failed: the response has no such part.
+        """
+        whole = self._whole(path)
+        if isinstance(value_at(self.body, whole), Missing):
+            raise self.failed(path, "a value", "nothing")
+        return Response(self.request, self.frame, self.body, whole, self.oddities)
+
+    def __getitem__(self, path: str) -> Any:
+        """Return a field's value, error codes by name. Raises Failed if there is none."""
+        value = value_at(self.body, self._whole(path))
+        if isinstance(value, Missing):
+            raise self.failed(path, "a value", "nothing")
+        return value
+
+    def expect(self, **fields: Any) -> Response:
+        """Compare fields with expected values; names of error codes are strings.
+
+        Raises:
+            Failed: a field has another value.
+        """
+        for path, expected in fields.items():
+            value = value_at(self.body, self._whole(path))
+            if not matches(expected, value):
+                raise self.failed(path, shown(expected), shown(value))
+        return self
+
+    def failed(self, path: str, expected: str, received: str) -> Failed:
+        """Return the failure of a field, for conditions of more than one field."""
+        whole = self._whole(path)
+        request = self.request
+        evidence = Evidence(request.api, request.version, request.frame, self.frame, whole)
+        return Failed(
+            f"{request.api} v{request.version} response, {whole}", expected, received, evidence
+        )
+
+    def _whole(self, path: str) -> str:
+        return f"{self.path}.{path}" if self.path and path else self.path or path
+
+
+def read_response(request: Request, frame: bytes) -> Response:
+    """Decode a response.
+
+    Raises:
+        Failed: no layout reads it, or the correlation id is wrong.
+    """
+    evidence = Evidence(request.api, request.version, request.frame, frame)
+    what = f"{request.api} v{request.version} response"
+    correlation_id = int.from_bytes(frame[:4], "big", signed=True)
+    if len(frame) < 4 or correlation_id != request.correlation_id:
+        raise Failed(
+            what, f"correlation id {request.correlation_id}", str(correlation_id), evidence
+        )
+    definition = api(request.api)
+    try:
+        offset = response_body(frame, definition.key, request.version)
+        body, oddities = definition.response.codec(request.version).inspect(frame[offset:])
+    except Malformed as problem:
+        raise Failed(what, "a response that can be decoded", str(problem), evidence) from None
+    described = tuple(f"{oddity.path or 'body'}: {oddity.what}" for oddity in oddities)
+    return Response(request, frame, body, oddities=described)

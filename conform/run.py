@@ -1,0 +1,190 @@
+"""Runs checks against a broker: side by side, each with connections and names of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from barnabas.conform.broker import Broker
+from barnabas.conform.check import Check
+from barnabas.conform.cleanup import delete
+from barnabas.conform.connection import Connection, Versions
+from barnabas.conform.network import Network
+from barnabas.conform.operations import Open, Silence, Unreachable
+from barnabas.conform.verdicts import Failed, Skipped, Verdict
+from barnabas.specs.registry import NAMES, api
+
+LONGEST_S = 60.0
+"""How long one check may take."""
+
+
+class CannotRun(Exception):
+    """The broker can't be checked at all."""
+
+
+@dataclass(slots=True)
+class Suite:
+    """A run of checks on one broker.
+
+    Args:
+        network: makes the driver of one check.
+        jobs: checks that run at once.
+        restart: restarts a broker that no longer answers; None if there is no way.
+    """
+
+    network: Callable[[], Network]
+    jobs: int = 8
+    restart: Callable[[], Awaitable[None]] | None = None
+    prefix: str = field(default_factory=lambda: f"conform-{secrets.token_hex(4)}")
+    down: str = ""
+    """Why the remaining checks can't run; empty while the broker answers."""
+    _versions: Versions = field(default_factory=dict)
+    _created: list[tuple[str, str]] = field(default_factory=list)
+
+    async def run(self, checks: Sequence[Check]) -> AsyncIterator[Verdict]:
+        """Run checks, and yield verdicts as they are reached.
+
+        Raises:
+            CannotRun: the broker can't be reached, or does not answer ApiVersions.
+        """
+        self._versions = await self.offered()
+        slots = asyncio.Semaphore(self.jobs)
+
+        async def one(number: int, check: Check) -> Verdict:
+            async with slots:
+                return await self._verdict(number, check)
+
+        tasks = [asyncio.create_task(one(number, check)) for number, check in enumerate(checks)]
+        try:
+            for task in asyncio.as_completed(tasks):
+                yield await task
+        finally:
+            for pending in tasks:
+                pending.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._clean_up()
+
+    async def offered(self) -> Versions:
+        """Return the versions that both the broker and barnabas support.
+
+        Raises:
+            CannotRun: the broker can't be reached, or does not answer ApiVersions.
+        """
+
+        async def ask() -> Versions:
+            connection = Connection(await Open(), {})
+            response = await connection.send("ApiVersions", 0)
+            return shared(
+                {
+                    row["api_key"]: (row["min_version"], row["max_version"])
+                    for row in response["api_keys"]
+                }
+            )
+
+        try:
+            async with self.network() as network:
+                return await network.run(ask())
+        except Unreachable as problem:
+            raise CannotRun(str(problem)) from None
+        except (Failed, Silence) as problem:
+            raise CannotRun(f"no valid response to ApiVersions: {problem}") from None
+
+    async def _verdict(self, number: int, check: Check) -> Verdict:
+        if self.down:
+            return Verdict(check.name, "error", self.down)
+        begun = time.monotonic()
+        verdict = await self._checked(number, check)
+        if verdict.outcome in ("fail", "error"):
+            await self._probe()
+        return Verdict(
+            verdict.check,
+            verdict.outcome,
+            verdict.reason,
+            verdict.failure,
+            time.monotonic() - begun,
+        )
+
+    async def _checked(self, number: int, check: Check) -> Verdict:
+        lacking = missing(check, self._versions)
+        if lacking:
+            return Verdict(check.name, "skipped", lacking)
+        for version in self._each(check):
+            versions = {
+                **self._versions,
+                **({check.each: (version, version)} if check.each else {}),
+            }
+            label = f"{check.each} v{version}: " if check.each else ""
+            try:
+                async with asyncio.timeout(LONGEST_S), self.network() as network:
+                    await network.run(
+                        self._steps(check, versions, f"{self.prefix}-{number}-{version}")
+                    )
+            except Skipped as lack:
+                return Verdict(check.name, "skipped", f"{label}{lack}")
+            except Failed as failure:
+                return Verdict(check.name, "fail", f"{label}{failure}", failure)
+            except (Unreachable, TimeoutError) as problem:
+                return Verdict(
+                    check.name,
+                    "error",
+                    f"{label}{problem or f'not finished after {LONGEST_S:g} s'}",
+                )
+        return Verdict(check.name, "pass")
+
+    def _each(self, check: Check) -> range:
+        if not check.each:
+            return range(1)
+        low, high = self._versions[check.each]
+        return range(max(low, check.needs.get(check.each, 0)), high + 1)
+
+    async def _steps(self, check: Check, versions: Versions, prefix: str) -> None:
+        broker = Broker(versions, prefix)
+        try:
+            await broker.run(check.run)
+        finally:
+            self._created += broker.created
+
+    async def _probe(self) -> None:
+        """See whether the broker still answers; restart it, or give up."""
+        try:
+            await self.offered()
+        except CannotRun as problem:
+            if self.restart is None:
+                self.down = f"the broker no longer answers: {problem}; give --restart CMD"
+                return
+            await self.restart()
+
+    async def _clean_up(self) -> None:
+        """Delete the topics and groups that checks created; errors are ignored: some do not exist."""
+        with contextlib.suppress(Failed, Skipped, Unreachable, Silence):
+            async with self.network() as network:
+                await network.run(delete(self._created, self._versions))
+
+
+def shared(offered: Mapping[int, tuple[int, int]]) -> Versions:
+    """Return the versions that both sides support, by API name.
+
+    >>> shared({18: (0, 99), 9999: (0, 1)})
+    {'ApiVersions': (0, 5)}
+    """
+    known = {key: api(key) for key in offered if key in NAMES}
+    both = {
+        known[key].name: (max(low, known[key].versions[0]), min(high, known[key].versions[1]))
+        for key, (low, high) in offered.items()
+        if key in known
+    }
+    return {name: (low, high) for name, (low, high) in both.items() if low <= high}
+
+
+def missing(check: Check, versions: Versions) -> str:
+    """Return what a check needs and the broker does not offer; empty if nothing is missing."""
+    for name, oldest in check.needs.items():
+        low, high = versions.get(name, (0, -1))
+        if high < oldest:
+            have = f"{name} v{low} to v{high}" if high >= low else f"no {name}"
+            return f"needs {name} v{oldest} or newer; the broker offers {have}"
+    return ""

@@ -1,0 +1,61 @@
+"""Verdicts of checks: pass, fail, skipped, error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Literal
+
+Outcome = Literal["pass", "fail", "skipped", "error"]
+
+
+class Level(IntEnum):
+    """How binding a requirement is."""
+
+    MUST = 0
+    """A KIP, a message definition or the protocol guide demands it, or clients depend on it."""
+    SHOULD = 1
+    """Every Apache release does it."""
+    INFO = 2
+    """Apache Kafka does it, and nothing demands it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A request and its response, as bytes without size, with the marked field."""
+
+    api: str
+    version: int
+    request: bytes
+    response: bytes | None
+    path: str = ""
+
+
+class Failed(Exception):
+    """The broker violates the requirement."""
+
+    def __init__(
+        self, what: str, expected: str, received: str, evidence: Evidence | None = None
+    ) -> None:
+        super().__init__(f"{what}: expected {expected}, received {received}")
+        self.what = what
+        self.expected = expected
+        self.received = received
+        self.evidence = evidence
+
+
+class Skipped(Exception):
+    """The broker lacks what the check needs; the text names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of one check on one broker."""
+
+    check: str
+    outcome: Outcome
+    reason: str = ""
+    failure: Failed | None = None
+    seconds: float = 0.0
+    connections: tuple[int, ...] = field(default=())
+    """The connections of the check in the capture."""
