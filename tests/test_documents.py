@@ -36,6 +36,11 @@ FILES = tuple(
     if name.startswith(PARTS)
 )
 
+PYPI = re.compile(
+    r"\b(?:pipx?|uvx?)3?(?: [\w=-]+)*[ `'\"]+barnabas(?![\w/.-])",
+)
+"""A command that would install barnabas from PyPI, where it is not: anybody may take the name there."""
+
 NAMED = re.compile(r"`((?:[\w.]+/)*[\w]+\.py|(?:[a-z_\d]+/)+)`")
 """A file of Python, or a folder, in backquotes."""
 
@@ -106,3 +111,31 @@ def test_pictures_are_small() -> None:
 def test_links_and_pictures_are_there(document: Path) -> None:
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", document.read_text("utf-8"))
     assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("pip install 'barnabas[spark]'", True),
+        ("uv pip install --upgrade barnabas", True),
+        ("`pip install` barnabas with the extra", True),
+        ("uvx barnabas --help", True),
+        ("uvx --from dist/barnabas-*.whl barnabas --help", False),
+        ("pip install 'dist/barnabas-0.1.0-py3-none-any.whl[spark]'", False),
+        ("pip install -e '.[spark]'", False),
+    ],
+)
+def test_commands_that_install_from_pypi_are_recognized(text: str, names: bool) -> None:
+    assert bool(PYPI.search(text)) is names
+
+
+def test_no_document_installs_barnabas_from_pypi() -> None:
+    documents = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    found = [
+        f"{name}: {match[0]}"
+        for name in documents
+        for match in PYPI.finditer((ROOT / name).read_text("utf-8"))
+    ]
+    assert found == []

@@ -95,9 +95,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pip("--python", str(found), "install", "--no-index", "--no-deps", str(wheel))
     (site,) = folder.glob("lib/python*/site-packages")
     (ours,) = metadata.distributions(path=[str(site)], name="barnabas")
-    (extras,) = re.findall(
-        r"^`pip install '\S+\.whl\[(.+?)\]'` brings a pytest plugin", TUTORIAL, re.M
-    )
+    (extras,) = re.findall(r"^pip install '\S+\.whl\[(.+?)\]'$", TUTORIAL, re.M)
     for other in needed(ours, extras.split(",")).values():
         for top in {file.parts[0] for file in other.files or ()} - {"..", "__pycache__"}:
             if not (site / top).exists():
