@@ -68,11 +68,15 @@ class Response:
     def failed(self, path: str, expected: str, received: str) -> Failed:
         """Return the failure of a field, for conditions of more than one field."""
         whole = self._whole(path)
-        request = self.request
-        evidence = Evidence(request.api, request.version, request.frame, self.frame, whole)
+        what = f"{self.request.api} v{self.request.version} response"
         return Failed(
-            f"{request.api} v{request.version} response, {whole}", expected, received, evidence
+            f"{what}, {whole}" if whole else what, expected, received, self.evidence(path)
         )
+
+    def evidence(self, path: str) -> Evidence:
+        """Return the frames that show a field."""
+        request = self.request
+        return Evidence(request.api, request.version, request.frame, self.frame, self._whole(path))
 
     def _whole(self, path: str) -> str:
         return f"{self.path}.{path}" if self.path and path else self.path or path

@@ -182,7 +182,9 @@ def shared(offered: Mapping[int, tuple[int, int]]) -> Versions:
 
 def missing(check: Check, versions: Versions) -> str:
     """Return what a check needs and the broker does not offer; empty if nothing is missing."""
-    for name, oldest in check.needs.items():
+    for name, oldest in {check.each: 0, **check.needs}.items():
+        if not name:
+            continue
         low, high = versions.get(name, (0, -1))
         if high < oldest:
             have = f"{name} v{low} to v{high}" if high >= low else f"no {name}"

@@ -1,0 +1,60 @@
+"""Offered is served: checks that follow from the declarations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from barnabas.conform.broker import Broker
+from barnabas.conform.check import Check
+from barnabas.conform.operations import Open, Operation, Read, Write
+from barnabas.conform.served import SERVED
+from barnabas.conform.verdicts import Failed
+from barnabas.specs.frames import Frame, encode_frame, request_head
+from barnabas.specs.registry import api
+
+
+class Answers:
+    """A driver that answers each request with the defaults of its response, and some bytes more."""
+
+    def __init__(self, more: bytes = b"") -> None:
+        self._more = more
+        self._response = b""
+
+    def run(self, check: Check) -> None:
+        name = check.each
+        broker = Broker({name: api(name).versions}, "served")
+        steps = broker.run(check.run)
+        value: Any = None
+        try:
+            while True:
+                value = self._perform(steps.send(value))
+        except StopIteration:
+            return
+
+    def _perform(self, operation: Operation[Any]) -> Any:
+        match operation:
+            case Write(_, data):
+                head = request_head(data[4:], 0, len(data) - 4)
+                header = {"correlation_id": int.from_bytes(data[8:12], "big")}
+                frame = Frame("response", head.key, head.version, header, {})
+                self._response = encode_frame(frame)[4:] + self._more
+                return None
+            case Read():
+                return self._response
+            case Open():
+                return 0
+            case _:
+                return 0.0
+
+
+@pytest.mark.parametrize("check", SERVED, ids=lambda check: check.each)
+def test_a_response_that_can_be_decoded_passes(check: Check) -> None:
+    Answers().run(check)
+
+
+@pytest.mark.parametrize("check", SERVED, ids=lambda check: check.each)
+def test_a_trailing_byte_fails(check: Check) -> None:
+    with pytest.raises(Failed, match="1 trailing bytes"):
+        Answers(b"\0").run(check)
