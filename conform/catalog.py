@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from barnabas.conform.areas import fetch, frame, produce
+from barnabas.conform.areas import apiversions, fetch, frame, metadata, produce, topics
 from barnabas.conform.check import Check
 
 CHECKS: Final[tuple[Check, ...]] = (
     *frame.CHECKS,
+    *apiversions.CHECKS,
+    *metadata.CHECKS,
     *produce.CHECKS,
     *fetch.CHECKS,
+    *topics.CHECKS,
 )
 """Every check, an area after the other."""
 

@@ -93,8 +93,18 @@ class Connection:
         data = definition.request.codec(chosen).encode(body)
         return await self.write_body(api, chosen, data)
 
-    async def write_body(self, api: str, version: int, body: bytes, **header: Any) -> Request:
-        """Send a request with an encoded body, and fields of the header other than usual."""
+    async def write_body(
+        self, api: str, version: int, body: bytes, answered_in: int | None = None, **header: Any
+    ) -> Request:
+        """Send a request with an encoded body.
+
+        Args:
+            api: the API's name.
+            version: the version in the header, which need not exist.
+            body: the encoded body.
+            answered_in: the version of the response, if it is another one.
+            header: fields of the header other than usual.
+        """
         key = api_named(api).key
         correlation_id = header.setdefault("correlation_id", self._next)
         self._next += 1
@@ -105,7 +115,8 @@ class Connection:
             **header,
         }
         frame = REQUEST_HEADER.codec(request_header_version(key, version)).encode(fields) + body
-        request = Request(api, version, correlation_id, frame)
+        response_version = version if answered_in is None else answered_in
+        request = Request(api, response_version, correlation_id, frame)
         self._in_flight.append(request)
         await self.raw(struct.pack(">i", len(frame)) + frame)
         return request
