@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from barnabas.conform.areas import apiversions, fetch, frame, metadata, produce, topics
+from barnabas.conform.areas import apiversions, configs, fetch, frame, metadata, produce, topics
 from barnabas.conform.check import Check
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -16,6 +16,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *produce.CHECKS,
     *fetch.CHECKS,
     *topics.CHECKS,
+    *configs.CHECKS,
 )
 """Every check, an area after the other."""
 

@@ -1,7 +1,7 @@
 """What a check may do: connections, bytes, time. A driver carries out each operation and returns its result.
 
 A check is a coroutine that awaits operations and does no I/O of its own: the same code runs against a live
-broker (`network.py`) and against recorded results (`recorded.py`).
+broker (`network.py`) and against recorded results (`drive.py`).
 """
 
 from __future__ import annotations
