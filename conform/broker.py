@@ -10,6 +10,9 @@ from barnabas.conform.operations import Address, Now, Open, Restart, Sleep, Step
 from barnabas.conform.response import Response
 from barnabas.conform.verdicts import Skipped
 
+GROUP: Final = 0
+"""The type of a group's key in FindCoordinator."""
+
 
 class Broker:
     """One check's view of the broker. Names of topics, groups and transactional ids are its own."""
@@ -20,7 +23,8 @@ class Broker:
         """The first connection, to the broker under test; `run` opens it."""
         self.created: list[tuple[str, str]] = []
         """Kind and name of everything that the check made: "topic", "group"."""
-        self._prefix = prefix
+        self.prefix = prefix
+        """Begins the names of topics, groups and transactional ids."""
         self._by_address: dict[Address, Connection] = {}
 
     async def run(self, check: Callable[[Broker], Steps[None]]) -> None:
@@ -30,7 +34,7 @@ class Broker:
 
     def name(self, kind: str) -> str:
         """Return an unused name for a topic, group or transactional id."""
-        name = f"{self._prefix}-{kind}-{len(self.created)}"
+        name = f"{self.prefix}-{kind}-{len(self.created)}"
         self.created.append((kind, name))
         return name
 
@@ -46,6 +50,22 @@ class Broker:
         }
         brokers = {row["node_id"]: (row["host"], row["port"]) for row in metadata["brokers"]}
         address = brokers.get(leaders.get(partition, -1)) if len(brokers) > 1 else None
+        return await (self.connect if fresh else self._connected)(address)
+
+    async def coordinator(
+        self, key: str, key_type: int = GROUP, *, fresh: bool = False
+    ) -> Connection:
+        """Return a connection to the coordinator of a group or transactional id: shared, or fresh."""
+        address = None
+        if "FindCoordinator" in self.versions:
+            version = self.version("FindCoordinator", 0 if key_type == GROUP else 1)
+            response = await self.send(
+                "FindCoordinator", version, key=key, key_type=key_type, coordinator_keys=[key]
+            )
+            found = response.at("coordinators[0]") if version >= 4 else response
+            found.expect(error_code="NONE")
+            if len((await self.metadata())["brokers"]) > 1:
+                address = (found["host"], found["port"])
         return await (self.connect if fresh else self._connected)(address)
 
     async def _connected(self, address: Address | None) -> Connection:

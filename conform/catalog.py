@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from barnabas.conform.areas import apiversions, configs, fetch, frame, metadata, produce, topics
+from barnabas.conform.areas import (
+    apiversions,
+    configs,
+    fetch,
+    frame,
+    isolation,
+    metadata,
+    produce,
+    topics,
+    txn,
+)
 from barnabas.conform.check import Check
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -17,6 +27,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     *fetch.CHECKS,
     *topics.CHECKS,
     *configs.CHECKS,
+    *txn.CHECKS,
+    *isolation.CHECKS,
 )
 """Every check, an area after the other."""
 

@@ -46,6 +46,10 @@ class Response:
             raise self.failed(path, "a value", "nothing")
         return Response(self.request, self.frame, self.body, whole, self.oddities)
 
+    def whole(self) -> Response:
+        """Return the whole response of which this is a part."""
+        return Response(self.request, self.frame, self.body, oddities=self.oddities)
+
     def __getitem__(self, path: str) -> Any:
         """Return a field's value, error codes by name. Raises Failed if there is none."""
         value = value_at(self.body, self._whole(path))

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import sys
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -32,11 +35,16 @@ Step = tuple[str, Any]
 """The kind of an operation, and its result."""
 
 
-Answer = Callable[[Operation[Any], Any], Any]
-"""Turns an operation and its recorded result into the result that the check gets."""
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A response that violates a requirement, in place of a recorded one."""
 
-Wrong = Callable[[], Answer]
-"""Makes an answer that violates a requirement."""
+    api: str
+    nth: int
+    """Which response of the API: 0 is the first, -1 the last."""
+    change: Callable[[bytes, int], bytes | Silence | None]
+    """Gets the response and its version, and returns another one, None (closed) or Silence."""
+
 
 PATIENCE_S: Final = 60.0
 """How far the clock goes on in each step behind the recording, so that deadlines pass."""
@@ -49,60 +57,78 @@ class Drift(Exception):
 class Recording:
     """The results of one check, with the versions that the broker offered."""
 
-    def __init__(self, versions: Versions, steps: list[Step]) -> None:
+    def __init__(self, versions: Versions, prefix: str, steps: list[Step]) -> None:
         self.versions = versions
+        self.prefix = prefix
         self.steps = steps
 
-    def run(self, check: Check, answer: Answer | None = None) -> None:
+    def run(self, check: Check, wrong: Wrong | None = None) -> None:
         """Run a check on the recording. Raises what the check raises, and Drift.
 
         Args:
             check: the check.
-            answer: changes results; a check that goes on behind the recording gets its last response again.
+            wrong: replaces a response; a check that continues gets its last response again.
         """
-        player = _Player(self.steps, answer)
-        drive(recorded_broker(check, self.versions).run(check.run), player.perform)
+        player = self._play(check, None, 0)
+        if wrong is not None:
+            nth = wrong.nth + (player.responses[wrong.api] if wrong.nth < 0 else 0)
+            assert 0 <= nth < player.responses[wrong.api], f"no response {nth} of {wrong.api}"
+            self._play(check, wrong, nth)
+
+    def _play(self, check: Check, wrong: Wrong | None, nth: int) -> _Player:
+        player = _Player(self.steps, wrong, nth)
+        drive(Broker(self.versions, self.prefix).run(check.run), player.perform)
+        return player
 
 
 class _Player:
     """Returns the recorded results of operations."""
 
-    def __init__(self, steps: list[Step], answer: Answer | None) -> None:
+    def __init__(self, steps: list[Step], wrong: Wrong | None, nth: int) -> None:
+        self.responses: Counter[str] = Counter()
         self._steps = iter(steps)
-        self._answer = answer
+        self._wrong = wrong
+        self._nth = nth
         self._time: float = 0.0
-        self._correlation_ids: dict[int, bytes] = {}
+        self._in_flight: dict[int, deque[tuple[str, int, bytes]]] = defaultdict(deque)
+        """Connection -> API, version and correlation id of its requests."""
         self._response: bytes | None = None
 
     def perform(self, operation: Operation[Any]) -> Any:
+        """Return the result of an operation."""
         if isinstance(operation, Write):
-            self._correlation_ids[operation.connection] = operation.data[8:12]
+            self._in_flight[operation.connection].extend(_requests(operation.data))
         kind, result = next(self._steps, ("", None))
-        if not kind and self._answer is not None:
+        if not kind and self._wrong is not None:
             return self._again(operation)
         if kind != type(operation).__name__:
             raise Drift(f"the check performs {operation}; recorded: {kind or 'nothing more'}")
-        if self._answer is not None:
-            result = self._answer(operation, result)
         if isinstance(operation, Read) and isinstance(result, bytes):
-            self._response = result
-        elif isinstance(operation, Now):
-            assert isinstance(result, float)
-            self._time = result
+            return self._answer(operation.connection, result)
+        if isinstance(operation, Now):
+            self._time = float(result or 0)
         return result
+
+    def _answer(self, connection: int, response: bytes) -> bytes | Silence | None:
+        in_flight = self._in_flight[connection]
+        api, version, _ = in_flight.popleft() if in_flight else ("", 0, b"")
+        self.responses[api] += 1
+        wrong = self._wrong
+        if wrong is None or api != wrong.api or self.responses[api] != self._nth + 1:
+            self._response = response
+            return response
+        changed = wrong.change(response, version)
+        self._response = changed if isinstance(changed, bytes) else response
+        return changed
 
     def _again(self, operation: Operation[Any]) -> Any:
         if isinstance(operation, Now):
             self._time += PATIENCE_S
             return self._time
         if isinstance(operation, Read) and self._response is not None:
-            return self._correlation_ids[operation.connection] + self._response[4:]
+            _, _, correlation_id = self._in_flight[operation.connection].popleft()
+            return correlation_id + self._response[4:]
         return None
-
-
-def recorded_broker(check: Check, versions: Versions) -> Broker:
-    """Return a broker whose topics and groups have the names of the recordings."""
-    return Broker(versions, f"conform-recorded-{check.name.replace('/', '-')}")
 
 
 def recordings(area: str) -> dict[str, Recording]:
@@ -111,7 +137,9 @@ def recordings(area: str) -> dict[str, Recording]:
     versions = {name: (low, high) for name, (low, high) in next(lines)["versions"].items()}
     return {
         line["check"]: Recording(
-            versions, [(kind, _result(kind, result)) for kind, result in line["steps"]]
+            versions,
+            line["prefix"],
+            [(kind, _result(kind, result)) for kind, result in line["steps"]],
         )
         for line in lines
     }
@@ -129,34 +157,6 @@ def _written(result: Any) -> Any:
     return result.hex() if isinstance(result, bytes) else result
 
 
-def answered(api: str, nth: int, change: Callable[[bytes, int], bytes | Silence | None]) -> Answer:
-    """Change the nth response to an API's requests (0 is the first).
-
-    Args:
-        api: the API's name.
-        nth: which of its responses.
-        change: gets the response and the version, and returns another response, None (the connection is
-            closed) or Silence.
-    """
-    in_flight: dict[int, list[tuple[str, int]]] = {}
-    count = 0
-
-    def answer(operation: Operation[Any], result: Any) -> Any:
-        nonlocal count
-        if isinstance(operation, Write):
-            for name, version in _requests(operation.data):
-                in_flight.setdefault(operation.connection, []).append((name, version))
-        elif isinstance(operation, Read) and isinstance(result, bytes):
-            name, version = in_flight[operation.connection].pop(0)
-            if name == api:
-                count += 1
-                if count == nth + 1:
-                    return change(result, version)
-        return result
-
-    return answer
-
-
 def closed(frame: bytes, version: int) -> None:
     """Close the connection in place of a response."""
 
@@ -171,7 +171,8 @@ def other_correlation_id(frame: bytes, version: int) -> bytes:
     return b"\0\0\0\x63" + frame[4:]
 
 
-def _requests(data: bytes) -> Iterator[tuple[str, int]]:
+def _requests(data: bytes) -> Iterator[tuple[str, int, bytes]]:
+    """Return API, version and correlation id of a request; nothing if it is none."""
     if len(data) < 12 or int.from_bytes(data[:4], "big", signed=True) != len(data) - 4:
         return
     try:
@@ -179,11 +180,11 @@ def _requests(data: bytes) -> Iterator[tuple[str, int]]:
     except ValueError:
         return
     if head.key in NAMES:
-        yield NAMES[head.key], head.version
+        yield NAMES[head.key], head.version, data[8:12]
 
 
-def with_fields(api: str, nth: int, fields: Mapping[str, Any]) -> Answer:
-    """Change fields of the nth response to an API: paths such as `topics[0].name`, errors by name."""
+def with_fields(api: str, nth: int, fields: Mapping[str, Any]) -> Wrong:
+    """Change fields of a response: paths such as `topics[0].name`, errors by name."""
 
     def change(frame: bytes, version: int) -> bytes:
         decoded = decode_frame(frame, "response", key=key_of(api), version=version)
@@ -192,12 +193,12 @@ def with_fields(api: str, nth: int, fields: Mapping[str, Any]) -> Answer:
             target: Any = decoded.body
             for step in parents:
                 target = target[step]
-            code = CODES[value] if last == "error_code" else value
+            code = CODES[value] if str(last).endswith("error_code") else value
             assert target[last] != code, f"{path} is {value} in the recording"
             target[last] = code
         return encode_frame(decoded)[4:]
 
-    return answered(api, nth, change)
+    return Wrong(api, nth, change)
 
 
 async def record(address: str, checks: Sequence[Check]) -> dict[str, Any]:
@@ -207,14 +208,14 @@ async def record(address: str, checks: Sequence[Check]) -> dict[str, Any]:
     lines = {}
     for check in checks:
         steps: list[Step] = []
-        broker = recorded_broker(check, versions)
+        broker = Broker(versions, f"conform-{secrets.token_hex(4)}")
         try:
             async with Network((host, int(port)), observe=partial(_note, steps)) as network:
                 await network.run(broker.run(check.run))
         finally:
             async with Network((host, int(port))) as network:
                 await network.run(delete(broker.created, versions))
-        lines[check.name] = {"check": check.name, "steps": steps}
+        lines[check.name] = {"check": check.name, "prefix": broker.prefix, "steps": steps}
     return {"": {"versions": versions}, **lines}
 
 

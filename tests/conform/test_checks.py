@@ -27,7 +27,7 @@ def test_it_passes_on_what_apache_kafka_answered(check: Check) -> None:
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_it_fails_on_a_wrong_answer(check: Check) -> None:
     with pytest.raises(Failed):
-        recording(check).run(check, WRONG[check.name]())
+        recording(check).run(check, WRONG[check.name])
 
 
 def test_names_are_unique() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.conform.recordings import Wrong
-from tests.conform.wrong import apiversions, configs, logs, metadata, topics
+from tests.conform.wrong import apiversions, configs, logs, metadata, topics, transactions
 
 WRONG: Final[dict[str, Wrong]] = {
     **logs.WRONG,
@@ -13,4 +13,5 @@ WRONG: Final[dict[str, Wrong]] = {
     **metadata.WRONG,
     **topics.WRONG,
     **configs.WRONG,
+    **transactions.WRONG,
 }

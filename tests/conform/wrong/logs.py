@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from tests.conform.recordings import (
     Wrong,
-    answered,
     closed,
     other_correlation_id,
     silence,
@@ -18,18 +16,16 @@ _PRODUCED: Final = "responses[0].partition_responses[0]"
 _FETCHED: Final = "responses[0].partitions[0]"
 
 WRONG: Final[dict[str, Wrong]] = {
-    "frame/size-negative": partial(answered, "ApiVersions", 0, closed),
-    "frame/unknown-api-key": partial(answered, "ApiVersions", 0, closed),
-    "frame/two-in-one-segment": partial(answered, "Metadata", 0, silence),
-    "frame/correlation-id": partial(answered, "ApiVersions", 1, other_correlation_id),
-    "produce/base-offset": partial(with_fields, "Produce", 1, {f"{_PRODUCED}.base_offset": 0}),
-    "produce/message-too-large": partial(
-        with_fields, "Produce", 0, {f"{_PRODUCED}.error_code": "NONE"}
-    ),
-    "produce/bad-crc": partial(with_fields, "Produce", 0, {f"{_PRODUCED}.error_code": "NONE"}),
-    "produce/acks-zero": partial(answered, "ApiVersions", 0, other_correlation_id),
-    "fetch/inside-batch": partial(with_fields, "Fetch", 0, {f"{_FETCHED}.records": b""}),
-    "fetch/beyond-end": partial(with_fields, "Fetch", 0, {f"{_FETCHED}.error_code": "NONE"}),
-    "fetch/woken": partial(with_fields, "Fetch", 0, {f"{_FETCHED}.records": b""}),
-    "fetch/watermarks": partial(with_fields, "Fetch", 0, {f"{_FETCHED}.high_watermark": -1}),
+    "frame/size-negative": Wrong("ApiVersions", 0, closed),
+    "frame/unknown-api-key": Wrong("ApiVersions", 0, closed),
+    "frame/two-in-one-segment": Wrong("Metadata", 0, silence),
+    "frame/correlation-id": Wrong("ApiVersions", 1, other_correlation_id),
+    "produce/base-offset": with_fields("Produce", 1, {f"{_PRODUCED}.base_offset": 0}),
+    "produce/message-too-large": with_fields("Produce", 0, {f"{_PRODUCED}.error_code": "NONE"}),
+    "produce/bad-crc": with_fields("Produce", 0, {f"{_PRODUCED}.error_code": "NONE"}),
+    "produce/acks-zero": Wrong("ApiVersions", 0, other_correlation_id),
+    "fetch/inside-batch": with_fields("Fetch", 0, {f"{_FETCHED}.records": b""}),
+    "fetch/beyond-end": with_fields("Fetch", 0, {f"{_FETCHED}.error_code": "NONE"}),
+    "fetch/woken": with_fields("Fetch", 0, {f"{_FETCHED}.records": b""}),
+    "fetch/watermarks": with_fields("Fetch", 0, {f"{_FETCHED}.high_watermark": -1}),
 }
