@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from barnabas.conform.connection import Connection, Versions
+from barnabas.conform.login import Login, no_login
 from barnabas.conform.operations import Address, Now, Open, Restart, Sleep, Steps
 from barnabas.conform.response import Response
 from barnabas.conform.verdicts import Skipped
@@ -17,7 +18,7 @@ GROUP: Final = 0
 class Broker:
     """One check's view of the broker. Names of topics, groups and transactional ids are its own."""
 
-    def __init__(self, versions: Versions, prefix: str) -> None:
+    def __init__(self, versions: Versions, prefix: str, login: Login = no_login) -> None:
         self.versions = versions
         self.main = Connection(0, versions)
         """The first connection, to the broker under test; `run` opens it."""
@@ -25,6 +26,7 @@ class Broker:
         """Kind and name of everything that the check made: "topic", "group"."""
         self.prefix = prefix
         """Begins the names of topics, groups and transactional ids."""
+        self._login = login
         self._by_address: dict[Address, Connection] = {}
 
     async def run(self, check: Callable[[Broker], Steps[None]]) -> None:
@@ -40,7 +42,9 @@ class Broker:
 
     async def connect(self, address: Address | None = None) -> Connection:
         """Open another connection, to the broker under test or to another one of its cluster."""
-        return Connection(await Open(address), self.versions)
+        connection = Connection(await Open(address), self.versions)
+        await self._login(connection)
+        return connection
 
     async def leader(self, topic: str, partition: int = 0, *, fresh: bool = False) -> Connection:
         """Return a connection to a partition's leader: a shared one, or a fresh one."""

@@ -6,20 +6,25 @@ from collections.abc import Sequence
 from typing import Final
 
 from barnabas.conform.connection import Connection, Versions
+from barnabas.conform.login import Login, no_login
 from barnabas.conform.operations import Open
 
 NAMED: Final = 5
 """The newest version of DeleteTopics in which topics are a list of names."""
 
 
-async def delete(created: Sequence[tuple[str, str]], versions: Versions) -> None:
+async def delete(
+    created: Sequence[tuple[str, str]], versions: Versions, login: Login = no_login
+) -> None:
     """Delete topics and groups, whatever the broker answers: some do not exist any more.
 
     Args:
         created: kind ("topic", "group", ...) and name of each.
         versions: what the broker offers.
+        login: authenticates the connection.
     """
     connection = Connection(await Open(), versions)
+    await login(connection)
     topics = [name for kind, name in created if kind == "topic"]
     groups = [name for kind, name in created if kind == "group"]
     if topics and "DeleteTopics" in versions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import ssl
 import struct
@@ -120,7 +121,9 @@ class Network:
                     *address, ssl=self._tls, limit=1 << 20
                 )
         except (OSError, TimeoutError) as problem:
-            raise Unreachable(f"{address[0]}:{address[1]}: {problem or 'no connection'}") from None
+            number = getattr(problem, "errno", None)
+            reason = os.strerror(number) if number else f"no connection within {CONNECT_S:g} s"
+            raise Unreachable(f"{address[0]}:{address[1]}: {reason}") from None
         self._streams[len(self._streams)] = Stream(reader, writer)
         return len(self._streams) - 1
 

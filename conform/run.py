@@ -13,6 +13,7 @@ from barnabas.conform.broker import Broker
 from barnabas.conform.check import Check
 from barnabas.conform.cleanup import delete
 from barnabas.conform.connection import Connection, Versions
+from barnabas.conform.login import Login, no_login
 from barnabas.conform.network import Network
 from barnabas.conform.operations import Open, Silence, Unreachable
 from barnabas.conform.verdicts import Failed, Skipped, Verdict
@@ -34,15 +35,18 @@ class Suite:
         network: makes the driver of one check.
         jobs: checks that run at once.
         restart: restarts a broker that no longer answers; None if there is no way.
+        login: authenticates connections.
     """
 
     network: Callable[[], Network]
     jobs: int = 8
     restart: Callable[[], Awaitable[None]] | None = None
+    login: Login = no_login
     prefix: str = field(default_factory=lambda: f"conform-{secrets.token_hex(4)}")
     down: str = ""
     """Why the remaining checks can't run; empty while the broker answers."""
-    _versions: Versions = field(default_factory=dict)
+    versions: Versions = field(default_factory=dict)
+    """What the broker offers, once `run` has started."""
     _created: list[tuple[str, str]] = field(default_factory=list)
 
     async def run(self, checks: Sequence[Check]) -> AsyncIterator[Verdict]:
@@ -51,7 +55,7 @@ class Suite:
         Raises:
             CannotRun: the broker can't be reached, or does not answer ApiVersions.
         """
-        self._versions = await self.offered()
+        self.versions = await self.offered()
         slots = asyncio.Semaphore(self.jobs)
 
         async def one(number: int, check: Check) -> Verdict:
@@ -109,12 +113,12 @@ class Suite:
         )
 
     async def _checked(self, number: int, check: Check) -> Verdict:
-        lacking = missing(check, self._versions)
+        lacking = missing(check, self.versions)
         if lacking:
             return Verdict(check.name, "skipped", lacking)
         for version in self._each(check):
             versions = {
-                **self._versions,
+                **self.versions,
                 **({check.each: (version, version)} if check.each else {}),
             }
             label = f"{check.each} v{version}: " if check.each else ""
@@ -138,11 +142,11 @@ class Suite:
     def _each(self, check: Check) -> range:
         if not check.each:
             return range(1)
-        low, high = self._versions[check.each]
+        low, high = self.versions[check.each]
         return range(max(low, check.needs.get(check.each, 0)), high + 1)
 
     async def _steps(self, check: Check, versions: Versions, prefix: str) -> None:
-        broker = Broker(versions, prefix)
+        broker = Broker(versions, prefix, self.login)
         try:
             await broker.run(check.run)
         finally:
@@ -162,7 +166,7 @@ class Suite:
         """Delete the topics and groups that checks created; errors are ignored: some do not exist."""
         with contextlib.suppress(Failed, Skipped, Unreachable, Silence):
             async with self.network() as network:
-                await network.run(delete(self._created, self._versions))
+                await network.run(delete(self._created, self.versions, self.login))
 
 
 def shared(offered: Mapping[int, tuple[int, int]]) -> Versions:

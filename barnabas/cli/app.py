@@ -14,6 +14,7 @@ from barnabas import __version__
 from barnabas.cli.analyze.command import analyze_app
 from barnabas.cli.captures.commands import capture_app
 from barnabas.cli.clients.commands import clients_app
+from barnabas.cli.conform.command import conform_app
 from barnabas.cli.console.help import Group, arrange, examples
 from barnabas.cli.console.streams import make_usable, say
 from barnabas.cli.ctl.ctl import ctl_app
@@ -44,7 +45,7 @@ TOPICS: Final = {
     "Faults": ("scenario", "rehearse", "explore", "clients"),
     "Fuzzing": ("fuzz",),
     "Protocol": ("spec",),
-    "Tests": ("serve-tests",),
+    "Tests": ("conform", "serve-tests"),
     "Brokers": ("peers", "serve", "replay", "experiment"),
 }
 """The commands by what people come for, the common ones first."""
@@ -86,7 +87,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for commands in (capture_app, proxy_app, explore_app, analyze_app, replay_app, serve_tests_app):
+for commands in (
+    capture_app,
+    proxy_app,
+    explore_app,
+    analyze_app,
+    replay_app,
+    conform_app,
+    serve_tests_app,
+):
     app.add_typer(commands)
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(spec_app, name="spec")

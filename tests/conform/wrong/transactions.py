@@ -6,6 +6,8 @@ from typing import Final
 
 from tests.conform.recordings import Wrong, with_fields
 
+ADDED: Final = "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code"
+
 WRONG: Final[dict[str, Wrong]] = {
     "txn/init": with_fields("InitProducerId", 0, {"producer_epoch": 1}),
     "txn/init-bumps-epoch": with_fields("InitProducerId", 1, {"producer_epoch": 0}),
@@ -16,7 +18,7 @@ WRONG: Final[dict[str, Wrong]] = {
     "txn/add-old-epoch": with_fields(
         "AddPartitionsToTxn",
         0,
-        {"results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code": "NONE"},
+        {ADDED: "NONE"},
     ),
     "txn/end-old-epoch": with_fields("EndTxn", 0, {"error_code": "NONE"}),
     "txn/end-unknown": with_fields("EndTxn", 0, {"error_code": "NONE"}),
@@ -37,14 +39,12 @@ WRONG: Final[dict[str, Wrong]] = {
     "txn/add-unknown-topic": with_fields(
         "AddPartitionsToTxn",
         0,
-        {"results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code": "NONE"},
+        {ADDED: "NONE"},
     ),
     "txn/add-again": with_fields(
         "AddPartitionsToTxn",
         1,
-        {
-            "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code": "INVALID_TXN_STATE"
-        },
+        {ADDED: "INVALID_TXN_STATE"},
     ),
     "txn/expires": with_fields("EndTxn", 0, {"error_code": "NONE"}),
     "txn/describe": with_fields(

@@ -1,0 +1,1 @@
+"""`barnabas conform`: conformance checks of a broker."""

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from tests.barnabas.cli.command import run
+
+AREAS = "frame,produce"
+"""Areas of which librdkafka's mock cluster fails some checks and passes others."""
+
+
+def test_a_broker_with_faults_fails_the_run(bootstrap: str, tmp_path: Path) -> None:
+    ended = run(
+        "conform",
+        bootstrap,
+        "--only",
+        AREAS,
+        "--json",
+        "c.json",
+        "--junit",
+        "j.xml",
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 1
+    assert "fail  produce/bad-crc (MUST): " in ended.stdout
+    assert "→         error_code: 0 (NONE)" in ended.stdout
+    assert f"repeat: barnabas conform {bootstrap} --only produce/bad-crc" in ended.stdout
+    document = json.loads((tmp_path / "c.json").read_text())
+    by_name = {row["name"]: row for row in document["checks"]}
+    assert by_name["frame/unknown-api-key"]["outcome"] == "pass"
+    wrong = by_name["produce/bad-crc"]
+    assert (wrong["outcome"], wrong["expected"], wrong["received"]) == (
+        "fail",
+        "CORRUPT_MESSAGE",
+        "NONE",
+    )
+    assert document["areas"]["frame"]["passed"] == document["areas"]["frame"]["checks"]
+    cases = {case.get("name"): case for case in ET.parse(tmp_path / "j.xml").iter("testcase")}
+    assert cases["produce/bad-crc"].find("failure") is not None
+    assert cases["frame/unknown-api-key"].find("failure") is None
+
+
+def test_known_failures_do_not_fail_the_run(bootstrap: str, tmp_path: Path) -> None:
+    first = run("conform", bootstrap, "--only", AREAS, "--json", "c.json", cwd=tmp_path)
+    assert first.returncode == 1
+    rows = json.loads((tmp_path / "c.json").read_text())["checks"]
+    known = {row["name"]: "a mock" for row in rows if row["outcome"] == "fail"}
+    (tmp_path / "known.yaml").write_text(json.dumps(known))
+    again = run("conform", bootstrap, "--only", AREAS, "--baseline", "known.yaml", cwd=tmp_path)
+    assert again.returncode == 0
+    assert "known produce/bad-crc" in again.stdout
+
+
+def test_checks_are_listed_and_shown() -> None:
+    listed = run("conform", "--list", "--only", "frame/size*").stdout
+    assert "frame/size-negative" in listed
+    assert "produce/" not in listed
+    shown = run("conform", "show", "frame/size-negative").stdout
+    assert "NetworkReceive" in shown
+    assert "async def size_negative" in shown
+
+
+def test_checks_are_chosen_by_their_source() -> None:
+    listed = run("conform", "--list", "--kip", 511).stdout
+    assert "apiversions/too-new" in listed
+    assert "metadata/" not in listed
