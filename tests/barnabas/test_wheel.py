@@ -25,7 +25,17 @@ pytestmark = pytest.mark.slow("wheels are built and installed")
 
 TUTORIAL = (ROOT / "docs" / "tutorials" / "pytest.md").read_text("utf-8")
 
-PARTS = ("captures", "conform", "experiments", "fuzz", "page", "peers", "pipeline", "proxy", "specs")
+PARTS = (
+    "captures",
+    "conform",
+    "experiments",
+    "fuzz",
+    "page",
+    "peers",
+    "pipeline",
+    "proxy",
+    "specs",
+)
 """Folders at the top of the repository; the package has links to them."""
 
 NOT_OURS = "raise RuntimeError('a package of the project was imported in place of one of ours')\n"
