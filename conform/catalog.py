@@ -9,6 +9,7 @@ from typing import Final
 from barnabas.conform.areas import (
     apiversions,
     configs,
+    connection,
     fetch,
     frame,
     isolation,
@@ -21,6 +22,7 @@ from barnabas.conform.check import Check
 
 CHECKS: Final[tuple[Check, ...]] = (
     *frame.CHECKS,
+    *connection.CHECKS,
     *apiversions.CHECKS,
     *metadata.CHECKS,
     *produce.CHECKS,

@@ -121,6 +121,11 @@ class Connection:
         await self.raw(struct.pack(">i", len(frame)) + frame)
         return request
 
+    def expected(self, api: str, version: int, data: bytes) -> None:
+        """Expect a response to a request that `raw` sends, with its size: `read` decodes it."""
+        correlation_id = int.from_bytes(data[8:12], "big", signed=True)
+        self._in_flight.append(Request(api, version, correlation_id, data[4:]))
+
     def unanswered(self) -> None:
         """Expect no response to the request that was written last (Produce with acks=0)."""
         self._in_flight.pop()

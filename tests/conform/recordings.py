@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import struct
 import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,13 +27,17 @@ from barnabas.conform.expectations import CODES, path_steps
 from barnabas.conform.network import Network
 from barnabas.conform.operations import Now, Operation, Read, Silence, Unreachable, Write
 from barnabas.conform.run import Suite
-from barnabas.specs.frames import decode_frame, encode_frame, request_head
+from barnabas.specs.frames import decode_frame, encode_frame
 from barnabas.specs.registry import NAMES, key_of
 
 FOLDER: Final = Path(__file__).parent / "recorded"
 
 Step = tuple[str, Any]
 """The kind of an operation, and its result."""
+
+
+CLOSED: Final = "closed"
+"""In the place of an API: a connection that the broker closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,34 +97,40 @@ class _Player:
         self._time: float = 0.0
         self._in_flight: dict[int, deque[tuple[str, int, bytes]]] = defaultdict(deque)
         """Connection -> API, version and correlation id of its requests."""
+        self._sent: dict[int, bytearray] = defaultdict(bytearray)
+        """Connection -> what was sent of an incomplete request."""
         self._response: bytes | None = None
 
     def perform(self, operation: Operation[Any]) -> Any:
         """Return the result of an operation."""
         if isinstance(operation, Write):
-            self._in_flight[operation.connection].extend(_requests(operation.data))
+            self._sent[operation.connection] += operation.data
+            self._in_flight[operation.connection].extend(
+                _requests(self._sent[operation.connection])
+            )
         kind, result = next(self._steps, ("", None))
         if not kind and self._wrong is not None:
             return self._again(operation)
         if kind != type(operation).__name__:
             raise Drift(f"the check performs {operation}; recorded: {kind or 'nothing more'}")
-        if isinstance(operation, Read) and isinstance(result, bytes):
+        if isinstance(operation, Read) and not isinstance(result, Silence):
             return self._answer(operation.connection, result)
         if isinstance(operation, Now):
             self._time = float(result or 0)
         return result
 
-    def _answer(self, connection: int, response: bytes) -> bytes | Silence | None:
+    def _answer(self, connection: int, response: bytes | None) -> bytes | Silence | None:
         in_flight = self._in_flight[connection]
-        api, version, _ = in_flight.popleft() if in_flight else ("", 0, b"")
+        request = in_flight.popleft() if in_flight else ("", 0, b"")
+        api, version = (CLOSED, 0) if response is None else request[:2]
         self.responses[api] += 1
         wrong = self._wrong
-        if wrong is None or api != wrong.api or self.responses[api] != self._nth + 1:
-            self._response = response
-            return response
-        changed = wrong.change(response, version)
-        self._response = changed if isinstance(changed, bytes) else response
-        return changed
+        result: bytes | Silence | None = response
+        if wrong is not None and api == wrong.api and self.responses[api] == self._nth + 1:
+            result = wrong.change(response or b"", version)
+        if isinstance(result, bytes):
+            self._response = result
+        return result
 
     def _again(self, operation: Operation[Any]) -> Any:
         if isinstance(operation, Now):
@@ -157,6 +168,11 @@ def _written(result: Any) -> Any:
     return result.hex() if isinstance(result, bytes) else result
 
 
+def stays_open(nth: int = 0) -> Wrong:
+    """Keep a connection open that the broker has closed."""
+    return Wrong(CLOSED, nth, silence)
+
+
 def closed(frame: bytes, version: int) -> None:
     """Close the connection in place of a response."""
 
@@ -171,16 +187,18 @@ def other_correlation_id(frame: bytes, version: int) -> bytes:
     return b"\0\0\0\x63" + frame[4:]
 
 
-def _requests(data: bytes) -> Iterator[tuple[str, int, bytes]]:
-    """Return API, version and correlation id of a request; nothing if it is none."""
-    if len(data) < 12 or int.from_bytes(data[:4], "big", signed=True) != len(data) - 4:
-        return
-    try:
-        head = request_head(data[4:], 0, len(data) - 4)
-    except ValueError:
-        return
-    if head.key in NAMES:
-        yield NAMES[head.key], head.version, data[8:12]
+def _requests(sent: bytearray) -> Iterator[tuple[str, int, bytes]]:
+    """Take whole requests from the bytes sent, and yield API, version and correlation id of each."""
+    while len(sent) >= 4:
+        size = int.from_bytes(sent[:4], "big", signed=True)
+        if size < 8:
+            sent.clear()
+        if len(sent) < 4 + size or not sent:
+            return
+        frame = bytes(sent[4 : 4 + size])
+        del sent[: 4 + size]
+        key, version = struct.unpack(">hh", frame[:4])
+        yield NAMES.get(key, ""), version, frame[4:8]
 
 
 def with_fields(api: str, nth: int, fields: Mapping[str, Any]) -> Wrong:

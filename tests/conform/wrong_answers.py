@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from tests.conform.recordings import Wrong
-from tests.conform.wrong import apiversions, configs, logs, metadata, topics, transactions
+from tests.conform.wrong import (
+    apiversions,
+    configs,
+    connections,
+    logs,
+    metadata,
+    topics,
+    transactions,
+)
 
 WRONG: Final[dict[str, Wrong]] = {
+    **connections.WRONG,
     **logs.WRONG,
     **apiversions.WRONG,
     **metadata.WRONG,

@@ -6,9 +6,7 @@ from typing import Final
 
 from tests.conform.recordings import (
     Wrong,
-    closed,
     other_correlation_id,
-    silence,
     with_fields,
 )
 
@@ -16,10 +14,6 @@ _PRODUCED: Final = "responses[0].partition_responses[0]"
 _FETCHED: Final = "responses[0].partitions[0]"
 
 WRONG: Final[dict[str, Wrong]] = {
-    "frame/size-negative": Wrong("ApiVersions", 0, closed),
-    "frame/unknown-api-key": Wrong("ApiVersions", 0, closed),
-    "frame/two-in-one-segment": Wrong("Metadata", 0, silence),
-    "frame/correlation-id": Wrong("ApiVersions", 1, other_correlation_id),
     "produce/base-offset": with_fields("Produce", 1, {f"{_PRODUCED}.base_offset": 0}),
     "produce/message-too-large": with_fields("Produce", 0, {f"{_PRODUCED}.error_code": "NONE"}),
     "produce/bad-crc": with_fields("Produce", 0, {f"{_PRODUCED}.error_code": "NONE"}),
