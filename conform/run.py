@@ -7,7 +7,7 @@ import contextlib
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from barnabas.conform.broker import Broker
 from barnabas.conform.check import Check
@@ -21,6 +21,10 @@ from barnabas.specs.registry import NAMES, api
 
 LONGEST_S = 60.0
 """How long one check may take."""
+
+
+START_S = 60.0
+"""How long a broker may take to answer after a restart."""
 
 
 class CannotRun(Exception):
@@ -48,6 +52,13 @@ class Suite:
     versions: Versions = field(default_factory=dict)
     """What the broker offers, once `run` has started."""
     _created: list[tuple[str, str]] = field(default_factory=list)
+    _running: int = 0
+    """Checks that run now."""
+    _crashes: int = 0
+    """How often the broker went down."""
+    _in_flight: int = 0
+    """Checks that ran when it went down last."""
+    _probing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self, checks: Sequence[Check]) -> AsyncIterator[Verdict]:
         """Run checks, and yield verdicts as they are reached.
@@ -58,14 +69,25 @@ class Suite:
         self.versions = await self.offered()
         slots = asyncio.Semaphore(self.jobs)
 
-        async def one(number: int, check: Check) -> Verdict:
+        async def together(number: int, check: Check) -> Verdict | Check:
             async with slots:
                 return await self._verdict(number, check)
 
-        tasks = [asyncio.create_task(one(number, check)) for number, check in enumerate(checks)]
+        tasks = [
+            asyncio.create_task(together(number, check)) for number, check in enumerate(checks)
+        ]
+        suspects = []
         try:
             for task in asyncio.as_completed(tasks):
-                yield await task
+                result = await task
+                if isinstance(result, Verdict):
+                    yield result
+                else:
+                    suspects.append(result)
+            for number, check in enumerate(suspects, len(checks)):
+                result = await self._verdict(number, check, alone=True)
+                if isinstance(result, Verdict):
+                    yield result
         finally:
             for pending in tasks:
                 pending.cancel()
@@ -97,25 +119,38 @@ class Suite:
         except (Failed, Silence) as problem:
             raise CannotRun(f"no valid response to ApiVersions: {problem}") from None
 
-    async def _verdict(self, number: int, check: Check) -> Verdict:
-        if self.down:
-            return Verdict(check.name, "error", self.down)
-        begun = time.monotonic()
-        verdict = await self._checked(number, check)
-        if verdict.outcome in ("fail", "error"):
-            await self._probe()
-        return Verdict(
-            verdict.check,
-            verdict.outcome,
-            verdict.reason,
-            verdict.failure,
-            time.monotonic() - begun,
-        )
+    async def _verdict(self, number: int, check: Check, *, alone: bool = False) -> Verdict | Check:
+        """Run a check and return its verdict, or the check, to be run again.
 
-    async def _checked(self, number: int, check: Check) -> Verdict:
+        If the broker goes down while several checks run, any of them may be the cause. Each that fails then
+        is run again alone, once the broker has been restarted.
+        """
         lacking = missing(check, self.versions)
         if lacking:
             return Verdict(check.name, "skipped", lacking)
+        if self.down:
+            return Verdict(check.name, "error", self.down)
+        begun, crashes = time.monotonic(), self._crashes
+        self._running += 1
+        verdict = await self._checked(number, check)
+        if verdict.outcome in ("fail", "error"):
+            await self._probe()
+        self._running -= 1
+        crashed = self._crashes > crashes and verdict.outcome in ("fail", "error")
+        if crashed and not alone:
+            if self.restart is not None:
+                return check
+            if self._in_flight > 1:
+                reason = (
+                    f"{verdict.reason}; the broker went down while {self._in_flight} checks ran"
+                )
+                verdict = Verdict(check.name, "error", f"{reason}: run this one alone")
+        elif crashed:
+            reason = f"{verdict.reason}; the broker went down"
+            verdict = Verdict(check.name, "fail", reason, verdict.failure)
+        return replace(verdict, seconds=time.monotonic() - begun)
+
+    async def _checked(self, number: int, check: Check) -> Verdict:
         for version in self._each(check):
             versions = {
                 **self.versions,
@@ -153,14 +188,36 @@ class Suite:
             self._created += broker.created
 
     async def _probe(self) -> None:
-        """See whether the broker still answers; restart it, or give up."""
-        try:
-            await self.offered()
-        except CannotRun as problem:
-            if self.restart is None:
-                self.down = f"the broker no longer answers: {problem}; give --restart CMD"
+        """Look whether the broker still answers; restart it, or give up."""
+        async with self._probing:
+            if self.down:
                 return
-            await self.restart()
+            try:
+                await self.offered()
+            except CannotRun as problem:
+                self._crashes += 1
+                self._in_flight = self._running
+                if self.restart is None:
+                    self.down = f"the broker no longer answers: {problem}; give --restart COMMAND"
+                else:
+                    await self._restarted(self.restart)
+
+    async def _restarted(self, restart: Callable[[], Awaitable[None]]) -> None:
+        """Restart the broker, and wait until it answers."""
+        deadline = time.monotonic() + START_S
+        try:
+            await restart()
+            while True:
+                try:
+                    await self.offered()
+                except CannotRun:
+                    if time.monotonic() > deadline:
+                        raise
+                    await asyncio.sleep(0.5)
+                else:
+                    return
+        except CannotRun as problem:
+            self.down = f"the broker was restarted and does not answer: {problem}"
 
     async def _clean_up(self) -> None:
         """Delete the topics and groups that checks created; errors are ignored: some do not exist."""

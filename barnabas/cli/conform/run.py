@@ -77,6 +77,7 @@ def conform(options: ConformOptions) -> int:
 
 async def _run(suite: Suite, report: Report, output: Output) -> None:
     by_name = {check.name: check for check in report.checks}
+    reasons = set()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(
         *columns, console=output.err, transient=True, disable=not output.err.is_terminal
@@ -85,7 +86,9 @@ async def _run(suite: Suite, report: Report, output: Output) -> None:
         async for verdict in suite.run(report.checks):
             report.add(verdict)
             progress.advance(task)
-            if verdict.outcome in ("fail", "error"):
+            repeated = verdict.outcome == "error" and verdict.reason in reasons
+            reasons.add(verdict.reason)
+            if verdict.outcome in ("fail", "error") and not repeated:
                 _print(by_name[verdict.check], verdict, report, output)
 
 
