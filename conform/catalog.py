@@ -15,6 +15,7 @@ from barnabas.conform.areas import (
     isolation,
     metadata,
     produce,
+    share,
     topics,
     txn,
 )
@@ -31,6 +32,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *configs.CHECKS,
     *txn.CHECKS,
     *isolation.CHECKS,
+    *share.CHECKS,
 )
 """Every check, an area after the other."""
 

@@ -11,6 +11,7 @@ from tests.conform.wrong import (
     connections,
     logs,
     metadata,
+    share,
     topics,
     transactions,
 )
@@ -23,4 +24,5 @@ WRONG: Final[dict[str, Wrong]] = {
     **topics.WRONG,
     **configs.WRONG,
     **transactions.WRONG,
+    **share.WRONG,
 }
