@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from barnabas.conform.areas import (
+    admin,
     apiversions,
     configs,
     connection,
@@ -33,6 +34,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *txn.CHECKS,
     *isolation.CHECKS,
     *share.CHECKS,
+    *admin.CHECKS,
 )
 """Every check, an area after the other."""
 

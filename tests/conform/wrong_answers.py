@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.conform.recordings import Wrong
 from tests.conform.wrong import (
+    admin,
     apiversions,
     configs,
     connections,
@@ -25,4 +26,5 @@ WRONG: Final[dict[str, Wrong]] = {
     **configs.WRONG,
     **transactions.WRONG,
     **share.WRONG,
+    **admin.WRONG,
 }
