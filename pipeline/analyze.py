@@ -1,4 +1,4 @@
-"""From tables to analyses, and from these to a report, all in one folder."""
+"""Runs the analyses of a folder's tables and writes the report."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow.parquet as pq
 
-from barnabas.pipeline.analyses.given import BODIES, in_files, in_memory
+from barnabas.pipeline.analyses.inputs import BODIES, in_files, in_memory
 from barnabas.pipeline.analyses.registry import ANALYSES
-from barnabas.pipeline.report.collecting import collected, in_order, overview
-from barnabas.pipeline.report.digests import DIGESTS
+from barnabas.pipeline.report.digests import DIGESTS, collected, in_order, overview
 from barnabas.pipeline.report.page import page, plotly
 from barnabas.pipeline.report.parts import Overview, Result
-from barnabas.pipeline.tables.keeping import Keep, Kept, by_driver, by_tasks
+from barnabas.pipeline.tables.analysis_tables import StoredTable, StoreTable, by_driver, by_tasks
 from barnabas.pipeline.tables.quality import quality
 from barnabas.pipeline.tables.sql import FILE, script
 from barnabas.pipeline.tables.tables import Progress, read
@@ -25,67 +24,67 @@ from barnabas.pipeline.tables.tables import Progress, read
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from barnabas.pipeline.analyses.analysis import Analysis
+    from barnabas.pipeline.analyses.registry import Analysis
 
 REPORT: Final = "report.html"
-"""Beside the tables."""
+"""The report's name, next to the tables."""
 
 FOLDER: Final = "analyses"
-"""With a table for each."""
+"""The folder with a table for each analysis."""
 
 FEW: Final = 100_000
 """Rows of the table `exchanges` up to which one task is enough for an analysis."""
 
 FEWER: Final = 10_000
-"""The same up to which compiling anything takes longer than the work."""
+"""Rows of the table `exchanges` up to which compiling code takes longer than the work."""
 
 LITTLE: Final = 64 << 20
-"""Bytes of its columns, but for bodies, up to which those are kept in memory."""
+"""Bytes of its columns, without bodies, up to which they are cached in memory."""
 
 NARROW: Final[Mapping[str, str]] = {
-    # no body passes; each row would be measured by all those of its batch before it
+    # there are no bodies; Spark would measure each row together with all preceding ones of its batch
     "spark.sql.execution.arrow.maxBytesPerBatch": str((1 << 31) - 1),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
 }
-"""Settings of what workers are given."""
+"""Settings for the batches that workers get."""
 
 ONE_TASK: Final[Mapping[str, str]] = {
     "spark.sql.shuffle.partitions": "1",
-    # looks at what a stage came to before it plans the next: each is a job then
+    # adaptive execution plans each stage after the preceding one, as a job of its own
     "spark.sql.adaptive.enabled": "false",
-    # compiling takes longer than the work
+    # compiling takes longer than the work itself
     "spark.sql.codegen.wholeStage": "false",
-    # the first rows of an order are found by a class that is compiled
+    # finding the first rows of an order would compile a class
     "spark.sql.execution.topKSortFallbackThreshold": "0",
 }
-"""Settings for few: what costs is how Spark is asked, not what it does."""
+"""Settings for few rows: planning costs more than the work."""
 
 INTERPRETED: Final[Mapping[str, str]] = {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""Beside these, for FEWER: nor is it worth to compile what is done to each row."""
+"""Further settings for FEWER rows: expressions are not compiled, either."""
 
 AT_ONCE: Final = 2
-"""Analyses of few that Spark plans side by side: it plans with one core each."""
+"""Analyses of few rows that Spark plans at the same time: planning uses one core each."""
 
 
 class Outcome(NamedTuple):
-    """What came of it."""
+    """The result of the analyses."""
 
     overview: Overview
     results: Mapping[str, Result]
-    """What is in the report, by the names of `barnabas.pipeline.report.digests`."""
+    """The report's results, by the names of `barnabas.pipeline.report.digests`."""
     report: Path | str
-    """Where it is; text: on another file system."""
+    """The report's path; text if it is on another file system."""
     quality: Sequence[Mapping[str, Any]] = ()
-    """How much was read, the rows of that table."""
+    """The rows of the table `quality`."""
 
 
 def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None) -> Outcome:
-    """The analyses of the tables in a folder, as tables beside them, and the report.
+    """Run the analyses of a folder's tables, write their tables and the report. Raises OSError.
 
-    Done again it does the same again. progress: told by any thread. Raises OSError.
+    A repeated run gives the same result. `progress` may be called by any thread.
     """
     footers = [pq.read_metadata(path) for path in (out / "exchanges").rglob("*.parquet")]
-    count = sum(one.num_rows for one in footers)
+    count = sum(footer.num_rows for footer in footers)
     few = count <= FEW
     settings = {**NARROW, **(ONE_TASK if few else {}), **(INTERPRETED if count <= FEWER else {})}
     before = {name: spark.conf.get(name) or "" for name in settings}
@@ -93,8 +92,8 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
         spark.conf.set(name, value)
     exchanges = read(spark, out, "exchanges")
     little = few and sum(map(_bytes, footers)) <= LITTLE
-    given = in_memory(exchanges, ANALYSES) if little else in_files(exchanges)
-    keep: Keep = by_driver if few else by_tasks
+    inputs = in_memory(exchanges, ANALYSES) if little else in_files(exchanges)
+    keep: StoreTable = by_driver if few else by_tasks
     rows = quality(out)
     steps = len(ANALYSES) + 4
     step = itertools.count()
@@ -102,42 +101,46 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
     def analysed(analysis: Analysis) -> dict[str, Result]:
         progress(next(step), steps, f"analysing: {analysis.name}")
         name = f"{FOLDER}/{analysis.name}"
-        order = in_order(name, [one.name for one in analysis.columns])
+        order = in_order(name, [footer.name for footer in analysis.columns])
         run = analysis.at_once if few and analysis.at_once else analysis.run
-        return collected(name, keep(run(given.to(analysis)), out / name, analysis.columns, order))
+        return collected(name, keep(run(inputs.to(analysis)), out / name, analysis.columns, order))
 
     def of_exchanges() -> dict[str, Result]:
         progress(next(step), steps, "collecting: exchanges")
-        return collected("exchanges", Kept(given.narrow))
+        return collected("exchanges", StoredTable(inputs.narrow))
 
     def of_errors() -> dict[str, Result]:
         progress(next(step), steps, "collecting: errors")
-        return collected("errors", Kept(read(spark, out, "errors")))
+        return collected("errors", StoredTable(read(spark, out, "errors")))
 
     def seen() -> Overview:
         progress(next(step), steps, "collecting: overview")
         read_as: Counter[str] = Counter()
         for row in rows:
             read_as[row["capture"]] += row["files"]
-        return overview(read_as, given.narrow)
+        return overview(read_as, inputs.narrow)
 
     pool = ThreadPoolExecutor(AT_ONCE if few else 1)
     try:
-        # what one thread is long at is begun before what others do beside it
+        # the longest analysis starts first, others run in parallel with it
         longest = sorted(ANALYSES, key=lambda analysis: analysis.at_once is None)
         analyses = [pool.submit(analysed, analysis) for analysis in longest]
         tables = [pool.submit(of_exchanges), pool.submit(of_errors)]
         whole = pool.submit(seen).result()
-        found = {name: one for made in (*analyses, *tables) for name, one in made.result().items()}
+        result_by_name = {
+            name: result
+            for future in (*analyses, *tables)
+            for name, result in future.result().items()
+        }
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # who interrupts does not wait for them
+        pool.shutdown(wait=False, cancel_futures=True)  # an interrupt does not wait for them
     progress(next(step), steps, "writing the report")
-    results = {digest.name: found[digest.name] for digest in DIGESTS}
+    results = {digest.name: result_by_name[digest.name] for digest in DIGESTS}
     text = page(whole, results, plotly())
     written = out / REPORT
     part = written.with_suffix(".part")
     part.write_text(text, "utf-8")
-    part.replace(written)  # who reads it has the old one or the new one
+    part.replace(written)  # readers see the old report or the new one
     (out / FILE).write_text(script(out), "utf-8")
     for name, value in before.items():
         spark.conf.set(name, value)
@@ -145,11 +148,11 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
 
 
 def _bytes(footer: pq.FileMetaData) -> int:
-    """What a file has beside bodies, unpacked."""
-    found = 0
+    """Return the uncompressed size of a file's columns other than bodies."""
+    size = 0
     for number in range(footer.num_row_groups):
         group = footer.row_group(number)
         for column in map(group.column, range(group.num_columns)):
             if column.path_in_schema.partition(".")[0] not in BODIES:
-                found += column.total_uncompressed_size
-    return found
+                size += column.total_uncompressed_size
+    return size

@@ -1,4 +1,4 @@
-"""What the bytes of Kafka's protocol mean: every API in every version, in one declaration each.
+"""The meaning of the bytes of Kafka's protocol: one declaration for each API, with all its versions.
 
 >>> from barnabas import specs
 >>> fetch = specs.api("Fetch").request
@@ -6,8 +6,12 @@
 >>> fetch.codec(11).decode(body)["max_wait_ms"], fetch.at(11).parse(body).max_wait_ms
 (500, 500)
 
-The packages `barnabas.specs.records` (record sets) and `barnabas.specs.embedded` (messages inside bytes
-fields) are imported when they are first named. `barnabas.specs.dialects` has protocols that are not Kafka's.
+- `apis/` declares the APIs, `keys.py` names their keys, `registry.py` loads a declaration on first use.
+- `declaration.py` is the notation; `layout.py` resolves a declaration for one version.
+- `codec/` generates a decoder and an encoder for a layout; `reference.py` makes the same with construct.
+- `frames.py` reads whole frames: size, header, body. `dialects/` adds protocols other than Kafka's.
+- `records/` (record sets) and `embedded/` (messages inside bytes fields) are imported on first access.
+- `broker_addresses.py`, `secrets.py` and `entities.py` find fields with a meaning in all layouts.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ __all__ = [
 ]
 
 LATE: Final = ("embedded", "records")
-"""Packages that an import of specs does not load."""
+"""Packages that importing `barnabas.specs` does not load."""
 
 
 def __getattr__(name: str) -> Any:

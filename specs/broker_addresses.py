@@ -1,7 +1,7 @@
-"""Where brokers' addresses stand in responses, and how to replace them and copy all the rest.
+"""Where responses have addresses of brokers, and how to replace them while copying all other bytes.
 
-A client that learns a broker's real address goes past the proxy. So every place is listed here;
-a test compares the list with all declarations.
+A client that learns a broker's real address bypasses the proxy. So the table lists every such field; a test
+compares it with all declarations.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from barnabas.specs.keys import (
     DESCRIBE_CLUSTER,
     DESCRIBE_QUORUM,
     END_QUORUM_EPOCH,
+    ENVELOPE,
     FETCH,
     FETCH_SNAPSHOT,
     FIND_COORDINATOR,
@@ -32,96 +33,101 @@ from barnabas.specs.keys import (
     PRODUCE,
     SHARE_ACKNOWLEDGE,
     SHARE_FETCH,
+    STREAMS_GROUP_DESCRIBE,
+    STREAMS_GROUP_HEARTBEAT,
     UPDATE_RAFT_VOTER,
     VOTE,
 )
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api
 
-Kind = Literal["broker", "controller"]
+NodeKind = Literal["broker", "controller"]
 
-Resolve = Callable[[Kind, int, str, int], tuple[str, int] | None]
-"""(kind, node id, host, port) -> the address to put there, or None to leave it as it is.
+Resolve = Callable[[NodeKind, int, str, int], tuple[str, int] | None]
+"""(kind, node id, host, port) -> the address to write instead, or None to keep the address.
 
-The host is as Java reads it; it and the port may be none that anybody can reach.
-"""
+The host is decoded as Java decodes it. Host and port may be unreachable or invalid."""
 
 EXPLAINED: Final = 1 << 16
-"""Bytes of a body up to which the careful reader is asked why its addresses are not found."""
+"""The largest body, in bytes, for which the careful decoder looks for the reason of an error."""
 
 
-class Place(NamedTuple):
-    """The versions of a response that hold addresses, and where.
+class AddressFields(NamedTuple):
+    """The fields with addresses in some versions of a response.
 
-    Hosts and ports stand below `path`; `owner` is the path of the id of the node that they belong to.
+    Attributes:
+        path: The prefix of the fields `host` and `port`.
+        owner: The path of the id of the node that has the address.
     """
 
     first: int
     last: int
     path: str
     owner: str
-    kind: Kind = "broker"
+    kind: NodeKind = "broker"
 
 
-def _endpoints(first: int, kind: Kind = "broker") -> tuple[Place, ...]:
-    """Return the place of the field that tells where new leaders are (KIP-951, KIP-853)."""
-    return (Place(first, FOREVER, "node_endpoints.", "node_endpoints.node_id", kind),)
+def _endpoints(first: int, kind: NodeKind = "broker") -> tuple[AddressFields, ...]:
+    """Return the location of the field with the endpoints of new leaders (KIP-951, KIP-853)."""
+    return (AddressFields(first, FOREVER, "node_endpoints.", "node_endpoints.node_id", kind),)
 
 
-PLACES: Final[dict[int, tuple[Place, ...]]] = {
+ADDRESS_FIELDS: Final[dict[int, tuple[AddressFields, ...]]] = {
     PRODUCE: _endpoints(10),
     FETCH: _endpoints(16),
-    METADATA: (Place(0, FOREVER, "brokers.", "brokers.node_id"),),
+    METADATA: (AddressFields(0, FOREVER, "brokers.", "brokers.node_id"),),
     FIND_COORDINATOR: (
-        Place(0, 3, "", "node_id"),
-        Place(4, FOREVER, "coordinators.", "coordinators.node_id"),
+        AddressFields(0, 3, "", "node_id"),
+        AddressFields(4, FOREVER, "coordinators.", "coordinators.node_id"),
     ),
     VOTE: _endpoints(1, "controller"),
     BEGIN_QUORUM_EPOCH: _endpoints(1, "controller"),
     END_QUORUM_EPOCH: _endpoints(1, "controller"),
-    DESCRIBE_QUORUM: (Place(2, FOREVER, "nodes.listeners.", "nodes.node_id", "controller"),),
+    DESCRIBE_QUORUM: (
+        AddressFields(2, FOREVER, "nodes.listeners.", "nodes.node_id", "controller"),
+    ),
     FETCH_SNAPSHOT: _endpoints(1, "controller"),
-    DESCRIBE_CLUSTER: (Place(0, FOREVER, "brokers.", "brokers.broker_id"),),
+    DESCRIBE_CLUSTER: (AddressFields(0, FOREVER, "brokers.", "brokers.broker_id"),),
     SHARE_FETCH: _endpoints(0),
     SHARE_ACKNOWLEDGE: _endpoints(0),
     UPDATE_RAFT_VOTER: (
-        Place(0, FOREVER, "current_leader.", "current_leader.leader_id", "controller"),
+        AddressFields(0, FOREVER, "current_leader.", "current_leader.leader_id", "controller"),
     ),
 }
-"""By API key: the places that `patch` understands."""
+"""The locations of addresses that `patch` replaces, by API key."""
 
 NOT_OURS: Final[dict[int, str]] = {
-    58: "what a controller tells a broker (KIP-590), which knows controllers by its configuration",
-    88: "endpoints of Streams applications (KIP-1071), not of brokers",
-    89: "endpoints of Streams applications (KIP-1071), not of brokers",
+    ENVELOPE: "what a controller tells a broker (KIP-590), which knows controllers by its configuration",
+    STREAMS_GROUP_HEARTBEAT: "endpoints of Streams applications (KIP-1071), not of brokers",
+    STREAMS_GROUP_DESCRIBE: "endpoints of Streams applications (KIP-1071), not of brokers",
 }
-"""By API key: addresses that are left alone, and why."""
+"""Addresses that stay unchanged, by API key, with the reason."""
 
 
 @functools.cache
 def leaks(key: int, version: int | None = None) -> bool:
-    """Whether responses of an API (in this version) may hold addresses that `patch` can't replace.
+    """Return whether responses of an API (in this version) may have addresses that `patch` can't replace.
 
-    Without a version, as where a header can't be read: whether some version has any. That an API has
-    addresses is known; where they stand in a version to come is not.
+    Without a version, for example if a header is unreadable, the result says whether some version has
+    addresses. A future version of an API with addresses has them in unknown fields.
 
     >>> leaks(3, 13), leaks(3, 99), leaks(55, 2), leaks(12), leaks(3)
     (False, True, False, False, True)
     """
     if version is None:
-        return key in PLACES
-    return key in PLACES and not api(key).versions[0] <= version <= api(key).versions[1]
+        return key in ADDRESS_FIELDS
+    return key in ADDRESS_FIELDS and not api(key).versions[0] <= version <= api(key).versions[1]
 
 
 @functools.cache
-def place_of(key: int, version: int) -> Place | None:
-    """Where the addresses stand in this version's response; None if it has none."""
+def address_fields(key: int, version: int) -> AddressFields | None:
+    """Return the location of the addresses in a version of a response, or None if it has none."""
     if key > STEP:
         paths = of_key(key)[1].addresses
-        return None if paths is None else Place(0, FOREVER, *paths)
-    for place in PLACES.get(key, ()):
-        if place.first <= version <= place.last:
-            return place
+        return None if paths is None else AddressFields(0, FOREVER, *paths)
+    for location in ADDRESS_FIELDS.get(key, ()):
+        if location.first <= version <= location.last:
+            return location
     return None
 
 
@@ -129,32 +135,34 @@ Locate = Callable[[bytes], tuple[list, list]]  # type: ignore[type-arg]
 
 
 @functools.cache
-def _locator(key: int, version: int, place: Place) -> tuple[Locate, struct.Struct]:
-    """Return what finds the addresses in a body, and how a port is written there."""
+def _locator(key: int, version: int, location: AddressFields) -> tuple[Locate, struct.Struct]:
+    """Return the function that finds the addresses in a body, and the encoding of their ports."""
     codec = api(key).response.codec(version)
-    locate = codec.locate(place.owner, f"{place.path}host", f"{place.path}port")
-    port = codec.layout.find(f"{place.path}port")
+    locate = codec.locate(location.owner, f"{location.path}host", f"{location.path}port")
+    port = codec.layout.find(f"{location.path}port")
     assert port is not None  # noqa: S101
     return locate, struct.Struct(f">{CHARS[port.node.kind]}")  # the quorum's take two bytes
 
 
 def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None:
-    """The body with its addresses replaced; None if none had to be. All else is copied.
+    """Return the body with its addresses replaced, or None if no address changes.
 
-    Nodes without an address (empty host) stay. A node of the quorum may have several listeners: all of
-    them get the address that stands for the first. Raises Malformed if not every address can be told:
-    then nobody may see the body.
+    All other bytes are copied. A node without an address (empty host) stays. A node of the quorum may have
+    several listeners: all of them get the address that replaces the first.
+
+    Raises:
+        Malformed: Not every address can be found. Such a body must not reach a client.
     """
-    place = place_of(key, version)
-    if place is None:
+    location = address_fields(key, version)
+    if location is None:
         return None
     response = api(key).response.codec(version)
-    locate, port_form = _locator(key, version, place)
+    locate, port_form = _locator(key, version, location)
     try:
-        found, boxes = locate(body)
+        addresses, boxes = locate(body)
     except IRREGULAR as problem:
-        raise _unclear(response, place, body, problem) from None
-    kind = place.kind
+        raise _unclear(response, location, body, problem) from None
+    kind = location.kind
     if key == DESCRIBE_CLUSTER and version >= 1:
         # KIP-919: 2 asks for the controllers, whose ids may equal brokers' ids
         kind = (
@@ -163,7 +171,7 @@ def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None
     compact = response.layout.flexible
     edits: list[tuple[int, int, bytes]] = []
     first = _first_of_each(resolve)
-    for node, raw, port, start, end in found:
+    for node, raw, port, start, end in addresses:
         to = resolved(kind, node, text_of(raw), port, first)
         if to is None:
             continue
@@ -187,10 +195,10 @@ def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None
 
 
 def _first_of_each(resolve: Resolve) -> Resolve:
-    """Return a function that resolves the first address of each node, and gives it for the others."""
+    """Return a function that resolves the first address of each node, and returns it for the others."""
     addresses: dict[int, tuple[str, int] | None] = {}
 
-    def first(kind: Kind, node: int, host: str, port: int) -> tuple[str, int] | None:
+    def first(kind: NodeKind, node: int, host: str, port: int) -> tuple[str, int] | None:
         if node not in addresses:
             addresses[node] = resolve(kind, node, host, port)
         return addresses[node]
@@ -199,22 +207,24 @@ def _first_of_each(resolve: Resolve) -> Resolve:
 
 
 def resolved(
-    kind: Kind, node: int, host: str, port: int, resolve: Resolve
+    kind: NodeKind, node: int, host: str, port: int, resolve: Resolve
 ) -> tuple[str, int] | None:
-    """The address to put in the place of one; None if it stays, as that of a node without any does."""
+    """Return the address to write instead of an address, or None if it stays."""
     if not host and port <= 0:
         return None
     to = resolve(kind, node, host, port)
     return None if to == (host, port) else to
 
 
-def _unclear(response: Codec, place: Place, body: bytes, problem: Exception) -> Malformed:
-    """Why no reader is sure of the addresses: Kafka would not read it, or it is too odd."""
-    why = str(problem)
+def _unclear(
+    response: Codec, location: AddressFields, body: bytes, problem: Exception
+) -> Malformed:
+    """Return an error that says why the addresses can't be found: invalid bytes, or too many oddities."""
+    reason = str(problem)
     if len(body) <= EXPLAINED:
         try:
             odd = response.inspect(body)[1]
         except Malformed as found:
             return found
-        why = "; ".join(f"{one.path}: {one.what}" for one in odd[:3])
-    return Malformed(place.path.rstrip("."), 0, f"addresses not found: {why}")
+        reason = "; ".join(f"{oddity.path}: {oddity.what}" for oddity in odd[:3])
+    return Malformed(location.path.rstrip("."), 0, f"addresses not found: {reason}")

@@ -1,14 +1,14 @@
-"""The idiom in which a message is declared: named fields, all versions of an API in one place.
+"""The notation in which messages are declared: named fields, with all versions of an API in one place.
 
-    "topic"    / String.until(12)          a field that left after version 12
-    "topic_id" / Uuid.since(13)            one that came with version 13
-    "rack"     / String.nullable(since=1)  null allowed from version 1
-    "epoch"    / Int32.tag(0).default(-1)  a tagged field of a flexible version (KIP-482)
-    "error"    / Int8.releases(until="3.6")  one that later releases left out of the same version
+     "topic"    / String.until(12)          a field that version 13 removed
+     "topic_id" / Uuid.since(13)            a field that version 13 added
+     "rack"     / String.nullable(since=1)  null is allowed from version 1
+     "epoch"    / Int32.tag(0).default(-1)  a tagged field of a flexible version (KIP-482)
+     "error"    / Int8.releases(until="3.6")  a field that later releases removed from the same version
 
-Compact and tagged encodings follow from an API's `flexible` version; nobody writes them by hand.
-A declaration holds no bytes and no logic: `barnabas.specs.layout` resolves it for one version, and
-`barnabas.specs.message` makes the two back-ends from that.
+Compact and tagged encodings follow from an API's `flexible` version; a declaration never states them. A
+declaration contains no bytes and no logic: `barnabas.specs.layout` resolves it for one version, and
+`barnabas.specs.message` makes the two back-ends from the layout.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 UNSET: Final = object()
-"""Stands for 'no default declared': the type's own zero value is meant."""
+"""Marks that no default is declared: the field's default is the zero value of its type."""
 
 FOREVER: Final = 32767
-"""The highest version that an int16 can name; the end of a range without an end."""
+"""The highest version an int16 can hold: the end of a range without an end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """What a field holds and in which versions; every modifier returns a changed copy."""
+    """The content of a field, and the versions that have it; every modifier returns a changed copy."""
 
     kind: str
     element: Type | None = None
@@ -42,39 +42,42 @@ class Type:
     count: str = "int32"
 
     def since(self, version: int) -> Type:
-        """Present from this version on."""
+        """Return a type for a field that exists from this version on."""
         return replace(self, first=version)
 
     def until(self, version: int) -> Type:
-        """Present up to and including this version."""
+        """Return a type for a field that exists up to this version, inclusive."""
         return replace(self, last=version)
 
     def nullable(self, since: int = 0, until: int = FOREVER) -> Type:
-        """Null is allowed in these versions (both ends included)."""
+        """Return a type that allows null in these versions, both inclusive."""
         return replace(self, nullable_first=since, nullable_last=until)
 
     def releases(self, since: str | None = None, until: str | None = None) -> Type:
-        """Present only in these releases of Kafka, both ends included; "3.6" means any 3.6.x.
+        """Return a type for a field that exists only in these releases of Kafka, both inclusive.
 
-        A few versions changed their bytes without changing their number. Who names no release
-        gets the newest's layout.
+        "3.6" means any 3.6.x. In a few cases a release changed the bytes of a version without changing its
+        number. Without a release, the layout of the newest release is used.
         """
         return replace(self, first_release=since, last_release=until)
 
     def tag(self, number: int) -> Type:
-        """Sent in the tagged section, and only if it differs from its default (KIP-482)."""
+        """Return a type for a field of the tagged section.
+
+        Such a field is sent only if it differs from its default (KIP-482).
+        """
         return replace(self, tag_number=number)
 
     def default(self, value: Any) -> Type:
-        """What stands in for the field where it is missing."""
+        """Return a type with a default, which is the field's value where the field is missing."""
         return replace(self, default_value=value)
 
     def inflexible(self) -> Type:
-        """Keeps the classic encoding in flexible versions too (RequestHeader's client id)."""
+        """Return a type with the classic encoding in flexible versions, too (RequestHeader's client id)."""
         return replace(self, classic=True)
 
     def counted(self, by: Type) -> Type:
-        """The classic encoding has this in front of an array, and not an int32: 0.7's way."""
+        """Return an array type whose classic encoding has a count of this type, not int32 (Kafka 0.7)."""
         return replace(self, count=by.kind)
 
     def __rtruediv__(self, name: str) -> Field:
@@ -107,12 +110,12 @@ NullableRecords = Records.nullable()
 
 
 def Struct(*fields: Field) -> Type:  # noqa: N802 - reads as the types beside it
-    """A structure inside a message."""
+    """Return the type of a structure with these fields."""
     return Type("struct", fields=fields)
 
 
 def Array(*of: Type | Field) -> Type:  # noqa: N802 - reads as the types beside it
-    """An array of one type, or of structures with these fields.
+    """Return the type of an array of one type, or of structures with these fields.
 
     >>> Array(Int32).element.kind, Array("a" / Int32, "b" / String).element.kind
     ('int32', 'struct')

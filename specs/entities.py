@@ -1,21 +1,28 @@
-"""Where a message names topics, groups and transactional ids.
+"""Where a message names topics, groups, transactional ids and partitions.
 
-Kafka's definitions mark such fields (entityType). Their names follow a few customs, and so do these
-rules; a test compares them with the definitions of all messages.
+Kafka's definitions mark the names (entityType). The fields' names follow a few conventions, and so do the
+rules here; a test compares them with the definitions of all messages. A partition's index is in the structure
+that names its topic, by name or id, or in a structure below it.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from typing import Any, Final, Literal
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.specs.frames import Direction
-from barnabas.specs.layout import LocatedSlot
+from barnabas.specs.keys import (
+    ALTER_PARTITION_REASSIGNMENTS,
+    CREATE_PARTITIONS,
+    DELETE_TOPICS,
+    PRODUCE,
+)
+from barnabas.specs.layout import Layout, LocatedSlot, Slot
 from barnabas.specs.registry import api
 
 Entity = Literal["topic", "group", "transactional_id"]
-"""What is named."""
+"""The kind of thing that a field names."""
 
 NAMES: Final[dict[Entity, frozenset[str]]] = {
     "topic": frozenset(("topic", "topic_name", "topic_names", "subscribed_topic_names")),
@@ -24,7 +31,7 @@ NAMES: Final[dict[Entity, frozenset[str]]] = {
         ("transactional_id", "transactional_ids", "v3_and_below_transactional_id")
     ),
 }
-"""Fields that name such a thing wherever they stand."""
+"""Names of fields that name such a thing in every message."""
 
 OF_TOPICS: Final = frozenset(
     (
@@ -35,38 +42,43 @@ OF_TOPICS: Final = frozenset(
         "results_by_topic_v3_and_below",
     )
 )
-"""Arrays whose elements' `name` is a topic's."""
+"""Arrays of structures whose field `name` is a topic's name."""
 
-RESPONSES_OF_TOPICS: Final = {0: "responses", 20: "responses", 37: "results", 45: "responses"}
-"""API key -> an array of its response whose elements' `name` is a topic's."""
+RESPONSES_OF_TOPICS: Final = {
+    PRODUCE: "responses",
+    DELETE_TOPICS: "responses",
+    CREATE_PARTITIONS: "results",
+    ALTER_PARTITION_REASSIGNMENTS: "responses",
+}
+"""API key -> an array of its response whose structures' field `name` is a topic's name."""
 
 
 @functools.cache
 def entity_paths(
     entity: Entity, key: int, direction: Direction, version: int
 ) -> tuple[tuple[str, ...], ...]:
-    """The fields that name such things, each as the names of the fields that lead to it.
+    """Return the paths of the fields that name such things, each as a tuple of field names.
 
     >>> entity_paths("topic", 1, "request", 11)
     (('topics', 'topic'), ('forgotten_topics_data', 'topic'))
     """
     layout = api(key).message(direction).layout(version)
-    return tuple(each.path for each in layout.walk() if _names(entity, key, each))
+    return tuple(each.path for each in layout.walk() if _is_name_of(entity, key, each))
 
 
 def named(entity: Entity, key: int, direction: Direction, version: int, values: Any) -> set[str]:
-    """What a decoded body names.
+    """Return the names of such things in a decoded body.
 
     >>> sorted(named("group", 42, "request", 0, {"groups_names": ["a", "b"]}))
     ['a', 'b']
     """
-    found: set[str] = set()
+    entity_names: set[str] = set()
     for path in entity_paths(entity, key, direction, version):
-        found.update(values_at(values, path))
-    return found
+        entity_names.update(values_at(values, path))
+    return entity_names
 
 
-def _names(entity: Entity, key: int, located: LocatedSlot) -> bool:
+def _is_name_of(entity: Entity, key: int, located: LocatedSlot) -> bool:
     (*above, name), node = located.path, located.slot.node
     if node.inner.kind != "string":
         return False
@@ -80,23 +92,105 @@ def _names(entity: Entity, key: int, located: LocatedSlot) -> bool:
 
 
 def values_at(value: Any, path: Iterable[str]) -> list[Any]:
-    """What stands at a path in decoded values, in every element of the arrays on it; nulls are left out.
+    """Return the values at a path, in every element of the arrays on the path, without nulls.
 
     >>> values_at({"topics": [{"name": "a"}, {"name": None}]}, ("topics", "name"))
     ['a']
     """
-    found = _elements([value])
+    values = _elements([value])
     for name in path:
-        found = _elements([each.get(name) for each in found if isinstance(each, dict)])
-    return found
+        values = _elements([each.get(name) for each in values if isinstance(each, dict)])
+    return values
 
 
 def _elements(values: list[Any]) -> list[Any]:
-    """The values that are no arrays, and the elements of those that are; nulls are left out."""
-    found: list[Any] = []
+    """Return the values, with arrays replaced by their elements, without nulls."""
+    elements: list[Any] = []
     for value in values:
         if isinstance(value, list):
-            found += _elements(value)
+            elements += _elements(value)
         elif value is not None:
-            found.append(value)
-    return found
+            elements.append(value)
+    return elements
+
+
+ID: Final = "topic_id"
+
+SINGLE: Final = frozenset(("partition", "partition_index", "partition_id", "index"))
+"""Fields with one partition index."""
+
+SEVERAL: Final = frozenset(("partitions", "partition_indexes"))
+"""Arrays of partition indexes."""
+
+
+class Indexes(NamedTuple):
+    """The location of partition indexes below a structure that is about one topic."""
+
+    topic: tuple[str, ...]
+    """The fields that lead to that structure."""
+    name: str | None
+    """The field of the structure with the topic's name, if it has one."""
+    id: str | None
+    """The field of the structure with the topic's id, if it has one."""
+    below: tuple[str, ...]
+    """The fields that lead from the structure to the index, or to the array of indexes."""
+
+    @property
+    def paths(self) -> list[str]:
+        """Return the dotted paths of the fields to decode."""
+        ends = ((self.name,), (self.id,), self.below)
+        return [".".join((*self.topic, *end)) for end in ends if end[0] is not None]
+
+
+@functools.cache
+def partition_places(key: int, direction: Direction, version: int) -> tuple[Indexes, ...]:
+    """Return the locations of partition indexes in a version of a message.
+
+    >>> partition_places(8, "request", 9)
+    (Indexes(topic=('topics',), name='name', id=None, below=('partitions', 'partition_index')),)
+    >>> [place.below for place in partition_places(9, "request", 1)]
+    [('partition_indexes',)]
+    """
+    named = frozenset(entity_paths("topic", key, direction, version))
+    return tuple(_index_locations(api(key).message(direction).layout(version), (), named))
+
+
+def partitions_in(
+    places: tuple[Indexes, ...], values: Any
+) -> Iterator[tuple[str | None, Any, int]]:
+    """Yield (topic name, topic id, index) for each partition index in a decoded body.
+
+    A missing name or id is None.
+
+    >>> body = {"topics": [{"name": "t", "partitions": [{"partition_index": 3}]}]}
+    >>> list(partitions_in(partition_places(8, "request", 9), body))
+    [('t', None, 3)]
+    """
+    for location in places:
+        for topic_struct in values_at(values, location.topic):
+            name = None if location.name is None else topic_struct.get(location.name)
+            topic = None if location.id is None else topic_struct.get(location.id)
+            for index in values_at(topic_struct, location.below):
+                yield name, topic, index
+
+
+def _index_locations(
+    layout: Layout, path: tuple[str, ...], named: frozenset[tuple[str, ...]]
+) -> Iterator[Indexes]:
+    scalars = [slot.name for slot in layout.slots if slot.node.kind not in ("array", "struct")]
+    name = next((scalar for scalar in scalars if (*path, scalar) in named), None)
+    topic = ID if ID in scalars else None
+    if path and (name or topic):
+        for each in layout.walk():
+            if _is_index(each.slot):
+                yield Indexes(path, name, topic, each.path)
+        return
+    for slot in layout.slots:
+        inner = slot.node.inner.struct
+        if inner is not None:
+            yield from _index_locations(inner, (*path, slot.name), named)
+
+
+def _is_index(slot: Slot) -> bool:
+    names = SINGLE if slot.node.element is None else SEVERAL
+    return slot.node.inner.kind == "int32" and slot.name in names

@@ -1,4 +1,4 @@
-"""Kafka's error codes, as the newest kafka-clients has them (its class Errors, common.protocol)."""
+"""Kafka's error codes, from the class Errors of the newest kafka-clients."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class ErrorCode(NamedTuple):
-    """An error code; retriable if its exception is a RetriableException in the Java client."""
+    """An error code. It is retriable if the Java client's exception for it is a RetriableException."""
 
     code: int
     name: str
@@ -153,13 +153,13 @@ ERROR_CODES: Final = (
     ErrorCode(135, "STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED", False),
     ErrorCode(136, "CONTROLLER_ID_NOT_REGISTERED", False),
 )
-"""Every error code, in order and without a gap."""
+"""Every error code, in order and without gaps."""
 
 _NAMES: Final = {error.code: error.name for error in ERROR_CODES}
 
 
 def error_name(code: int) -> str:
-    """The name of an error code; one that Kafka does not have is spelt with its number.
+    """Return the name of an error code; an unknown code is written with its number.
 
     >>> error_name(3), error_name(999)
     ('UNKNOWN_TOPIC_OR_PARTITION', 'ERROR_999')

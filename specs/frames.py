@@ -1,7 +1,7 @@
-"""Frames: an int32 size, a header, a body. What can be read of a frame before its body is.
+"""Frames (an int32 size, a header, a body), and what can be read of a frame before its body.
 
-Layout: KafkaProtocol guide; RequestHeader.json, ResponseHeader.json. `request_head` is the hot path
-of the proxy: it is written by hand and reads no further than it must.
+Layout: KafkaProtocol guide; RequestHeader.json, ResponseHeader.json. `request_head` is on the proxy's hot
+path: it is written by hand and reads no more bytes than it needs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _INT16 = struct.Struct(">h")
 
 
 class RequestHead(NamedTuple):
-    """What stands in front of a request's body. `body` is the offset of the body in the frame."""
+    """The fields before a request's body. `body` is the offset of the body in the frame."""
 
     key: int
     version: int
@@ -37,17 +37,19 @@ class RequestHead(NamedTuple):
     client_id: str | None
     body: int
     acks: int | None
-    """A Produce request's acks: 0 means that no response will come. None for any other API."""
+    """The acks of a Produce request (0: the broker sends no response); None for other APIs."""
 
 
 class Short(Exception):
-    """The frame's head is not complete yet."""
+    """The frame's head is incomplete: more bytes are needed."""
 
 
 def request_head(data: Any, start: int, end: int) -> RequestHead:
-    """The head of a request whose bytes (without the size) stand in data[start:end].
+    """Return the head of a request whose bytes, without the size, are data[start:end].
 
-    Raises Short if more bytes are needed, Malformed if no number of them would help.
+    Raises:
+        Short: More bytes are needed.
+        Malformed: No further bytes could complete the head.
 
     >>> request_head(bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), 0, 15)
     RequestHead(key=3, version=1, correlation_id=7, client_id='a', body=11, acks=None)
@@ -82,14 +84,17 @@ def request_head(data: Any, start: int, end: int) -> RequestHead:
 
 @functools.cache
 def flexible_since(key: int) -> int:
-    """The first flexible version of an API."""
+    """Return the first flexible version of an API."""
     return api(key).flexible
 
 
 @functools.cache
 def _tagged(key: int) -> range:
-    """The versions whose header's tags are read. Of a version to come nobody knows what stands behind
-    the client id; only of Produce more is tried, since it may be one that is not answered."""
+    """Return the versions whose header tags are read.
+
+    The layout after the client id is unknown for future versions. Only for Produce they are tried, since such
+    a request may have no response.
+    """
     newest = 32767 if key == PRODUCE else api(key).versions[1]
     return range(flexible_since(key), newest + 1)
 
@@ -114,7 +119,7 @@ def _past_tags(data: Any, at: int, end: int) -> int:
 
 
 def _past_odd_tags(data: Any, at: int, end: int) -> int:
-    """The same where a number is negative or has more bits than it should."""
+    """Return the offset after tags in which a number is negative or has too many bits."""
     try:
         count, at = _varint(data, at)
         if count < 0:
@@ -135,7 +140,9 @@ def _past_odd_tags(data: Any, at: int, end: int) -> int:
 
 
 def _varint(data: Any, at: int) -> tuple[int, int]:
-    """An unsigned varint as Kafka reads it: up to 5 bytes, as a signed 32-bit number; the position behind.
+    """Return an unsigned varint as Kafka reads it, and the next offset.
+
+    Kafka reads up to 5 bytes as a signed 32-bit number.
 
     >>> _varint(bytes.fromhex("ffffffff0f"), 0), _varint(bytes.fromhex("808080801000"), 0)
     ((-1, 5), (0, 5))
@@ -152,7 +159,7 @@ def _varint(data: Any, at: int) -> tuple[int, int]:
 
 
 def _acks(data: Any, at: int, end: int, version: int) -> int:
-    """Produce's acks; they stand behind the transactional id, which v3 brought."""
+    """Return the acks of a Produce request, which follow the transactional id from v3 on."""
     try:
         if version >= flexible_since(PRODUCE):
             length, at = _varint(data, at)
@@ -173,7 +180,7 @@ def _acks(data: Any, at: int, end: int, version: int) -> int:
 
 
 def response_body(data: bytes, key: int, version: int) -> int:
-    """Where the body of a response begins: behind the correlation id and the header's tags."""
+    """Return the offset of a response's body: after the correlation id and the header's tags."""
     if response_header_version(key, version) == 0:
         return 4
     try:
@@ -184,7 +191,7 @@ def response_body(data: bytes, key: int, version: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A whole frame, decoded."""
+    """A whole decoded frame."""
 
     direction: Direction
     key: int
@@ -201,10 +208,10 @@ def decode_frame(
     version: int | None = None,
     release: str | None = None,
 ) -> Frame:
-    """A frame without its size, decoded. A response does not say what it answers: give both.
+    """Decode a frame without its size. A response does not name its API: pass `key` and `version`.
 
-    `release` is of interest for the few versions whose bytes changed between releases, e.g. "2.7".
-    Raises Malformed, or LookupError for an API or version that does not exist.
+    `release` matters for the few versions whose bytes changed between releases, e.g. "2.7". Raises Malformed,
+    or LookupError for an unknown API or version.
 
     >>> frame = decode_frame(bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), "request")
     >>> frame.header["client_id"], frame.body
@@ -228,15 +235,17 @@ def decode_frame(
 
 
 def frame_body(data: bytes, frame: Frame) -> bytes:
-    """The body's bytes in the bytes that a frame was decoded from."""
+    """Return the body's bytes from the bytes of a decoded frame."""
     if frame.direction == "request":
         return data[request_head(data, 0, len(data)).body :]
     return data[response_body(data, frame.key, frame.version) :]
 
 
 def encode_frame(frame: Frame, *, release: str | None = None) -> bytes:
-    """The bytes of a frame with its size in front; a request's header has the frame's key and version
-    unless it says others. Raises barnabas.specs.codec.Unfit."""
+    """Return the bytes of a frame, with its size. Raises barnabas.specs.codec.Unfit.
+
+    A request's header gets the frame's key and version unless it has its own.
+    """
     header = frame.header
     if frame.direction == "request":
         header = {"request_api_key": frame.key, "request_api_version": frame.version} | header

@@ -1,9 +1,9 @@
-"""Layouts as a person reads them: Kafka's protocol guide for one version, the history for all.
+"""Layouts for people: one version in the notation of Kafka's protocol guide, and the history of all versions.
 
-Pure: lines and rows of text, and trees for programs. The notation is that of the protocol guide
-(Protocol.java, schemaToBnfHtml). Guides of different releases write the tagged section differently:
-known tags are named here as in the newest, and every structure that may carry unknown ones ends
-with `_tagged_fields`, the name it has in those of 3.x.
+Pure functions return lines, rows, and trees for programs. The notation is that of the protocol guide
+(Protocol.java, schemaToBnfHtml). Guides of different releases write the tagged section differently. Here,
+known tags are named as in the newest guide, and every structure that may have unknown ones ends with
+`_tagged_fields`, as in the guides of 3.x.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Versions = tuple[int, int]
 
 
 def module_of(api: Api) -> str:
-    """The module that declares an API.
+    """Return the name of the module that declares an API.
 
     >>> from barnabas.specs import api
     >>> module_of(api("EndTxn"))
@@ -36,42 +36,42 @@ def module_of(api: Api) -> str:
 
 
 def purpose(api: Api) -> tuple[str, str]:
-    """What an API is for, and where its layout comes from: the two parts of its module's docstring.
+    """Return the purpose of an API and the source of its layout: the two parts of its module's docstring.
 
     >>> from barnabas.specs import api
     >>> purpose(api("EndTxn"))[0]
     'commits or aborts a transaction'
     """
     text = inspect.cleandoc(importlib.import_module(module_of(api)).__doc__ or "")
-    what, _, source = text.partition("\n\n")
-    _, _, what = " ".join(what.split()).partition(": ")
-    return what.rstrip("."), " ".join(source.split()).removeprefix("Layout: ")
+    description, _, source = text.partition("\n\n")
+    _, _, description = " ".join(description.split()).partition(": ")
+    return description.rstrip("."), " ".join(source.split()).removeprefix("Layout: ")
 
 
 def headers(api: Api) -> dict[Direction, dict[int, Versions]]:
-    """The versions of the header in front of each direction, with the API's versions that use it.
+    """Return the header versions of each direction, with the API's versions that use them.
 
     >>> from barnabas.specs import api
     >>> headers(api("StopReplica"))
     {'request': {1: (0, 1), 2: (2, 4)}, 'response': {0: (0, 1), 1: (2, 4)}}
     """
-    found: dict[Direction, dict[int, Versions]] = {"request": {}, "response": {}}
+    versions_by_header: dict[Direction, dict[int, Versions]] = {"request": {}, "response": {}}
     for version in range(api.versions[0], api.versions[1] + 1):
-        for way in found:
-            header = header_version(way, api.key, version)
-            first, _ = found[way].get(header, (version, version))
-            found[way][header] = (first, version)
-    return found
+        for direction in versions_by_header:
+            header = header_version(direction, api.key, version)
+            first, _ = versions_by_header[direction].get(header, (version, version))
+            versions_by_header[direction][header] = (first, version)
+    return versions_by_header
 
 
 # one version, as in the protocol guide
 
 
 def lines(name: str, layout: Layout) -> list[str]:
-    """A layout in the notation of Kafka's protocol guide.
+    r"""Return a layout in the notation of Kafka's protocol guide.
 
     >>> from barnabas.specs import api
-    >>> print(*lines("Heartbeat Response (Version: 4)", api("Heartbeat").response.layout(4)), sep="\\n")
+    >>> print(*lines("Heartbeat Response (Version: 4)", api("Heartbeat").response.layout(4)), sep="\n")
     Heartbeat Response (Version: 4) => throttle_time_ms error_code _tagged_fields
       throttle_time_ms => INT32
       error_code => INT16
@@ -105,7 +105,7 @@ def _tagged(name: str, slot: Slot) -> str:
 
 
 def wire_type(node: Node) -> str:
-    """The name of a type in Kafka's protocol guide.
+    """Return the name of a type in Kafka's protocol guide.
 
     >>> wire_type(Node("string", compact=True, nullable=True))
     'COMPACT_NULLABLE_STRING'
@@ -114,19 +114,19 @@ def wire_type(node: Node) -> str:
         return ("COMPACT_ARRAY" if node.compact else "ARRAY") + f" of {wire_type(node.element)}"
     if node.struct is not None:
         return "NULLABLE_STRUCT" if node.nullable else "STRUCT"
-    plain = _name(node.kind)
+    plain = _type_name(node.kind)
     if node.kind not in ("string", "bytes", "records"):
         return plain
     nullable = "NULLABLE_" if node.nullable and node.kind != "records" else ""
     return ("COMPACT_" if node.compact else "") + nullable + plain
 
 
-def _name(kind: str) -> str:
+def _type_name(kind: str) -> str:
     return "BOOLEAN" if kind == "bool" else kind.upper()
 
 
 def tree(layout: Layout) -> list[dict[str, Any]]:
-    """A layout for programs: name, type, nullable, tag, default, and fields inside."""
+    """Return a layout for programs: name, type, nullable, tag, default, and inner fields."""
     return [
         {
             "name": slot.name,
@@ -156,13 +156,13 @@ class Row:
     nullable: Versions | None
     tag: int | None
     default: Any
-    """In the form that JSON has; UNSET where the type's own zero is meant."""
+    """The default in JSON form, or UNSET for the zero value of the type."""
     releases: str
-    """The only releases that have it, e.g. `until 3.6`; empty: all."""
+    """The releases that have the field, e.g. `until 3.6`; empty: all."""
 
 
 def history(message: Message) -> list[Row]:
-    """The fields of a message over all its versions, in their order on the wire."""
+    """Return the fields of a message over all its versions, in wire order."""
     return list(_history(message.fields, message.versions, "", 0, ""))
 
 
@@ -171,20 +171,22 @@ def _history(
 ) -> Iterator[Row]:
     for field in fields:
         kind = field.type
-        present = _both((kind.first, kind.last), around)
+        present = _common((kind.first, kind.last), around)
         if present is None:
-            continue  # a shared structure has fields that came after this place of it had gone
+            continue  # a shared structure may have newer fields than the versions that use it here
         inner = kind.element or kind
         nullable = None
         if kind.nullable_first is not None:
-            nullable = _both((kind.nullable_first, kind.nullable_last), present)
+            nullable = _common((kind.nullable_first, kind.nullable_last), present)
         only = _releases(kind) or releases
-        shown = _name(inner.kind) if kind.element is None else f"[{_name(inner.kind)}]"
+        type_name = (
+            _type_name(inner.kind) if kind.element is None else f"[{_type_name(inner.kind)}]"
+        )
         yield Row(
             prefix + field.name,
             depth,
             field.name,
-            shown,
+            type_name,
             present,
             nullable,
             kind.tag_number,
@@ -194,8 +196,8 @@ def _history(
         yield from _history(inner.fields, present, f"{prefix}{field.name}.", depth + 1, only)
 
 
-def _both(one: Versions, other: Versions) -> Versions | None:
-    common = max(one[0], other[0]), min(one[1], other[1])
+def _common(first: Versions, second: Versions) -> Versions | None:
+    common = max(first[0], second[0]), min(first[1], second[1])
     return common if common[0] <= common[1] else None
 
 
@@ -208,7 +210,7 @@ def _releases(kind: Type) -> str:
 
 
 def span(versions: Versions, all_of: Versions) -> str:
-    """A range of versions within all that there are.
+    """Return a range of versions as text, given the range of all versions.
 
     >>> span((0, 4), (0, 4)), span((3, 4), (0, 4)), span((0, 2), (0, 4)), span((1, 1), (0, 4))
     ('0+', '3+', '0-2', '1')
@@ -220,16 +222,16 @@ def span(versions: Versions, all_of: Versions) -> str:
 
 
 def changes(api: Api) -> dict[int, list[str]]:
-    """What each version brought, e.g. `+ request.rack_id`.
+    """Return the changes of each version, e.g. `+ request.rack_id`.
 
-    `-` is what it left out, `?` what may be null from it on, `!` what may not any more. A structure
-    stands for what is inside it. The newest release speaks for all.
+    `+` marks a new field, `-` a removed field, `?` a field that may be null from this version on, `!` a field
+    that may no longer be null. A structure stands for all fields inside it. The newest release is used.
     """
-    found: dict[int, list[str]] = {
+    changes_by_version: dict[int, list[str]] = {
         version: [] for version in range(api.versions[0] + 1, api.versions[1] + 1)
     }
     if 0 < api.flexible <= api.versions[1]:
-        found[api.flexible].append("compact and tagged encoding (KIP-482)")
+        changes_by_version[api.flexible].append("compact and tagged encoding (KIP-482)")
     for message in (api.request, api.response):
         direction = "request" if message is api.request else "response"
         rows = {
@@ -242,18 +244,18 @@ def changes(api: Api) -> dict[int, list[str]]:
             parent = rows.get(row.path.rpartition(".")[0])
             around = message.versions if parent is None else parent.versions
             if first > around[0]:
-                found[first].append(f"+ {direction}.{row.path}")
+                changes_by_version[first].append(f"+ {direction}.{row.path}")
             if last < around[1]:
-                found[last + 1].append(f"- {direction}.{row.path}")
+                changes_by_version[last + 1].append(f"- {direction}.{row.path}")
             if row.nullable and row.nullable[0] > first:
-                found[row.nullable[0]].append(f"? {direction}.{row.path}")
+                changes_by_version[row.nullable[0]].append(f"? {direction}.{row.path}")
             if row.nullable and row.nullable[1] < last:
-                found[row.nullable[1] + 1].append(f"! {direction}.{row.path}")
-    return found
+                changes_by_version[row.nullable[1] + 1].append(f"! {direction}.{row.path}")
+    return changes_by_version
 
 
 def flexible_text(api: Api) -> str:
-    """The first version with compact and tagged encoding; `none` if there is none."""
+    """Return the first version with compact and tagged encoding as text, or `none`."""
     return (
         "none" if api.flexible == FOREVER or api.flexible > api.versions[1] else f"{api.flexible}+"
     )

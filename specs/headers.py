@@ -1,7 +1,7 @@
-"""The headers in front of every body, and which version of them a message has.
+"""The headers before every body, and the header version of each message.
 
-Layout: RequestHeader.json and ResponseHeader.json of Apache Kafka; the exceptions are in KIP-511
-(ApiVersions) and in ApiKeys.java (ControlledShutdown).
+Layout: RequestHeader.json and ResponseHeader.json of Apache Kafka. Exceptions: KIP-511 (ApiVersions) and
+ApiKeys.java (ControlledShutdown).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ RESPONSE_HEADER: Final = Message(
 
 
 def request_header_version(key: int, version: int) -> int:
-    """0 without a client id (ControlledShutdown v0), 2 for flexible versions, else 1.
+    """Return 0 for a header without client id (ControlledShutdown v0), 2 for flexible versions, else 1.
 
-    An API that nobody knows is taken to have v1: what stands first is the same in v1 and v2.
+    An unknown API is treated as v1: the first fields of v1 and v2 are the same.
 
     >>> request_header_version(7, 0), request_header_version(1, 11), request_header_version(1, 12)
     (0, 1, 2)
@@ -40,7 +40,7 @@ def request_header_version(key: int, version: int) -> int:
 
 
 def response_header_version(key: int, version: int) -> int:
-    """1 for flexible versions, else 0; always 0 for ApiVersions: no version is agreed on yet.
+    """Return 1 for flexible versions, else 0; ApiVersions always has 0, as no version is negotiated yet.
 
     >>> response_header_version(18, 3), response_header_version(3, 9), response_header_version(3, 8)
     (0, 1, 0)
@@ -51,7 +51,7 @@ def response_header_version(key: int, version: int) -> int:
 
 
 def header_version(direction: str, key: int, version: int) -> int:
-    """Return the version of the header in front of a message. direction: "request" or "response".
+    """Return the version of a message's header. `direction` is "request" or "response".
 
     >>> header_version("request", 1, 12), header_version("response", 1, 11)
     (2, 0)
@@ -62,7 +62,7 @@ def header_version(direction: str, key: int, version: int) -> int:
 
 
 def header_codec(direction: str, key: int, version: int) -> Codec:
-    """Return what reads and writes the header in front of a message."""
+    """Return the codec of a message's header."""
     header = REQUEST_HEADER if direction == "request" else RESPONSE_HEADER
     return header.codec(header_version(direction, key, version))
 
@@ -72,7 +72,7 @@ def encode_header(
 ) -> bytes:
     """Return the header of a message, without tags. Raises `barnabas.specs.codec.Unfit`.
 
-    client_id: of a request; left out where the header has no field for it.
+    `client_id` is used only if the header has a field for it.
 
     >>> encode_header("request", 3, 1, 7, "a").hex(" ", -4)
     '00030001 00000007 000161'

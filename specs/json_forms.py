@@ -1,8 +1,8 @@
-"""The JSON form of bodies (`barnabas.specs.jsonform`), made by a function for each version of a message.
+"""Generated functions that make the JSON form of bodies, one for each version of a message.
 
-Python source is written for a layout, as for decoders. It names only the fields that JSON has otherwise:
-bytes, uuids, tagged fields that nobody knows, secrets, and the structures that these are in. All else is
-passed on as it is: what it makes shares that with the body.
+`barnabas.specs.jsonform` defines the form. As for decoders, Python source is generated for each layout. It
+handles only the fields whose JSON form differs from the decoded value: bytes, uuids, unknown tagged fields,
+secrets, and the structures around these. All other values are shared with the decoded body.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from barnabas.specs.registry import NAMES, api
 from barnabas.specs.secrets import by_field, secret_paths, withheld
 
 Form = Callable[[dict[str, Any], Blob], dict[str, Any]]
-"""Of a decoded body, and how bytes in it are written."""
+"""A function of a decoded body and a writer for bytes values."""
 
 
 @lru_cache(4096)
 def json_form(key: int, version: int, direction: Direction, tags: bool = True) -> Form:
-    """What makes the JSON form of the bodies of a message, secrets redacted. Raises LookupError.
+    """Return the function that makes the JSON form of a message's bodies, with secrets redacted.
 
-    tags: see `form_of`.
+    `tags` says whether to convert unknown tagged fields; see `form_of`. Raises LookupError.
 
     >>> from barnabas.specs.jsonform import base64_text
     >>> json_form(36, 0, "request")({"auth_bytes": b"hunter2"}, base64_text)
@@ -40,10 +40,11 @@ def json_form(key: int, version: int, direction: Direction, tags: bool = True) -
 
 
 def form_of(layout: Layout, origin: str, secrets: Collection[str] = (), tags: bool = True) -> Form:
-    """What makes the JSON form of a layout's values. secrets: the paths of those that are withheld.
+    """Return the function that makes the JSON form of a layout's values.
 
-    tags: whether to look for tagged fields that nobody knows, of which there may be some in each structure.
-    If not, those that are there stay as they are, and `barnabas.specs.json_text.compact` raises TypeError.
+    `secrets` are the paths of fields to withhold, `origin` is a title for tracebacks. `tags` says whether to
+    convert unknown tagged fields, which any structure may have. If not, they stay as they are, and
+    `barnabas.specs.json_text.compact` raises TypeError for them.
     """
     emitter = _FormEmitter(secrets, tags)
     emitter.source.emit(f"return {emitter.struct(layout, 'v', '')}")
@@ -51,26 +52,26 @@ def form_of(layout: Layout, origin: str, secrets: Collection[str] = (), tags: bo
 
 
 class _FormEmitter:
-    """Makes expressions of expressions; one that stays as it is says that JSON has the value so."""
+    """A writer of expressions; it returns an expression unchanged if JSON has the same value."""
 
     def __init__(self, secrets: Collection[str], tags: bool) -> None:
         self._secrets = by_field(secrets)
         self._structs: dict[str, str] = {}
-        """By path: the expression of the structure that is being written."""
+        """The expression of each structure that is being written, by its path."""
         self._tags = tags
         self.source = Source(
             "v", "blob", uuid=uuid_text, number=number, withheld=withheld, tags=_tags, none={}
         )
 
     def struct(self, layout: Layout, value: str, path: str) -> str:
-        """Of a structure; the path of the body itself is empty."""
+        """Return the expression of a structure; the body itself has an empty path."""
         self._structs[path] = value
         parts = []
         for slot in layout.slots:
             field = f"{value}[{slot.name!r}]"
-            made = self._value(slot.node, field, f"{path}.{slot.name}".lstrip("."))
-            if made != field:
-                parts.append(f"{slot.name!r}: {made}")
+            expression = self._value(slot.node, field, f"{path}.{slot.name}".lstrip("."))
+            if expression != field:
+                parts.append(f"{slot.name!r}: {expression}")
         tagged = layout.flexible and self._tags
         if tagged and not parts:
             return f"({value} if '_tags' not in {value} else {value} | tags({value}, blob))"
@@ -82,16 +83,16 @@ class _FormEmitter:
         flag = self._secrets.get(path)
         if flag == "":
             return f"withheld({value})"
-        made = self._present(node, value, path)
-        if node.nullable and made != value:
-            made = f"(None if {value} is None else {made})"
+        expression = self._present(node, value, path)
+        if node.nullable and expression != value:
+            expression = f"(None if {value} is None else {expression})"
         if flag is None:
-            return made
+            return expression
         holder, _, name = flag.rpartition(".")
-        return f"(withheld({value}) if {self._structs[holder]}[{name!r}] else {made})"
+        return f"(withheld({value}) if {self._structs[holder]}[{name!r}] else {expression})"
 
     def _present(self, node: Node, value: str, path: str) -> str:
-        """Of what is not null."""
+        """Return the expression of a value that is not null."""
         match node.kind:
             case "bytes" | "records":
                 return f"blob({value})"
@@ -102,8 +103,8 @@ class _FormEmitter:
             case "array":
                 assert node.element is not None  # noqa: S101
                 item = self.source.name(f"{path.rpartition('.')[2]}_item")
-                made = self._value(node.element, item, path)
-                return value if made == item else f"[{made} for {item} in {value}]"
+                expression = self._value(node.element, item, path)
+                return value if expression == item else f"[{expression} for {item} in {value}]"
             case "struct":
                 assert node.struct is not None  # noqa: S101
                 return self.struct(node.struct, value, path)
@@ -111,5 +112,5 @@ class _FormEmitter:
 
 
 def _tags(value: dict[str, Any], blob: Blob) -> dict[str, Any]:
-    """What stands under numbers that nobody knows."""
+    """Return the unknown tagged fields, by number."""
     return {"_tags": {str(tag): blob(raw) for tag, raw in value["_tags"].items()}}

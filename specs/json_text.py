@@ -1,4 +1,4 @@
-"""JSON as text, in one line: rows of logs and answers of the control port."""
+"""JSON as one line of text: rows of logs, and responses of the control port."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import orjson
 
 
 class OddFloat(float):
-    """A number that libraries write in different ways, or not at all: NaN, 1e-5. orjson refuses it, so
-    that it is always written by the module json."""
+    """A float that JSON libraries write differently or not at all, such as NaN or 1e-5.
+
+    orjson rejects it, so the module json always writes it.
+    """
 
 
 def number(value: float) -> float:
-    """A float as `compact` takes it.
+    """Return a float in the form that `compact` accepts.
 
     >>> compact([number(0.5), number(1e-5), number(float("nan"))])
     '[0.5,1e-05,NaN]'
@@ -23,11 +25,13 @@ def number(value: float) -> float:
 
 
 def compact(value: object) -> str:
-    r"""A value as JSON without spaces, in ASCII: names come from strangers, and many programs end a line
-    at C1 controls and at U+2028 too.
+    r"""Return a value as JSON without spaces, in ASCII.
 
-    It says what `json.dumps` says of the value, and is ten times as fast. Floats are given as `number` makes
-    them. Raises TypeError for what JSON lacks.
+    Names come from untrusted peers, and many programs end a line at C1 controls and U+2028. The result equals
+    that of `json.dumps`, ten times as fast. Pass floats through `number`.
+
+    Raises:
+        TypeError: JSON has no form for a value.
 
     >>> compact({"client_id": "a\u2028b\x85\x7f", 7: 1 << 64})
     '{"client_id":"a\\u2028b\\u0085\\u007f","7":18446744073709551616}'
@@ -42,7 +46,7 @@ def compact(value: object) -> str:
 
 
 def in_ascii(value: object, **how: Any) -> str:
-    """What `json.dumps` says of the value, given the same settings."""
+    """Return what `json.dumps` returns for the value with these settings, in ASCII."""
     text = json.dumps(value, ensure_ascii=False, **how)
     if not text.isascii():  # rare, and looking for it first makes all others a quarter faster
         text = json.dumps(value, **how)
@@ -50,4 +54,4 @@ def in_ascii(value: object, **how: Any) -> str:
 
 
 _ALIKE = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
-"""What the module json has no text for, has none here."""
+"""orjson rejects the types that the module json rejects."""

@@ -1,8 +1,7 @@
-"""The JSON form of a body: what logs print and what conditions of rules see.
+"""The JSON form of a body, which logs print and conditions of rules read.
 
-Names stay in snake_case. Values follow the converters of Apache Kafka's message generator: bytes
-are standard base64, a uuid is 22 characters of URL-safe base64. Unknown tagged fields (`_tags`) appear
-under their number.
+Names stay in snake_case. Values follow the converters of Apache Kafka's message generator: bytes are standard
+base64, a uuid is 22 characters of URL-safe base64. Unknown tagged fields (`_tags`) appear under their number.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from barnabas.specs.json_text import number
 from barnabas.specs.layout import Layout, Node
 
 Blob = Callable[[bytes], Any]
-"""How bytes are written: `base64_text` or `elided`."""
+"""A writer for bytes values: `base64_text` or `elided`."""
 
 MOST: Final = 4096
-"""Bytes that are written whole where large ones are elided. What a group's members say of themselves and
-small batches of records are shorter; of what is longer, the text would cost more than all else in a row."""
+"""The longest bytes value that `elided` writes in full. Members' metadata and small record batches are
+shorter; the text of a longer value would cost more than the rest of the row."""
 
 ELISION: Final = ("bytes", "sha256")
-"""The fields of what stands in the place of bytes that are elided."""
+"""The fields of the object that replaces elided bytes."""
 
 _ALIKE: Final = frozenset((str, int, bool, type(None)))
-"""Most values: JSON has them as they are."""
+"""Types of most values: JSON has the same value."""
 
 
 @lru_cache(4096)
 def uuid_text(value: uuid.UUID) -> str:
-    """A uuid as Kafka writes it (Uuid.java).
+    """Return a uuid as Kafka writes it (Uuid.java).
 
     >>> uuid_text(uuid.UUID(int=0))
     'AAAAAAAAAAAAAAAAAAAAAA'
@@ -43,7 +42,7 @@ def uuid_text(value: uuid.UUID) -> str:
 
 
 def text_uuid(text: str) -> uuid.UUID:
-    """The uuid that Kafka writes so. Raises ValueError if it is none.
+    """Return the uuid that Kafka writes as this text. Raises ValueError.
 
     >>> text_uuid("AAAAAAAAAAAAAAAAAAAAAQ").int
     1
@@ -55,7 +54,7 @@ def text_uuid(text: str) -> uuid.UUID:
 
 
 def base64_text(value: bytes) -> str:
-    """Bytes as standard base64.
+    """Return bytes as standard base64.
 
     >>> base64_text(b"abc")
     'YWJj'
@@ -64,8 +63,7 @@ def base64_text(value: bytes) -> str:
 
 
 def elided(value: bytes) -> str | dict[str, Any]:
-    """Bytes as base64, if they are few; else an object with their number and SHA-256, which no value that is
-    written whole is.
+    """Return short bytes as base64, and longer ones as an object with their length and SHA-256.
 
     >>> elided(b"abc"), elided(bytes(5000))["bytes"]
     ('YWJj', 5000)
@@ -76,12 +74,11 @@ def elided(value: bytes) -> str | dict[str, Any]:
 
 
 BLOBS: Final[Mapping[str, Blob]] = {"elided": elided, "full": base64_text}
-"""By the words for it of commands and options."""
+"""The writers of bytes values by the names that options use."""
 
 
 def to_json(value: Any, blob: Blob = base64_text) -> Any:
-    """A decoded value with everything that JSON lacks spelled out. `barnabas.specs.json_forms` makes the same
-    of bodies, and faster.
+    """Return a decoded value in JSON form. For bodies, `barnabas.specs.json_forms` is faster.
 
     >>> to_json({"records": b"abc", "_tags": {7: b""}})
     {'records': 'YWJj', '_tags': {'7': ''}}
@@ -101,9 +98,12 @@ def to_json(value: Any, blob: Blob = base64_text) -> Any:
 
 
 def from_json(value: Any, node: Node) -> Any:
-    """The value that a JSON form stands for, as a codec takes it. Raises ValueError.
+    """Return the value of a JSON form, as a codec accepts it.
 
-    What is not written otherwise in JSON comes back as it is: the codec says if it does not fit.
+    Values that JSON represents unchanged are returned unchanged; the codec reports values that do not fit.
+
+    Raises:
+        ValueError: The text is not base64 or not a uuid.
     """
     match node.kind, value:
         case (("bytes" | "records"), str()):
@@ -118,9 +118,9 @@ def from_json(value: Any, node: Node) -> Any:
 
 
 def body_from_json(value: dict[str, Any], layout: Layout) -> dict[str, Any]:
-    """The body that a JSON form stands for, as its codec takes it. Raises ValueError."""
-    found = dict(value)
+    """Return the body of a JSON form, as its codec accepts it. Raises ValueError."""
+    body = dict(value)
     for slot in layout.slots:
-        if slot.name in found:
-            found[slot.name] = from_json(found[slot.name], slot.node)
-    return found
+        if slot.name in body:
+            body[slot.name] = from_json(body[slot.name], slot.node)
+    return body

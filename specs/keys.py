@@ -1,4 +1,4 @@
-"""The APIs' keys by name, every API that Kafka ever had: `barnabas.specs.registry` follows from them."""
+"""The keys of every API that Kafka ever had, by name; `barnabas.specs.registry` is derived from them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A declaration resolved for one version: which fields there are and how each is encoded.
+"""A declaration resolved for one version: which fields exist, and how each of them is encoded.
 
-The back-ends and everything that walks a message (JSON, projections, addresses, the check of a rule's
-field names) start from this tree and need not know about versions. `Layout.walk` lists all fields with
-their paths, `Layout.find` looks one up; only what makes something of each structure descends by itself.
+Codecs, and everything else that walks a message (JSON, projections, addresses, the check of field names in
+rules), work on this tree and need no knowledge of versions. `Layout.walk` yields all fields with their paths.
+`Layout.find` returns one field. Only code that builds something for each structure recurses itself.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ ZEROS: dict[str, Any] = {
     "bytes": b"",
     "records": b"",
 }
-"""The value of a field whose declaration names no default; 0 for the integers."""
+"""The value of a field whose declaration names no default; integers have 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The encoding of one value. `compact`: lengths are unsigned varints of length + 1.
+    """The encoding of one value.
 
-    `tagged`: stands in a tagged section. There a nullable structure has 1 in front, and 0 is null;
-    elsewhere -1 is.
+    Attributes:
+        compact: Lengths are unsigned varints of length + 1.
+        tagged: The value is in a tagged section. There a nullable structure begins with 1, and 0 means null;
+            elsewhere -1
+            means null.
     """
 
     kind: str
@@ -43,16 +46,16 @@ class Node:
 
     @property
     def length_kind(self) -> str:
-        """The integer in front of it in the classic encoding."""
+        """Return the type of the length in the classic encoding."""
         return "int16" if self.kind == "string" else self.count
 
     @property
     def inner(self) -> Node:
-        """The encoding of an array's elements; of a value that is no array, its own."""
+        """Return the encoding of an array's elements; for a value that is no array, this encoding."""
         return self if self.element is None else self.element.inner
 
     def fitted(self, value: Any) -> Any:
-        """Return a value with the fields that its structures have in this version; see `Layout`."""
+        """Return a value whose structures have the fields of this version (see `Layout.fitted`)."""
         if self.element is not None and isinstance(value, list | tuple):
             return [self.element.fitted(item) for item in value]
         if self.struct is not None and isinstance(value, Mapping):
@@ -62,7 +65,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A named place in a structure; `tag` is None for a field that is always sent."""
+    """A named field of a structure; `tag` is None for a field that is always sent."""
 
     name: str
     node: Node
@@ -70,7 +73,7 @@ class Slot:
     default: Any
 
     def fresh_default(self) -> Any:
-        """The default, as a new object where it is mutable."""
+        """Return the default; if it is mutable, a new object."""
         if self.node.kind == "array" and self.default is not None:
             return []
         if self.node.struct is not None and self.node.kind == "struct" and self.default is not None:
@@ -79,7 +82,7 @@ class Slot:
 
 
 class LocatedSlot(NamedTuple):
-    """A slot, the names of the fields that lead to it, and the structure in which it stands."""
+    """A slot, the names of the fields that lead to it, and the structure that has it."""
 
     path: tuple[str, ...]
     slot: Slot
@@ -87,25 +90,25 @@ class LocatedSlot(NamedTuple):
 
     @property
     def dotted(self) -> str:
-        """The path as a text, e.g. `topics.partitions.index`."""
+        """Return the path as text, such as `topics.partitions.index`."""
         return ".".join(self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A structure at one version: all slots in declared order; flexible ones end with tags."""
+    """A structure at one version: all slots in declared order, and a tagged section if it is flexible."""
 
     slots: tuple[Slot, ...]
     flexible: bool
     foreign_tags: frozenset[int] = frozenset()
-    """Tags that other versions give a meaning: Kafka refuses them here, unlike unknown ones."""
+    """Tags that only other versions define. Kafka rejects them in this version, unlike unknown tags."""
     plain: tuple[Slot, ...] = field(init=False, repr=False, compare=False)
     """The slots that are always sent, in wire order."""
     tagged: tuple[Slot, ...] = field(init=False, repr=False, compare=False)
-    """The slots of the tagged section, in order of their tags."""
+    """The slots of the tagged section, ordered by tag."""
 
     def __post_init__(self) -> None:
-        # found once: who reads a message asks at every structure in it
+        # computed once: readers use them for every structure of a message
         plain = tuple(slot for slot in self.slots if slot.tag is None)
         tagged = sorted(
             (slot for slot in self.slots if slot.tag is not None), key=lambda s: s.tag or 0
@@ -114,14 +117,14 @@ class Layout:
         object.__setattr__(self, "tagged", tuple(tagged))
 
     def defaults(self) -> dict[str, Any]:
-        """A new value of this structure with every field at its default."""
+        """Return a new value of this structure with every field at its default."""
         return {slot.name: slot.fresh_default() for slot in self.slots}
 
     def walk(self, above: tuple[str, ...] = ()) -> Iterator[LocatedSlot]:
-        """Yield every slot, and after each the slots of the structures in it.
+        """Yield every slot, and after each slot the slots of the structures inside it.
 
         Args:
-            above: The path of this structure, which the paths begin with.
+            above: The path of this structure, a prefix of all yielded paths.
         """
         for slot in self.slots:
             path = (*above, slot.name)
@@ -131,7 +134,7 @@ class Layout:
                 yield from inner.walk(path)
 
     def find(self, path: str) -> Slot | None:
-        """Return the slot at a dotted path; None if this version has no such field."""
+        """Return the slot at a dotted path, or None if this version has no such field."""
         name, _, rest = path.partition(".")
         slot = next((slot for slot in self.slots if slot.name == name), None)
         if slot is None or not rest:
@@ -140,25 +143,25 @@ class Layout:
         return None if inner is None else inner.find(rest)
 
     def fitted(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what this version can hold of the values, and defaults for the rest."""
-        found: dict[str, Any] = {}
+        """Return the values that this version has fields for, with defaults for missing fields."""
+        fitted_values: dict[str, Any] = {}
         for slot in self.slots:
             value = values.get(slot.name)
             missing = value is None and not (slot.node.nullable and slot.name in values)
-            found[slot.name] = slot.fresh_default() if missing else slot.node.fitted(value)
-        return found
+            fitted_values[slot.name] = slot.fresh_default() if missing else slot.node.fitted(value)
+        return fitted_values
 
 
 def resolve(
     fields: tuple[Field, ...], version: int, release: str | None = None, *, flexible: bool
 ) -> Layout:
-    """The layout of these fields at a version, in a release of Kafka or in the newest (None)."""
-    wanted = None if release is None else _release(release)
-    return _struct(fields, version, wanted, flexible)
+    """Return the layout of declared fields at a version, in a release of Kafka or in the newest (None)."""
+    release_numbers = None if release is None else _release(release)
+    return _struct(fields, version, release_numbers, flexible)
 
 
 def _release(text: str) -> tuple[int, ...]:
-    """A release as numbers that compare; what stands behind a dash comes before the release itself.
+    """Return a release as numbers that can be compared; a pre-release sorts before its release.
 
     >>> _release("3.6.2"), _release("0.8.2-beta")
     ((3, 6, 2), (0, 8, 2, -1))
@@ -171,7 +174,7 @@ def _release(text: str) -> tuple[int, ...]:
 
 
 def _in_release(kind: Type, release: tuple[int, ...] | None) -> bool:
-    """Whether a release has a field: compared as far as the declared one goes ("3.6" is any 3.6.x)."""
+    """Return whether a release has a field; "3.6" stands for any 3.6.x."""
     if release is None:
         return kind.last_release is None
     padded = (*release, 0, 0, 0, 0)

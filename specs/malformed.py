@@ -1,4 +1,4 @@
-"""The one error for bytes that no layout reads."""
+"""The error for bytes that no layout can read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _REASON: Final = re.compile(r"( at byte \d+): .*", re.DOTALL)
 
 
 def without_reason(text: str) -> str:
-    """A text that ends with such an error, without its reason: that may tell what bytes are.
+    """Remove the reason from text that ends with a Malformed error; the reason may reveal bytes of a message.
 
     >>> without_reason("request: records at byte 16: magic 0, 1 or 2, not 78")
     'request: records at byte 16'
@@ -18,11 +18,11 @@ def without_reason(text: str) -> str:
 
 
 class Malformed(ValueError):
-    """Bytes that no layout reads: dotted field path, byte offset in the body, what was expected."""
+    """Bytes that no layout can read: the dotted field path, the byte offset in the body, and the reason."""
 
     def __init__(self, path: str, offset: int, reason: str) -> None:
         self.place = f"{path or 'body'} at byte {offset}"
-        """Where, without what is there."""
+        """The path and offset, without the reason."""
         super().__init__(f"{self.place}: {reason}")
         self.path = path
         self.offset = offset
@@ -30,4 +30,4 @@ class Malformed(ValueError):
 
 
 class TooLarge(Malformed):
-    """Compressed bytes that hold more than the caller allows."""
+    """Compressed bytes whose output exceeds the caller's limit."""

@@ -1,7 +1,7 @@
-"""Messages and APIs: named fields over all versions, and what is made of them for one version.
+"""Messages and APIs: named fields over all versions, and the codecs of one version.
 
-A version has a layout, and two back-ends that read and write it: `barnabas.specs.reference` in construct
-and `barnabas.specs.codec` in generated Python.
+A version has a layout and two back-ends that read and write it: `barnabas.specs.reference` with construct,
+and `barnabas.specs.codec` with generated Python.
 """
 
 from __future__ import annotations
@@ -40,22 +40,24 @@ class Message:
         object.__setattr__(self, "flexible", flexible)
 
     def of(self, name: str, versions: tuple[int, int], flexible: int) -> Message:
-        """The same fields, told which message they are."""
+        """Return a message with these fields and the given name, versions and first flexible version."""
         return Message(*self.fields, name=name, versions=versions, flexible=flexible)
 
     def layout(self, version: int, release: str | None = None) -> Layout:
-        """The fields of one version, in the newest release or in the one that is named.
+        """Return the layout of one version, in the newest release or in the named one.
 
-        Raises LookupError for a version that is not declared, ValueError for what names no release.
+        Raises:
+            LookupError: The version is not declared.
+            ValueError: The text is not a release.
         """
         return _layout(self, version, release)
 
     def at(self, version: int, release: str | None = None) -> construct.Struct[Any]:
-        """One version as a plain construct.Struct: the reference for valid frames."""
+        """Return one version as a plain construct.Struct: the reference for valid frames."""
         return _reference(self, version, release)
 
     def codec(self, version: int, release: str | None = None) -> Codec:
-        """One version as generated Python: the same results, fast and bounded. Made once."""
+        """Return the codec of one version: equal to the reference, fast and bounded. It is cached."""
         return _codec(self, version, release)
 
 
@@ -85,12 +87,13 @@ def _codec(message: Message, version: int, release: str | None) -> Codec:
 
 @dataclass(frozen=True, eq=False)
 class Api:
-    """One API: its key, the versions that any release ever had, and both directions.
+    """An API: its key, all versions that any release had, and both directions.
 
     Attributes:
         flexible: The first version with compact and tagged encoding (KIP-482).
-        unstable: The first version that is still being worked on (Kafka's latestVersionUnstable): brokers
-            offer it with `unstable.api.versions.enable` only. None if there is none.
+        unstable: The first version that is still in development (Kafka's latestVersionUnstable), or None.
+            Brokers offer
+            it only with `unstable.api.versions.enable`.
     """
 
     key: int = -1
@@ -103,7 +106,7 @@ class Api:
     unstable: int | None = None
 
     def __post_init__(self) -> None:
-        """Tell the messages which they are."""
+        """Name the messages after the API."""
         for direction in ("request", "response"):
             name = f"{self.name}{direction.capitalize()}"
             message = self.message(direction).of(name, self.versions, self.flexible)
@@ -111,13 +114,13 @@ class Api:
 
     @property
     def stable(self) -> int:
-        """The newest version that a release has made final."""
+        """Return the newest version that a release has made final."""
         return self.versions[1] if self.unstable is None else self.unstable - 1
 
     def of(self, key: int, name: str) -> Api:
-        """The same declaration, told which API it is."""
+        """Return the same declaration with this key and name."""
         return replace(self, key=key, name=name)
 
     def message(self, direction: str) -> Message:
-        """The message of a direction, "request" or "response"."""
+        """Return the message of a direction, "request" or "response"."""
         return self.request if direction == "request" else self.response

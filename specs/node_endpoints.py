@@ -1,9 +1,10 @@
-"""Node endpoints (KIP-951, KIP-853) at the end of a response, replaced while the response passes.
+"""Node endpoints (KIP-951, KIP-853) at the end of a response, replaced while the response streams through.
 
-They tell clients where new leaders are, behind all records, and clients do without them: Java's, librdkafka
-and franz-go then ask for metadata. So a long response need not wait for them. A walker, see
-`barnabas.specs.codec.tail_walker`, finds their place; only from there on it is kept. They are replaced in as
-many bytes, since the frame's size has left already: all or none, as clients differ in what they make of some.
+They tell clients the new leaders. They follow all records, and clients work without them: Java's client,
+librdkafka and franz-go request metadata instead. So a long response need not be buffered. A walker (see
+`barnabas.specs.codec.tail_walker`) finds their offset, and only the bytes from there on are retained. The
+replacement has the same size, since the frame's size was sent already. It replaces all endpoints or removes
+all, as clients differ in how they treat a subset.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from barnabas.specs.broker_addresses import Kind, Resolve, place_of, resolved
+from barnabas.specs.broker_addresses import NodeKind, Resolve, address_fields, resolved
 from barnabas.specs.codec import Codec
 from barnabas.specs.codec.irregular import Irregular
 from barnabas.specs.codec.tail_walker import Walk, tail_walker
@@ -23,40 +24,40 @@ from barnabas.specs.registry import api
 NAME: Final = "node_endpoints"
 
 BEGIN: Final = 8
-"""Bytes of a response with its size up to the tags of its header: these any may let pass."""
+"""Bytes of a response from its size to its correlation id; they may always pass."""
 
 _PADDING: Final = (127, 1 << 7, 1 << 14, 1 << 21)
-"""Numbers for a tag that nobody knows, which take from one to four bytes: so any gap can be filled but a very
-small one."""
+"""Numbers for an unknown tag that take one to four bytes: with them any gap but a very small one can be
+filled."""
 
 
 class _Form(NamedTuple):
-    """How to read one version of a response that ends with them."""
+    """The codecs for one version of a response that ends with node endpoints."""
 
     walker: Callable[[int, int], Walk]
     tail: Codec
-    """Of the last plain field, if that is it, and of the tagged section."""
+    """The codec of the tagged section, with the last plain field if that has the endpoints."""
     empty: int
-    """The first byte of a tail without any, at most."""
-    kind: Kind
+    """The highest first byte of a tail without endpoints."""
+    kind: NodeKind
 
 
 @functools.cache
 def _form(key: int, version: int) -> _Form | None:
-    place = place_of(key, version)
-    if place is None or place.path != f"{NAME}.":
+    location = address_fields(key, version)
+    if location is None or location.path != f"{NAME}.":
         return None
     message = api(key).response
     layout = message.layout(version)
     front = [slot for slot in layout.plain if slot.name != NAME]
-    behind = tuple(slot for slot in layout.slots if slot not in front)
+    tail_slots = tuple(slot for slot in layout.slots if slot not in front)
     origin = f"{message.name} v{version}, tail"
-    tail = Codec(Layout(behind, flexible=True, foreign_tags=layout.foreign_tags), origin)
-    return _Form(tail_walker(front, origin), tail, len(layout.plain) - len(front), place.kind)
+    tail = Codec(Layout(tail_slots, flexible=True, foreign_tags=layout.foreign_tags), origin)
+    return _Form(tail_walker(front, origin), tail, len(layout.plain) - len(front), location.kind)
 
 
 def ends_with_endpoints(key: int, version: int) -> bool:
-    """Whether such a response may hold node endpoints, and no other address.
+    """Return whether such a response may have node endpoints, and no other addresses.
 
     >>> ends_with_endpoints(1, 16), ends_with_endpoints(78, 1), ends_with_endpoints(3, 12)
     (True, True, False)
@@ -65,7 +66,7 @@ def ends_with_endpoints(key: int, version: int) -> bool:
 
 
 class ResponseTail:
-    """One response on its way that may end with node endpoints."""
+    """A response in transit that may end with node endpoints."""
 
     def __init__(self, key: int, version: int, size: int, *, keep: bool = False) -> None:
         form = _form(key, version)
@@ -73,19 +74,22 @@ class ResponseTail:
         self.key = key
         self.version = version
         self.size = size
-        """Bytes of the frame without its prefix."""
+        """Bytes of the frame without its size."""
         self._form = form
         self.kept = bytearray() if keep else None
-        """What stands in front of the tail, if it is kept."""
+        """The bytes before the tail, if they are retained."""
         self._walk = form.walker(BEGIN, 4 + size)
         self._skip = next(self._walk)
         self._passed = 0
         self._problem: Malformed | None = None
 
     def find(self, data: memoryview | bytes, start: int, end: int, rest: int) -> int | None:
-        """data[start:end] comes next, and `rest` bytes behind it: where in it the tail begins, if it does.
+        """Return the offset in data[start:end] at which the tail begins, or None if it begins later.
 
-        Raises Malformed, from then on, if it can't be told; then nothing more of the response may pass.
+        data[start:end] are the next bytes of the response; `rest` bytes follow them.
+
+        Raises:
+            Malformed: The offset can't be determined, now and from then on. No more of the response may pass.
         """
         ahead = start + self._skip
         try:
@@ -110,14 +114,16 @@ class ResponseTail:
         return None
 
     def empty(self, first: int) -> bool:
-        """Whether there is nothing in a tail that begins with this byte."""
+        """Return whether a tail with this first byte has no endpoints."""
         return first <= self._form.empty
 
     def replaced(self, tail: bytes, resolve: Resolve) -> tuple[bytes, int]:
-        """As many bytes with the addresses replaced, and how many nodes were left out: all, if they did not
-        fit. What is left over becomes a tagged field that nobody knows.
+        """Return the tail with replaced addresses and the same size, and the number of removed nodes.
 
-        Raises Malformed if not every address can be told: then nobody may see the tail.
+        If the new addresses do not fit, all nodes are removed. Spare bytes become an unknown tagged field.
+
+        Raises:
+            Malformed: Not every address can be found. No client may see the tail.
         """
         if self._problem is not None:
             raise self._problem
@@ -136,17 +142,17 @@ class ResponseTail:
         return fitted, len(nodes)
 
 
-def _unclear(why: str) -> Malformed:
-    return Malformed(NAME, 0, f"addresses not found: {why}")
+def _unclear(reason: str) -> Malformed:
+    return Malformed(NAME, 0, f"addresses not found: {reason}")
 
 
-def _replaced(kind: Kind, node: Mapping[str, Any], resolve: Resolve) -> Mapping[str, Any]:
+def _replaced(kind: NodeKind, node: Mapping[str, Any], resolve: Resolve) -> Mapping[str, Any]:
     to = resolved(kind, node["node_id"], node["host"], node["port"], resolve)
     return node if to is None else {**node, "host": to[0], "port": to[1]}
 
 
 def _fitted(codec: Codec, values: dict[str, Any], size: int) -> bytes | None:
-    """A tail in so many bytes; None if it is longer, or one byte shorter."""
+    """Return a tail of exactly this size, or None if the values need more bytes, or one byte less."""
     tail = codec.encode(values)
     spare, tags = size - len(tail), values.get("_tags", {})
     if not spare:

@@ -1,7 +1,7 @@
-"""A layout as plain construct: the reference for valid frames.
+"""A layout in plain construct: the reference for valid frames.
 
-Anybody who knows construct can read, parse and build with it. It trusts its input: bounds,
-oddities and speed are the codec's business (`barnabas.specs.codec`).
+It is readable, and usable, for anyone who knows construct. It trusts its input: bounds, oddities and speed
+are the concern of `barnabas.specs.codec`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _COMPACT: Final = construct.ExprAdapter(
 
 
 def reference(layout: Layout) -> construct.Struct[Any]:
-    """The construct.Struct of a layout. Tagged fields are flattened beside the others."""
+    """Return the construct.Struct of a layout. Tagged fields are next to the other fields."""
     return _Flexible(layout) if layout.flexible else _Body(layout)
 
 
@@ -67,10 +67,13 @@ def _raw(text: str | None, context: Any) -> bytes | None:
 
 
 class _Behind(construct.Construct):  # type: ignore[misc]
-    """A value behind its length, its count, or a marker: a number, of which the lowest stands for null.
+    """A value that follows its length, its count or a null marker; the lowest number means null.
 
-    content: what the value is, by the number. number_of: the number of a value. null: the highest number
-    that stands for null.
+    Args:
+        number: The type of the length, count or marker.
+        content: The type of the value, by that number.
+        number_of: The number to write for a value.
+        null: The highest number that means null.
     """
 
     def __init__(
@@ -101,9 +104,9 @@ class _Behind(construct.Construct):  # type: ignore[misc]
 
 
 class _Body(construct.Struct):  # type: ignore[misc]
-    """A Struct whose result holds the fields and nothing else (construct leaves its stream in).
+    """A Struct whose result has only the fields; construct would add its stream.
 
-    Missing fields are built from their defaults; construct.Default would take null for missing.
+    Missing fields are built from their defaults; construct.Default would treat null as missing.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -128,7 +131,7 @@ class _Body(construct.Struct):  # type: ignore[misc]
 
 
 class _Flexible(_Body):
-    """A structure with a tagged section behind it (KIP-482); unknown tags are kept in `_tags`."""
+    """A structure that ends with a tagged section (KIP-482); unknown tags are kept in `_tags`."""
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)

@@ -1,7 +1,7 @@
-"""The registry: every API that Kafka ever had, by key, with the module that declares it.
+"""The registry of every API that Kafka ever had: key, name, and the module that declares it.
 
-All follows from the constants of `barnabas.specs.keys`, so that nothing is imported before it is needed:
-`END_TXN = 26` is EndTxn, declared in `barnabas.specs.apis.end_txn` under that name.
+It is derived from the constants of `barnabas.specs.keys`, and a declaration is imported on first use:
+`END_TXN = 26` is EndTxn, declared under that name in `barnabas.specs.apis.end_txn`.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ REGISTRY: Final[tuple[tuple[int, str, str], ...]] = tuple(
 """(key, name, module below barnabas.specs.apis)."""
 
 NAMES: Final = {key: name for key, name, _ in REGISTRY}
-"""Name of each API by its key."""
+"""The name of each API by its key."""
 
 _KEYS: Final = {name.lower(): key for key, name, _ in REGISTRY}
 _MODULES: Final = {key: module for key, _, module in REGISTRY}
 
 
 def api(which: int | str) -> Api:
-    """The declaration of an API, by key or by name in any case.
+    """Return the declaration of an API, by key or by name in any case.
 
-    Raises LookupError, with the nearest name, for one that does not exist.
+    Raises:
+        LookupError: There is no such API; the message has the nearest name.
 
     >>> api("fetch").key, api(3).name
     (1, 'Metadata')
@@ -43,7 +44,7 @@ def api(which: int | str) -> Api:
 
 
 def key_of(which: int | str) -> int:
-    """The key of an API, by key or by name in any case. Raises LookupError as `api` does."""
+    """Return the key of an API, by key or by name in any case. Raises LookupError as `api` does."""
     if isinstance(which, int) or which.isdecimal():
         key = int(which)
         if key in NAMES:
@@ -52,16 +53,17 @@ def key_of(which: int | str) -> int:
             raise LookupError(f"no API has key {key}; the keys are 0 to {max(NAMES)}")
         of_key(key)
         return key
-    found = _KEYS.get(which.lower())
-    if found is not None:
-        return found
+    key_by_name = _KEYS.get(which.lower())
+    if key_by_name is not None:
+        return key_by_name
     raise LookupError(f"no API is called {which!r}{did_you_mean(which, NAMES.values())}")
 
 
 def key_in(dialect: Dialect, which: int | str) -> int:
-    """Return the key of an API that may be sent where a dialect is spoken: the dialect's own, or Kafka's.
+    """Return the key of an API that a dialect's connection accepts: one of the dialect, or one of Kafka.
 
-    Raises LookupError, with the nearest name.
+    Raises:
+        LookupError: There is no such API; the message has the nearest name.
     """
     try:
         return own_key(dialect, dialect.api(which))
@@ -76,15 +78,15 @@ def key_in(dialect: Dialect, which: int | str) -> int:
 
 @functools.cache
 def codec_of(key: int, version: int, direction: str) -> Codec:
-    """What reads and writes one version of a message, "request" or "response", of an API by its key.
+    """Return the codec of one version of an API's message. Raises LookupError.
 
-    Raises LookupError for one that does not exist.
+    `direction` is "request" or "response".
     """
     return api(key).message(direction).codec(version)
 
 
 def name_of(key: int) -> str | None:
-    """Return the name of an API, of a dialect too (`barnabas.specs.dialects.keys`); None: there is none.
+    """Return the name of an API of Kafka or of a dialect, or None if the key is unknown.
 
     >>> name_of(3), name_of(1000)
     ('Metadata', None)
@@ -101,6 +103,6 @@ def name_of(key: int) -> str | None:
 def _load(key: int) -> Api:
     if key > STEP:
         return of_key(key)[1].api
-    found = getattr(importlib.import_module(f"barnabas.specs.apis.{_MODULES[key]}"), NAMES[key])
-    assert isinstance(found, Api)  # noqa: S101 - a slip in the declaration
-    return found.of(key, NAMES[key])
+    declared = getattr(importlib.import_module(f"barnabas.specs.apis.{_MODULES[key]}"), NAMES[key])
+    assert isinstance(declared, Api)  # noqa: S101 - a slip in the declaration
+    return declared.of(key, NAMES[key])

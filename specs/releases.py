@@ -1,8 +1,8 @@
-"""Which versions of each API the releases of Kafka offer: what ApiVersions of a broker would say.
+"""The API versions that each release of Kafka offers: the content of a broker's ApiVersions response.
 
-From 2.3 on from the message definitions of each release (what listens on a broker, without versions
-that were marked unstable); before, from the tables in kafka-clients of the release. A real broker
-may offer less: KRaft has no inter-broker APIs of ZooKeeper's time, and some features hide theirs.
+From 2.3 on they come from the message definitions of each release (APIs that a broker listens to, without
+versions marked unstable). For older releases they come from the tables in kafka-clients. A real broker may
+offer fewer: KRaft lacks the inter-broker APIs of ZooKeeper's time, and some features hide theirs.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ RELEASES: Final = (
     "2.5", "2.6", "2.7", "2.8", "3.0", "3.1", "3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8",
     "3.9", "4.0", "4.1", "4.2", "4.3", "4.4",
 )
-"""All that have ApiVersions, by major and minor; patch releases change nothing here."""
+"""All releases with ApiVersions, by major and minor version; patch releases change nothing here."""
 
 BEFORE: Final = ("0.8", "0.9")
-"""Those that have no ApiVersions."""
+"""Releases without ApiVersions."""
 
 OFFERED: Final = (
     ("Produce",
@@ -128,10 +128,9 @@ OFFERED: Final = (
     ("StreamsGroupTopologyDescriptionUpdate", "4.4:0-0"),
     ("UnregisterController", "4.4:0-0"),
 )
-"""(name, `release:oldest-newest` from that release on; none: no more).
+"""(name, `release:oldest-newest` from that release on; none: removed).
 
-Produce begins at 0 in 4.x too, though v0 to v2 are gone: librdkafka asks for that (KAFKA-18659).
-"""
+Produce begins at 0 in 4.x too, although v0 to v2 are removed: librdkafka needs that (KAFKA-18659)."""
 # fmt: on
 
 
@@ -149,37 +148,37 @@ FEATURES: Final = (
 )
 """(name, `release:newest` from that release on): the features of KIP-584 that brokers support.
 
-Seen in the answers of brokers 3.3.2, 3.9.1, 4.0.0, 4.1.0, 4.2.0 and 4.3.1; metadata.version between
-3.3 and 3.9 from the release's MetadataVersion. What 4.4 adds to it is not known here.
-"""
+They come from the responses of brokers 3.3.2, 3.9.1, 4.0.0, 4.1.0, 4.2.0 and 4.3.1, and metadata.version
+between 3.3 and 3.9 from the release's MetadataVersion. Changes of 4.4 are unknown here."""
 
 
 def features(release: str) -> dict[str, int]:
-    """The newest version of each feature that a release supports. Raises LookupError as `offered`.
+    """Return the newest version of each feature that a release supports. Raises LookupError as `offered`.
 
     >>> features("2.8"), features("3.9")
     ({}, {'metadata.version': 21, 'kraft.version': 1})
     """
-    return {name: int(newest) for name, newest in _in_force(FEATURES, _known(release))}
+    return {name: int(newest) for name, newest in _in_force(FEATURES, _release_of(release))}
 
 
 IN_NAME_ONLY: Final = {key_of("Produce"): range(3)}
-"""By API key: versions that brokers list from 4.0 on, since librdkafka compresses only where it sees them,
-and answer with UNSUPPORTED_VERSION (KAFKA-18659, apache/kafka pull request 18727; KIP-896)."""
+"""Versions by API key that brokers list from 4.0 on, but answer with UNSUPPORTED_VERSION. librdkafka
+compresses only if they are listed (KAFKA-18659, apache/kafka pull request 18727; KIP-896)."""
 
 
 def offered(release: str) -> dict[int, Range]:
-    """The range of each API that a release offers, e.g. of "2.8" or "2.8.1".
+    """Return the version range of each API that a release offers, e.g. of "2.8" or "2.8.1".
 
-    Raises LookupError for a release that is not known, or one before ApiVersions (0.10.0).
+    Raises:
+        LookupError: The release is unknown, or has no ApiVersions (before 0.10.0).
 
     >>> offered("0.10.2.1")[1], offered("4.0.0")[1], 4 in offered("4.0.0")
     ((0, 3), (4, 17), False)
     """
-    return dict(_offered(_known(release)))
+    return dict(_offered(_release_of(release)))
 
 
-def _known(release: str) -> str:
+def _release_of(release: str) -> str:
     numbers = release.split(".")
     for parts in (3, 2):
         if ".".join(numbers[:parts]) in RELEASES:
@@ -191,16 +190,16 @@ def _known(release: str) -> str:
 
 @functools.cache
 def _offered(release: str) -> dict[int, Range]:
-    found = {}
+    ranges = {}
     for name, versions in _in_force(OFFERED, release):
         if versions != "none":
             oldest, _, newest = versions.partition("-")
-            found[key_of(name)] = int(oldest), int(newest)
-    return found
+            ranges[key_of(name)] = int(oldest), int(newest)
+    return ranges
 
 
 def _in_force(table: tuple[tuple[str, str], ...], release: str) -> Iterator[tuple[str, str]]:
-    """Yield the names of a table with what holds for them in a release: its last step up to it."""
+    """Yield the names of a table with the value that holds in a release: its last step up to that release."""
     until = RELEASES.index(release)
     for name, steps in table:
         reached = (step.split(":") for step in steps.split())

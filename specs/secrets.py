@@ -1,6 +1,6 @@
-"""Which fields carry secrets, and how they are kept out of whatever is printed.
+"""The fields that contain secrets, and how to keep secrets out of all output.
 
-Raw tokens behind SaslHandshake v0 have no fields: all of their bytes are secret.
+Raw tokens after SaslHandshake v0 have no fields: all of their bytes are secret.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _TOPOLOGIES: Final[tuple[tuple[str, Direction, str], ...]] = (
     ("StreamsGroupHeartbeat", "request", ""),
     ("StreamsGroupDescribe", "response", "groups."),
 )
-"""Where a Streams application says with which settings it has topics created."""
+"""Messages in which a Streams application states the settings of the topics to create."""
 
 SECRETS: Final[tuple[tuple[str, Direction, str], ...]] = (
     ("SaslAuthenticate", "request", "auth_bytes"),
@@ -26,8 +26,8 @@ SECRETS: Final[tuple[tuple[str, Direction, str], ...]] = (
     ("RenewDelegationToken", "request", "hmac"),
     ("ExpireDelegationToken", "request", "hmac"),
     ("DescribeDelegationToken", "response", "tokens.hmac"),
-    # A request does not say which of its values are sensitive, and a broker's may be the password
-    # of a key store: all are withheld. So are those of topics that a client creates.
+    # A request does not mark sensitive values, and a broker's may be the password of a key store:
+    # all are withheld, and so are those of topics that a client creates.
     ("AlterConfigs", "request", "resources.configs.value"),
     ("IncrementalAlterConfigs", "request", "resources.configs.value"),
     ("CreateTopics", "request", "topics.configs.value"),
@@ -36,7 +36,7 @@ SECRETS: Final[tuple[tuple[str, Direction, str], ...]] = (
         for name, direction, above in _TOPOLOGIES
         for topics in ("state_changelog_topics", "repartition_source_topics")
     ),
-    # Kafka's brokers send null where they say that a value is sensitive; others may not.
+    # Kafka's brokers send null for a sensitive value; others may send the value.
     ("CreateTopics", "response", "topics.configs[is_sensitive].value"),
     ("DescribeConfigs", "response", "results.configs[is_sensitive].value"),
     ("DescribeConfigs", "response", "results.configs[is_sensitive].synonyms.value"),
@@ -44,19 +44,21 @@ SECRETS: Final[tuple[tuple[str, Direction, str], ...]] = (
     ("Envelope", "request", "request_data"),
     ("Envelope", "response", "response_data"),
 )
-"""(API, direction, dotted path of the field). Behind a name, in brackets: the boolean field of the structures
-there that says whether it is a secret."""
+"""(API, direction, dotted path of the field). A name may be followed by a boolean field in brackets: that
+field of the same structure says whether the value is a secret."""
 
 _PATHS: Final = {
     (key_of(name), direction): tuple(
-        tuple(path.split(".")) for other, way, path in SECRETS if (other, way) == (name, direction)
+        tuple(path.split("."))
+        for other, each, path in SECRETS
+        if (other, each) == (name, direction)
     )
     for name, direction, _ in SECRETS
 }
 
 
 def has_secrets(key: int, direction: Direction) -> bool:
-    """Whether messages of an API in this direction may carry a secret.
+    """Return whether messages of an API in this direction may contain a secret.
 
     >>> has_secrets(36, "request"), has_secrets(3, "request")
     (True, False)
@@ -65,7 +67,7 @@ def has_secrets(key: int, direction: Direction) -> bool:
 
 
 def secret_paths(key: int, direction: Direction) -> tuple[str, ...]:
-    """The paths of the secrets in messages of an API, as SECRETS has them.
+    """Return the paths of the secrets in messages of an API, in the notation of SECRETS.
 
     >>> secret_paths(38, "response"), secret_paths(3, "request")
     (('hmac',), ())
@@ -74,21 +76,21 @@ def secret_paths(key: int, direction: Direction) -> tuple[str, ...]:
 
 
 def by_field(paths: Iterable[str]) -> dict[str, str]:
-    """The dotted paths of secrets, each with that of the field that says whether it is one; "": it is.
+    """Return the dotted paths of secrets, each with the path of its flag field, or "" if it is always secret.
 
     >>> by_field(["hmac", "results.configs[is_sensitive].synonyms.value"])
     {'hmac': '', 'results.configs.synonyms.value': 'results.configs.is_sensitive'}
     """
-    found = {}
+    flags = {}
     for path in paths:
         before, _, rest = path.partition("[")
-        flag, _, behind = rest.partition("]")
-        found[before + behind] = f"{before}.{flag}" if flag else ""
-    return found
+        flag, _, remainder = rest.partition("]")
+        flags[before + remainder] = f"{before}.{flag}" if flag else ""
+    return flags
 
 
 def redact(key: int, direction: Direction, body: dict[str, Any]) -> dict[str, Any]:
-    """A decoded body with its secrets replaced by a text; the body itself stays as it is.
+    """Return a decoded body with its secrets replaced by a text; the argument stays unchanged.
 
     >>> redact(36, "request", {"auth_bytes": b"hunter2"})
     {'auth_bytes': '<redacted 7 bytes>'}
@@ -99,9 +101,9 @@ def redact(key: int, direction: Direction, body: dict[str, Any]) -> dict[str, An
 
 
 def withheld(value: Any, path: tuple[str, ...] = (), flag: str = "") -> Any:
-    """A value with what stands at the path in it replaced by a text; without a path, all of it.
+    """Return a value with the part at the path replaced by a text; without a path, all of it.
 
-    flag: the field of the value that says whether this is a secret; "": it is.
+    `flag` is the field of the value that says whether the part is a secret; "" means that it always is.
     """
     match value:
         case None:

@@ -1,7 +1,4 @@
-"""Structures that several messages have, field by field and version by version the same.
-
-Kafka's definitions write them out in each; the names are theirs where they agree on one.
-"""
+"""Structures that several messages share, with the same fields in every version."""
 
 from barnabas.specs.declaration import (
     Array,

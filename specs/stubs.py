@@ -1,16 +1,16 @@
 """Types for editors and mypy: a TypedDict for each request and response, as `codec.decode` returns them.
 
 The wheel has them as the stub `barnabas/specs/types.pyi`; `python -m barnabas.specs.stubs FILE` writes it
-anywhere else. There is no such module when a program runs, so its import stands under TYPE_CHECKING:
+elsewhere. The module does not exist at run time, so import it under TYPE_CHECKING:
 
-    if TYPE_CHECKING:
-        from barnabas.specs.types import FetchRequest
+     if TYPE_CHECKING:
+         from barnabas.specs.types import FetchRequest
 
-    values = cast("FetchRequest", codec.decode(body))
-    values["topics"][0]["partitions"]
+     values = cast("FetchRequest", codec.decode(body))
+     values["topics"][0]["partitions"]
 
-One tree of types stands for all versions of a message: a field that is only in some versions (or releases)
-is NotRequired, and its comment says in which.
+One tree of types covers all versions of a message: a field that only some versions or releases have is
+NotRequired, and its comment names the versions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PLAIN: Final = {
     "bytes": "bytes",
     "records": "bytes",
 }
-"""The Python type of each kind; those that are not here are integers."""
+"""The Python type of each kind; all other kinds are integers."""
 
 HEAD: Final = '''"""The bodies of Kafka's requests and responses as decoded; see barnabas.specs.stubs."""
 
@@ -42,11 +42,11 @@ from uuid import UUID
 '''
 
 Declared = list[tuple[Field, set[int]]]
-"""Fields with the versions of what is around them."""
+"""Fields with the versions of the structure around them."""
 
 
 def text() -> str:
-    """The source of the stub."""
+    """Return the source of the stub."""
     messages = [
         message for key, *_ in REGISTRY for message in (api(key).request, api(key).response)
     ]
@@ -61,7 +61,7 @@ def _message(message: Message) -> Iterator[str]:
 
 
 def _struct(name: str, title: str, declared: Declared, versions: set[int]) -> Iterator[str]:
-    """The classes of a structure: of those inside it first, then its own."""
+    """Yield the classes of a structure: those of inner structures first."""
     by_name: dict[str, list[tuple[Type, set[int]]]] = {}
     for field, around in declared:
         present = {v for v in around if field.type.first <= v <= field.type.last}
@@ -110,7 +110,7 @@ def _type(kind: Type, struct: str) -> str:
 
 
 def _span(versions: set[int]) -> str:
-    """Versions as ranges.
+    """Return versions as ranges.
 
     >>> _span({0, 1, 2, 5}), _span({3})
     ('versions 0-2, 5', 'version 3')

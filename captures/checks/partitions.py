@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import topic_name
-from barnabas.specs.entities import values_at
+from barnabas.specs.entities import partition_places, values_at
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
-from barnabas.specs.partitions import partition_places
 
 
 class Partition(NamedTuple):

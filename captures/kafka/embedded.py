@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.context import Context, Group
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.embedded import PLACES, RECORDS, Around, reveal
+from barnabas.specs.embedded import BYTES_FIELDS, RECORDS, Surroundings, reveal
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import Blob, base64_text, to_json
 from barnabas.specs.registry import NAMES
 
-_MESSAGES: Final = frozenset(place.message for place in PLACES)
+_MESSAGES: Final = frozenset(place.message for place in BYTES_FIELDS)
 
 
 @functools.cache
@@ -49,7 +49,9 @@ def revealed(exchange: Exchange, context: Context, records: int = RECORDS) -> di
             continue
         name = (exchange.request or {}).get("group_id")
         group = (name and context.groups.get(name)) or Group()
-        around = Around(group.protocol_type, group.protocol_name, context.topics, exchange.request)
+        around = Surroundings(
+            group.protocol_type, group.protocol_name, context.topics, exchange.request
+        )
         hidden = reveal(exchange.key, direction, body, around, records=records)
         if hidden:
             found[direction] = hidden

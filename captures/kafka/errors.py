@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from barnabas.specs.codec.wanted import Wanted, wanted_tree
+from barnabas.specs.codec.selection import Selection, selection_of
 from barnabas.specs.registry import api
 
 
@@ -50,11 +50,11 @@ def codes_in(response: dict[str, Any], key: int, version: int) -> list[int]:
 
 
 @functools.cache
-def _error_tree(key: int, version: int) -> Wanted:
-    return wanted_tree(error_paths(key, version))
+def _error_tree(key: int, version: int) -> Selection:
+    return selection_of(error_paths(key, version))
 
 
-def _collect(struct: dict[str, Any], tree: Wanted, add: Callable[[int], None]) -> None:
+def _collect(struct: dict[str, Any], tree: Selection, add: Callable[[int], None]) -> None:
     for name, inside in tree.items():
         value = struct.get(name)
         if not value:

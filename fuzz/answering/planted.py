@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.specs.broker_addresses import Kind, patch
+from barnabas.specs.broker_addresses import NodeKind, patch
 from barnabas.specs.frames import response_body
 from barnabas.specs.malformed import Malformed
 
@@ -71,7 +71,7 @@ def filled(case: Case, correlation_id: int, host: str, port: int) -> tuple[bytes
 def _ours(chunk: bytes, key: int, version: int, host: str, port: int) -> bytes:
     """The chunk without addresses of others; as it is if it can't be read."""
 
-    def resolve(kind: Kind, node: int, told: str, at: int) -> tuple[str, int] | None:
+    def resolve(kind: NodeKind, node: int, told: str, at: int) -> tuple[str, int] | None:
         if _NAME.fullmatch(told) is None or not 0 < at < 65536:
             return None  # nobody can go there
         return host if told in _OWN else ADDRESS[0], port

@@ -1,6 +1,6 @@
 """What bytes fields hold: record sets, and what members of groups tell each other.
 
-Which field holds what: barnabas.specs.embedded.places, and the custom of Kafka's clients.
+Which field holds what: barnabas.specs.embedded.bytes_fields, and the custom of Kafka's clients.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.peers.recorded.answers import Answers
 from barnabas.peers.recorded.log import RecordedLog
 from barnabas.peers.recorded.offered import offered
-from barnabas.specs.broker_addresses import Kind, patch, place_of
+from barnabas.specs.broker_addresses import NodeKind, address_fields, patch
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
 from barnabas.specs.keys import API_VERSIONS, FETCH
@@ -61,7 +61,7 @@ class RecordedBroker:
         self.answers = Answers(exchanges)
         self._log = RecordedLog(self.answers.recorded)
         self.served = Served()
-        self.listeners: dict[tuple[Kind, int] | None, Address] = {}
+        self.listeners: dict[tuple[NodeKind, int] | None, Address] = {}
         """By kind and id of the node; None: where clients begin."""
         self._speed = speed
         self._say = say
@@ -92,16 +92,16 @@ class RecordedBroker:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _nodes(self) -> list[tuple[Kind, int]]:
+    def _nodes(self) -> list[tuple[NodeKind, int]]:
         """The brokers and controllers that recorded responses name."""
-        found: set[tuple[Kind, int]] = set()
+        found: set[tuple[NodeKind, int]] = set()
 
-        def note(kind: Kind, node: int, host: str, port: int) -> None:
+        def note(kind: NodeKind, node: int, host: str, port: int) -> None:
             found.add((kind, node))
 
         for exchange in self.answers.recorded:
             body = exchange.response_body
-            if body is not None and place_of(exchange.key, exchange.version) is not None:
+            if body is not None and address_fields(exchange.key, exchange.version) is not None:
                 with contextlib.suppress(Malformed):
                     patch(exchange.key, exchange.version, body, note)
         return sorted(found)
@@ -189,7 +189,7 @@ class RecordedBroker:
             return None
         return body if changed is None else changed
 
-    def _listener(self, kind: Kind, node: int, host: str, port: int) -> Address | None:
+    def _listener(self, kind: NodeKind, node: int, host: str, port: int) -> Address | None:
         return self.listeners.get((kind, node))
 
     @staticmethod

@@ -1,5 +1,6 @@
-"""Questions to the table `exchanges`: one file each, a function DataFrame -> DataFrame.
+"""Analyses of the table `exchanges`: one file each, with a function DataFrame -> DataFrame.
 
-All of it is Spark's own expressions, so it runs on Spark Connect too, and nothing is collected. What
-belongs to a connection or a member is told apart by capture. `registry.py` lists them.
+They use Spark's own expressions, so they also run on Spark Connect, and collect nothing. Connections and
+members are distinguished by capture. `registry.py` lists the analyses; `inputs.py` prepares the table for
+them.
 """

@@ -1,4 +1,4 @@
-"""Time in buckets: as wide as it takes to have a few hundred of them."""
+"""Time buckets: wide enough to have at most a few hundred."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ WIDTHS_MS: Final = (
 )
 
 MOST: Final = 240
-"""Buckets that a table's time is cut into, unless it is longer than so many of the widest."""
+"""The most buckets of a capture's time, unless it is longer than this many of the widest."""
 
 
 def bucketed(rows: DataFrame, exchanges: DataFrame) -> DataFrame:
-    """The rows, which have `capture` and `ts_ns`, with a timestamp `bucket`: the beginning of their bucket.
+    """Return the rows, which have `capture` and `ts_ns`, with a timestamp `bucket`: its beginning.
 
-    All buckets of a capture are as wide as each other, and as its time in `exchanges` asks for.
+    All buckets of a capture have the same width, which follows from the capture's time in `exchanges`.
     """
     span = (F.max("ts_ns") - F.min("ts_ns")) / F.lit(float(NS * MOST))
     widths = F.array(*(F.lit(width) for width in WIDTHS_MS))

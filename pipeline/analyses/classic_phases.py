@@ -1,4 +1,4 @@
-"""Phases of members of classic groups: JoinGroup, SyncGroup, and what is between and behind them."""
+"""The phases of members of classic groups: JoinGroup, SyncGroup, and the times between and after them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.kafka.phrases.groups import GIVEN_ID
-from barnabas.pipeline.analyses.expressions import answered_ns, said
+from barnabas.pipeline.analyses.expressions import answered_ns, body_field
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -16,40 +16,43 @@ if TYPE_CHECKING:
 APIS: Final = ("JoinGroup", "SyncGroup", "LeaveGroup", "Heartbeat", "OffsetCommit")
 
 OUT: Final = ("UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID")
-"""What a coordinator says to who is no member, or of a past generation."""
+"""Errors for a client that is no member, or has a past generation."""
 
 JOINED, SYNCED, ENDED = "joined", "synced", "ended"
 
 
 def phase(name: str, start: Column, stop: Column) -> Column:
-    """A phase as a structure; times in ns since the epoch."""
+    """Return a phase as a structure; times in ns since the epoch."""
     return F.struct(F.lit(name).alias("phase"), start.alias("start_ns"), stop.alias("stop_ns"))
 
 
 def classic_phases(exchanges: DataFrame) -> DataFrame:
-    """A row a member and phase; times in ns since the epoch."""
+    """Return one row for each member and phase; times in ns since the epoch."""
     return _phases(_generations(_steps(exchanges)))
 
 
 def _steps(exchanges: DataFrame) -> DataFrame:
-    """The steps of each member, and until when it was seen."""
+    """Return the steps of each member, and the time at which it was last seen."""
     refused = F.col("error").isin(*OUT)
     member = Window.partitionBy("capture", "group", "member")
-    # a newcomer is told to come back with the id that it is given (KIP-394)
-    told = F.lag("error").over(member.orderBy("ts_ns", "ordinal")) == "MEMBER_ID_REQUIRED"
-    new = (said("request.member_id", "string") == "") | F.coalesce(told, F.lit(False))
+    # the coordinator tells a new member to join again with an id (KIP-394)
+    id_assigned = F.lag("error").over(member.orderBy("ts_ns", "ordinal")) == "MEMBER_ID_REQUIRED"
+    new = (body_field("request.member_id", "string") == "") | F.coalesce(id_assigned, F.lit(False))
     step = (
         F.when((F.col("api") == "JoinGroup") & (F.col("error") == ""), JOINED)
         .when((F.col("api") == "SyncGroup") & (F.col("error") == ""), SYNCED)
         .when((F.col("api") == "LeaveGroup") | refused, ENDED)
     )
     # (KIP-800)
-    joins, leaves = said("request.reason", "string"), said("request.members[0].reason", "string")
-    given = F.when(~joins.startswith(GIVEN_ID), F.nullif(joins, F.lit("")))
+    joins, leaves = (
+        body_field("request.reason", "string"),
+        body_field("request.members[0].reason", "string"),
+    )
+    join_reason = F.when(~joins.startswith(GIVEN_ID), F.nullif(joins, F.lit("")))
     whys = (
         F.when(F.col("api") == "LeaveGroup", F.coalesce(F.nullif(leaves, F.lit("")), F.lit("left")))
         .when(refused, F.col("error"))
-        .otherwise(F.coalesce(given, F.when(new, "new member").otherwise("rejoins")))
+        .otherwise(F.coalesce(join_reason, F.when(new, "new member").otherwise("rejoins")))
     )
     return (
         exchanges.where(F.col("api").isin(*APIS))
@@ -61,16 +64,16 @@ def _steps(exchanges: DataFrame) -> DataFrame:
         .withColumn("step", step)
         .withColumn("reason", F.when(F.col("step") != SYNCED, whys))
         .where("step is not null")
-        # who has stopped is told so by each answer that it waits for
+        # each request in flight of a stopped member gets the same error
         .withColumn("before", F.lag("step").over(member.orderBy("ts_ns", "ordinal")))
         .where(f"not (step = '{ENDED}' and coalesce(before, '') = '{ENDED}')")
     )
 
 
 def _generations(steps: DataFrame) -> DataFrame:
-    """Each step with what its generation has, of the member and of the group."""
+    """Return each step with the values of its generation, for the member and for the group."""
     in_order = Window.partitionBy("capture", "group", "member").orderBy("ts_ns", "ordinal")
-    mine = Window.partitionBy("capture", "group", "generation", "member")
+    of_member = Window.partitionBy("capture", "group", "generation", "member")
     all_of_it = Window.partitionBy("capture", "group", "generation")
     joined, synced = F.col("step") == JOINED, F.col("step") == SYNCED
     return (
@@ -79,15 +82,15 @@ def _generations(steps: DataFrame) -> DataFrame:
             "generation",
             F.coalesce("generation", F.last("generation", ignorenulls=True).over(in_order)),
         )
-        .withColumn("joined_ns", F.max(F.when(joined, F.col("ts_ns"))).over(mine))
-        .withColumn("join_end_ns", F.max(F.when(joined, F.col("stop_ns"))).over(mine))
-        .withColumn("sync_ns", F.min(F.when(synced, F.col("ts_ns"))).over(mine))
-        .withColumn("sync_end_ns", F.min(F.when(synced, F.col("stop_ns"))).over(mine))
+        .withColumn("joined_ns", F.max(F.when(joined, F.col("ts_ns"))).over(of_member))
+        .withColumn("join_end_ns", F.max(F.when(joined, F.col("stop_ns"))).over(of_member))
+        .withColumn("sync_ns", F.min(F.when(synced, F.col("ts_ns"))).over(of_member))
+        .withColumn("sync_end_ns", F.min(F.when(synced, F.col("stop_ns"))).over(of_member))
         .withColumn("first_joined_ns", F.min("joined_ns").over(all_of_it))
         .withColumn("all_known_ns", F.max("sync_end_ns").over(all_of_it))
         .withColumn(
             "reason",
-            F.coalesce("reason", F.max(F.when(joined, F.col("reason"))).over(mine)),
+            F.coalesce("reason", F.max(F.when(joined, F.col("reason"))).over(of_member)),
         )
     )
 
@@ -95,7 +98,7 @@ def _generations(steps: DataFrame) -> DataFrame:
 def _phases(steps: DataFrame) -> DataFrame:
     start, stop = F.col("ts_ns"), F.col("stop_ns")
     until = F.coalesce("next_ns", F.greatest("seen_ns", "stop_ns"))
-    found = (
+    phases = (
         F.when(F.col("step") == JOINED, F.array(phase("join", start, stop)))
         .when(
             F.col("step") == SYNCED,
@@ -103,8 +106,8 @@ def _phases(steps: DataFrame) -> DataFrame:
         )
         .otherwise(F.array(phase("stopped", start, F.coalesce("next_ns", "stop_ns"))))
     )
-    kept = (
+    columns = (
         *("capture", "group", "generation", "member", "client_id", "protocol", "reason"),
         *("joined_ns", "join_end_ns", "sync_ns", "sync_end_ns", "first_joined_ns", "all_known_ns"),
     )
-    return steps.select(*kept, F.explode(found).alias("one")).select(*kept, "one.*")
+    return steps.select(*columns, F.explode(phases).alias("item")).select(*columns, "item.*")

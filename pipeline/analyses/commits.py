@@ -1,4 +1,4 @@
-"""`commits`: what a group commits against what it fetches; what it reads twice or not at all."""
+"""`commits`: a group's commits compared with its fetches; records consumed twice or not at all."""
 
 from __future__ import annotations
 
@@ -40,59 +40,63 @@ COLUMNS: Final = (
 
 
 def commits(exchanges: DataFrame) -> DataFrame:
-    """Does a group consume records twice, or skip any? After a rebalance or a restart a partition goes
-    on at what was committed: what was fetched behind it comes again, unless its reader committed before
-    it gave the partition up; what lies before it and was not fetched is lost to the group.
+    """Find records that a group consumed twice, or skipped.
 
-    Fetch names no group: a client's fetches belong to the groups that it commits for, asks positions of,
-    or is a member of, from the same address and with the same client id. Offsets are counted, not
-    records: markers of transactions and compacted records have some too.
+    After a rebalance or a restart, a partition continues at the committed offset. Records fetched after that
+    offset come again, unless the consumer committed them before it gave up the partition. Records before it
+    that were not fetched are lost to the group.
+
+    Fetch names no group: a client's fetches belong to the groups that it commits for, fetches offsets of, or
+    is a member of, from the same address and with the same client id. Offsets are counted, not records:
+    transaction markers and compacted records have offsets, too.
     """
-    known = exchanges.withColumn("host", host()).select(
+    narrow = exchanges.withColumn("host", host()).select(
         *("capture", "host", "client_id", "connection", "ts_ns", "ordinal", "api", "group"),
         *("partitions", "latency_ms", "note"),
     )
     clients = ("capture", "host", "client_id")
     groups = (
-        known.where("`group` is not null")
+        narrow.where("`group` is not null")
         .where(F.col("api").isin(*COMMITS, "OffsetFetch", "JoinGroup", "ConsumerGroupHeartbeat"))
         .select(*clients, "group")
         .distinct()
     )
     same = [F.col(f"of.{name}").eqNullSafe(F.col(f"fetch.{name}")) for name in clients]
     fetches = (
-        _listed(known.where("api = 'Fetch'").drop("group"))
+        _listed(narrow.where("api = 'Fetch'").drop("group"))
         .alias("fetch")
         .join(groups.alias("of"), same)
         .select("fetch.*", "of.group")
     )
-    offsets = _listed(known.where(F.col("api").isin(*COMMITS, "OffsetFetch")))
+    offsets = _listed(narrow.where(F.col("api").isin(*COMMITS, "OffsetFetch")))
     return _summed(_compared(fetches.unionByName(offsets.where("`group` is not null"))))
 
 
 def _listed(exchanges: DataFrame) -> DataFrame:
-    """A row a partition; a fetch session does not repeat the offset of one that stands still."""
+    """Return one row for each partition; a fetch session omits the offset of an unchanged partition."""
     session = Window.partitionBy("capture", "connection", "topic", "partition").orderBy(
         "ts_ns", "ordinal"
     )
-    one = F.col("one")
-    position = F.last("asked", ignorenulls=True).over(session)
+    item = F.col("item")
+    position = F.last("requested", ignorenulls=True).over(session)
     return (
-        exchanges.withColumn("one", F.explode("partitions"))
+        exchanges.withColumn("item", F.explode("partitions"))
         .drop("partitions")
         .select(
             "*",
-            *(one[name].alias(name) for name in ("topic", "partition", "error_code", "records")),
-            one["offset"].alias("asked"),
-            one["last_offset"].alias("last_offset"),
+            *(item[name].alias(name) for name in ("topic", "partition", "error_code", "records")),
+            item["offset"].alias("requested"),
+            item["last_offset"].alias("last_offset"),
         )
-        .drop("one")
-        .withColumn("offset", F.when(F.col("api") == "Fetch", position).otherwise(F.col("asked")))
+        .drop("item")
+        .withColumn(
+            "offset", F.when(F.col("api") == "Fetch", position).otherwise(F.col("requested"))
+        )
     )
 
 
 def _compared(rows: DataFrame) -> DataFrame:
-    """Each fetch with what its group had fetched and committed before."""
+    """Return each fetch with the earlier fetches and commits of its group."""
     in_order = Window.partitionBy("capture", "group", "topic", "partition").orderBy(
         "ts_ns", "connection", "ordinal"
     )

@@ -1,4 +1,4 @@
-"""Phases of members with heartbeats of their own (KIP-848, KIP-932)."""
+"""The phases of members with group heartbeats (KIP-848, KIP-932)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.classic_phases import phase
-from barnabas.pipeline.analyses.expressions import answered_ns, said
+from barnabas.pipeline.analyses.expressions import answered_ns, body_field
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 APIS: Final = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
 
 OUT: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "UNRELEASED_INSTANCE_ID")
-"""What a coordinator says to who has to begin anew."""
+"""Errors after which a member has to join again."""
 
 
-def _there(path: str) -> Column:
-    """Whether a body has such a field and it is not null; a null of JSON's is a VARIANT like others."""
-    value = said(path, "variant")
+def _is_present(path: str) -> Column:
+    """Return whether a body has a field that is not null. JSON's null is a VARIANT, too."""
+    value = body_field(path, "variant")
     return value.isNotNull() & ~F.is_variant_null(value)
 
 
 def epoch_phases(exchanges: DataFrame) -> DataFrame:
-    """A row a member and phase; times in ns since the epoch.
+    """Return one row for each member and phase; times in ns since the epoch.
 
-    join: the first heartbeat (epoch 0). sync: from a new assignment to the heartbeat that lists what the
-    member owns, by which it confirms; a share group's member confirms nothing. consuming: from there to
-    the next assignment, or to its leaving.
+    join: the first heartbeat (epoch 0). sync: from a new assignment to the heartbeat that lists the owned
+    partitions, which confirms it; a share group's member confirms nothing. consuming: from there to the next
+    assignment, or to the end of the membership.
     """
     in_order = Window.partitionBy("capture", "group", "member").orderBy("ts_ns", "ordinal")
-    behind = in_order.rowsBetween(1, Window.unboundedFollowing)
+    following = in_order.rowsBetween(1, Window.unboundedFollowing)
     member = Window.partitionBy("capture", "group", "member")
     epoch = Window.partitionBy("capture", "group", "generation")
     fine = F.col("error") == ""
-    joins = fine & (F.col("asked") == 0)
-    ends = (F.col("asked") < 0) | F.col("error").isin(*OUT)
+    joins = fine & (F.col("requested") == 0)
+    ends = (F.col("requested") < 0) | F.col("error").isin(*OUT)
     confirmed = F.when(F.col("owns") & ~ends, F.col("ts_ns"))
     until = F.coalesce("next_ns", "seen_ns")
     steps = (
@@ -46,15 +46,17 @@ def epoch_phases(exchanges: DataFrame) -> DataFrame:
         .where("`group` is not null and member is not null")
         .repartition("capture", "group")  # so that no window below needs a shuffle
         .withColumn("protocol", F.col("api"))
-        .withColumn("asked", F.col("generation"))
-        .withColumn("generation", F.coalesce(said("response.member_epoch", "int"), "generation"))
-        .withColumn("assigned", _there("response.assignment.topic_partitions"))
-        .withColumn("owns", _there("request.topic_partitions"))
+        .withColumn("requested", F.col("generation"))
+        .withColumn(
+            "generation", F.coalesce(body_field("response.member_epoch", "int"), "generation")
+        )
+        .withColumn("assigned", _is_present("response.assignment.topic_partitions"))
+        .withColumn("owns", _is_present("request.topic_partitions"))
         .withColumn("stop_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
         .withColumn("seen_ns", F.max("stop_ns").over(member))
         .withColumn("step", F.when(ends, "ended").when(F.col("assigned") & fine, "assigned"))
         .withColumn("joins", F.coalesce(joins, F.lit(False)))
-        .withColumn("confirmed_ns", F.min(confirmed).over(behind))
+        .withColumn("confirmed_ns", F.min(confirmed).over(following))
         .where("step is not null or joins")
     )
     begins = F.when(F.col("joins"), F.col("ts_ns"))
@@ -65,7 +67,7 @@ def epoch_phases(exchanges: DataFrame) -> DataFrame:
                 F.when(F.col("step") == "ended", F.col("ts_ns")).otherwise(F.col("stop_ns"))
             ).over(in_order),
         )
-        # an assignment that another one follows at once is never confirmed by itself
+        # an assignment is never confirmed if another one follows immediately
         .withColumn("known_ns", F.coalesce(F.least("confirmed_ns", "next_ns"), F.col("stop_ns")))
         .withColumn("joined_ns", F.coalesce(begins, F.col("stop_ns")))
         .withColumn("join_end_ns", F.when(F.col("joins"), F.col("stop_ns")))
@@ -75,12 +77,12 @@ def epoch_phases(exchanges: DataFrame) -> DataFrame:
         .withColumn("all_known_ns", F.max("sync_end_ns").over(epoch))
     )
     none = F.array().cast("array<struct<phase:string,start_ns:bigint,stop_ns:bigint>>")
-    known, stop = F.col("known_ns"), F.col("stop_ns")
-    found = F.concat(
+    confirmed_at, stop = F.col("known_ns"), F.col("stop_ns")
+    phases = F.concat(
         F.when(F.col("joins"), F.array(phase("join", F.col("ts_ns"), stop))).otherwise(none),
         F.when(
             F.col("step") == "assigned",
-            F.array(phase("sync", stop, known), phase("consuming", known, until)),
+            F.array(phase("sync", stop, confirmed_at), phase("consuming", confirmed_at, until)),
         )
         .when(
             F.col("step") == "ended",
@@ -94,12 +96,12 @@ def epoch_phases(exchanges: DataFrame) -> DataFrame:
         .when(F.col("joins"), "new member")
         .otherwise("new assignment")
     )
-    kept = (
+    columns = (
         *("capture", "group", "generation", "member", "client_id", "protocol", "reason"),
         *("joined_ns", "join_end_ns", "sync_ns", "sync_end_ns", "first_joined_ns", "all_known_ns"),
     )
     return (
         timed.withColumn("reason", reason)
-        .select(*kept, F.explode(found).alias("one"))
-        .select(*kept, "one.*")
+        .select(*columns, F.explode(phases).alias("item"))
+        .select(*columns, "item.*")
     )

@@ -1,4 +1,4 @@
-"""`errors`: what responses refuse, by client and API over time."""
+"""`errors`: errors in responses, by client and API over time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.buckets import bucketed
-from barnabas.pipeline.analyses.expressions import asked, error_text, without_negotiation
+from barnabas.pipeline.analyses.expressions import error_text, with_request, without_negotiation
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
@@ -18,21 +18,20 @@ COLUMNS: Final = (
     Column("client_id", "string", "the client, or null"),
     Column("api", "string", "name of the API"),
     Column("error", "string", "name of the error code"),
-    Column(
-        "count",
-        "bigint",
-        "responses with this error; a response with several errors counts for each",
-    ),
+    Column("count", "bigint", "responses with this error; a response with several errors counts for each"),
     Column("first_ts", "timestamp", "time of the first such request"),
     Column("last_ts", "timestamp", "time of the last such request"),
-)
+)  # fmt: skip
 
 
 def errors(exchanges: DataFrame) -> DataFrame:
-    """Which errors did which client get, and when? Some belong to healthy operation: a client that is
-    new to a group, or asks a broker that no longer leads. An ApiVersions request that is answered with
-    UNSUPPORTED_VERSION is none, where the client asks again and is answered: that is how they agree."""
-    refused = without_negotiation(asked(exchanges)).select(
+    """Count the errors of each client, API and time bucket.
+
+    Some errors are part of normal operation: those of a client that is new to a group, or whose broker is no
+    longer the leader. An ApiVersions request with UNSUPPORTED_VERSION is no error if the client repeats it
+    successfully: that is how versions are negotiated.
+    """
+    refused = without_negotiation(with_request(exchanges)).select(
         "capture", "ts", "ts_ns", "client_id", "api", F.explode("error_codes").alias("code")
     )
     return (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 NS: Final = 1_000_000
-"""In a millisecond."""
+"""Nanoseconds in a millisecond."""
 
 HOST: Final = "regexp_replace(client_address, ':[0-9]+$', '')"
 """SQL: the client's address without its port."""
@@ -27,26 +27,30 @@ CLIENT_KEY: Final = f"concat_ws('/', {HOST}, client_id)"
 """SQL: `barnabas.captures.checks.finding.client_key`."""
 
 
-def asked(exchanges: DataFrame) -> DataFrame:
-    """Without responses that answer no request, where a table has them."""
+def with_request(exchanges: DataFrame) -> DataFrame:
+    """Return exchanges without responses that belong to no request."""
     return exchanges.where(F.col("key") > STRAY)
 
 
 def captured(exchanges: DataFrame) -> DataFrame:
-    """Without responses whose requests were not captured: nobody knows when, by whom and in which version
-    those were sent."""
+    """Return exchanges without responses whose requests were not captured.
+
+    The time, client and version of such requests are unknown.
+    """
     return exchanges.where(F.col("note") != INFERRED)
 
 
 def without_negotiation(exchanges: DataFrame) -> DataFrame:
-    """Without ApiVersions requests that were too new where the client went on with another one on its
-    connection: so the two agree on a version (KIP-511), and nothing is wrong."""
-    behind = (
+    """Return exchanges without ApiVersions requests that were too new but were repeated.
+
+    A client that continues with another version on its connection has negotiated it (KIP-511).
+    """
+    following = (
         Window.partitionBy("capture", "connection")
         .orderBy("ts_ns", "ordinal")
         .rowsBetween(1, Window.unboundedFollowing)
     )
-    agreed = F.coalesce(F.bool_or(F.col("error") == "").over(behind), F.lit(False))
+    agreed = F.coalesce(F.bool_or(F.col("error") == "").over(following), F.lit(False))
     negotiates = (F.col("error") == "UNSUPPORTED_VERSION") & (F.col("version") > 0) & agreed
     greetings = exchanges.where("api = 'ApiVersions'").withColumn("negotiates", negotiates)
     others = exchanges.where("api <> 'ApiVersions'")
@@ -54,32 +58,32 @@ def without_negotiation(exchanges: DataFrame) -> DataFrame:
 
 
 def host() -> Column:
-    """The client's address without its port."""
+    """Return the client's address without its port."""
     return F.expr(HOST)
 
 
 def answered_ns() -> Column:
-    """When the client had its response; null: never."""
+    """Return the time of the response; null without one."""
     return F.col("ts_ns") + F.round(F.col("latency_ms") * NS).cast("bigint")
 
 
 def moment(ns: Column) -> Column:
-    """As a timestamp, to the microsecond."""
+    """Return a time as a timestamp, to the microsecond."""
     return F.timestamp_micros(F.call_function("div", ns, F.lit(1000)))  # a double is too coarse
 
 
 def ms(ns: Column) -> Column:
-    """A duration."""
+    """Return a duration in ms."""
     return ns / F.lit(float(NS))
 
 
-def said(path: str, kind: str) -> Column:
-    """A field of a body, such as `request.session_timeout_ms`; null: it has none of this kind."""
+def body_field(path: str, kind: str) -> Column:
+    """Return a field of a body, such as `request.session_timeout_ms`; null if it has none of this type."""
     return F.try_variant_get("body", f"$.{path}", kind)
 
 
 def error_text(code: Column) -> Column:
-    """The name of an error code."""
+    """Return the name of an error code."""
     names = F.create_map(
         *(F.lit(part) for error in ERROR_CODES for part in (error.code, error.name))
     )
@@ -87,5 +91,5 @@ def error_text(code: Column) -> Column:
 
 
 def total(value: Column) -> Column:
-    """The sum of a group's values, 0 of none."""
+    """Return the sum of a group's values; 0 if there are none."""
     return F.coalesce(F.sum(value), F.lit(0).cast("bigint"))

@@ -1,8 +1,9 @@
-"""`findings`: the checks of `captures.checks`, each over what belongs together, wherever it is stored.
+"""`findings`: the checks of `captures.checks`, each over the exchanges that it compares.
 
-A check sees the exchanges of a key in the order in which they end, as `barnabas check` does, which has
-them all: a scope is as wide as what one of its checks remembers. One pass over the table serves all, and
-what is shuffled is narrow: the exchange's own columns and what the scope's checks see of its bodies.
+A check sees the exchanges of a key in the order in which they end, like `barnabas check`, which has all
+exchanges. A scope is as wide as the memory of its checks requires. One pass over the table serves all scopes.
+The shuffled rows are narrow: columns of the exchange, and the facts of its bodies that the scope's checks
+use.
 """
 
 from __future__ import annotations
@@ -40,24 +41,24 @@ COLUMNS: Final = (
 
 
 class Scope(NamedTuple):
-    """What belongs together: the checks that say they remember by this key."""
+    """A key by which exchanges are grouped, for the checks that remember by this key."""
 
     by: Together
     key: str
-    """SQL: the key of an exchange; null: it is nobody's business."""
+    """SQL: the key of an exchange; null: no check of the scope needs it."""
     sees: str
-    """SQL: the exchanges that say anything to one of the checks."""
+    """SQL: the exchanges that are relevant to one of the checks."""
     facts: Mapping[str, str]
-    """What its checks see of bodies, by field of `seen`: SQL."""
+    """The facts of bodies that its checks use, by field of `seen`: SQL."""
     each: str = "array(0)"
-    """SQL: an array for whose every element, `one`, the exchange is there."""
+    """SQL: an array; the exchange is repeated for each element, `one`."""
 
 
 PARTS: Final = 16
-"""Into so many the partitions of a client are parted; an exchange is there once for each that it is about."""
+"""The number of parts of a client's partitions; an exchange is repeated for each part that it concerns."""
 
 PART: Final = f"pmod(hash(place.topic, place.partition), {PARTS})"
-"""SQL: which of them a place is in."""
+"""SQL: the part of a partition."""
 
 # fmt: off
 SCOPES: Final = (
@@ -75,7 +76,7 @@ SCOPES: Final = (
           {"acks": "seen.acks", "responded": "seen.responded",
            "places": f"filter(seen.places, place -> {PART} = one)"},
           f"array_distinct(transform(filter(seen.places, place -> place.partition >= 0), place -> {PART}))"),
-    # a producer is told, too, how far others' requests on its connections have come
+    # a producer's check also sees the progress of other producers on its connections
     Scope("producer", "cast(one as string)", "true",
           {"begun": "seen.begun", "places": "filter(seen.places, place -> place.producer_id = one)"},
           "array_union(coalesce(used, array()), array_compact(array(seen.begun.producer_id)))"),
@@ -83,58 +84,59 @@ SCOPES: Final = (
 # fmt: on
 
 ORDER: Final = ("end_ns", "packet", "connection", "ordinal")
-"""Exchanges end in this order."""
+"""The order in which exchanges end."""
 
 NEVER: Final = (1 << 63) - 1
 
 AT_ONCE: Final = 1000
-"""Findings of a batch, at most."""
+"""The most findings of a batch."""
 
-KEPT: Final = (
+ROW_COLUMNS: Final = (
     *("capture", "connection", "ordinal", "client_address", "client_id", "broker"),
     *("named_broker", "key", "version", "correlation_id", "ts_ns", "latency_ms", "rules", "note"),
     *("request_packet", "response_packet", "losses", "error"),
 )
-"""What checks see of an exchange beside `seen`."""
+"""Columns of an exchange that checks use, besides `seen`."""
 
 
 def findings(exchanges: DataFrame) -> DataFrame:
-    """What do the exchanges show to be wrong? The findings of `barnabas check`, but for responses that belong
-    to no request, which are in `errors`.
+    """Run the checks of `barnabas check` over all exchanges.
 
-    Needs `end_ns`, `losses`, `named_broker` and `seen`; what a check says it holds for, holds here too.
-    Bodies stay where they are: what checks see of them was read when the table was made.
+    Responses without a request are in `errors` instead. The guarantees of each check hold here, too.
+
+    Bodies are not read: the facts that checks use were extracted when the table was made. The input needs the
+    columns `end_ns`, `losses`, `named_broker` and `seen`.
     """
-    seen = captured(exchanges).select(*KEPT, "end_ns", "api", "group", "seen")
+    narrow = captured(exchanges).select(*ROW_COLUMNS, "end_ns", "api", "group", "seen")
     rows = F.flatten(F.array(*(F.expr(_rows(scope)) for scope in SCOPES)))
     each = (
-        seen.join(F.broadcast(_used(seen)), ["capture", "connection"], "left")
+        narrow.join(F.broadcast(_used(narrow)), ["capture", "connection"], "left")
         .withColumn("row", F.explode(rows))
-        .select(*KEPT, "end_ns", "row.*")
+        .select(*ROW_COLUMNS, "end_ns", "row.*")
     )
     return in_order(each, "capture", "by", "of").mapInArrow(checked, ddl(COLUMNS))
 
 
 def in_one_pass(exchanges: DataFrame) -> DataFrame:
-    """The same of as much as one task can take: it sees each exchange once, and moves none."""
-    seen = _ended(captured(exchanges).select(*KEPT, "end_ns", "seen"))
-    return seen.coalesce(1).sort("capture", *ORDER).mapInArrow(checked_at_once, ddl(COLUMNS))
+    """Run the checks in one task, which sees each exchange once, without a shuffle."""
+    narrow = _ended(captured(exchanges).select(*ROW_COLUMNS, "end_ns", "seen"))
+    return narrow.coalesce(1).sort("capture", *ORDER).mapInArrow(checked_at_once, ddl(COLUMNS))
 
 
 def in_order(exchanges: DataFrame, *keys: str) -> DataFrame:
-    """What has a key in common together, as it ended."""
+    """Return exchanges grouped by keys, in the order in which they end."""
     return _ended(exchanges).repartition(*keys).sortWithinPartitions(*keys, *ORDER)
 
 
 def _ended(exchanges: DataFrame) -> DataFrame:
-    """With the columns of ORDER."""
+    """Return exchanges with the columns of ORDER."""
     packet = F.coalesce(F.nullif("response_packet", F.lit(0)), "request_packet")
     end = F.coalesce("end_ns", F.lit(NEVER))
     return exchanges.withColumn("end_ns", end).withColumn("packet", packet)
 
 
 def _rows(scope: Scope) -> str:
-    """SQL: an exchange's keys in a scope, each with what the checks see."""
+    """Return SQL: an exchange's keys in a scope, each with the facts that the checks use."""
     facts = ", ".join(
         f"'{column.name}', cast({scope.facts.get(column.name, 'null')} as {ddl_type(column.type)})"
         for column in STRUCTS["seen"]
@@ -147,7 +149,7 @@ def _rows(scope: Scope) -> str:
 
 
 def _used(exchanges: DataFrame) -> DataFrame:
-    """The producers that use each connection."""
+    """Return the producers of each connection."""
     return (
         exchanges.where("api = 'Produce'")
         .select("capture", "connection", F.explode("seen.places.producer_id").alias("id"))
@@ -158,43 +160,47 @@ def _used(exchanges: DataFrame) -> DataFrame:
 
 
 def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The findings of rows that come in the order of keys and of their ends."""
-    for (capture, by, _), mine in groupby(_all(batches), key=itemgetter("capture", "by", "of")):
-        yield from _found(capture, [check for check in CHECKS if check.scope == by], mine)
+    """Yield the findings of rows that are ordered by keys and ends."""
+    for (capture, by, _), key_rows in groupby(
+        _all_rows(batches), key=itemgetter("capture", "by", "of")
+    ):
+        yield from _finding_batches(
+            capture, [check for check in CHECKS if check.scope == by], key_rows
+        )
 
 
 def checked_at_once(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same of rows that come in the order of captures and of their ends."""
-    for capture, mine in groupby(_all(batches), key=itemgetter("capture")):
-        yield from _found(capture, CHECKS, mine)
+    """Yield the findings of rows that are ordered by capture and end."""
+    for capture, capture_rows in groupby(_all_rows(batches), key=itemgetter("capture")):
+        yield from _finding_batches(capture, CHECKS, capture_rows)
 
 
-def _all(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+def _all_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
     return (row for batch in batches for row in batch.to_pylist())
 
 
-def _found(
+def _finding_batches(
     capture: str, checks: Sequence[Check], rows: Iterable[dict[str, Any]]
 ) -> Iterator[pa.RecordBatch]:
     schema = arrow(COLUMNS)
-    found = (_row(capture, check, finding) for check, finding in _run(checks, rows))
-    while some := list(islice(found, AT_ONCE)):
-        yield pa.RecordBatch.from_pylist(some, schema=schema)
+    row_of_each = (_row(capture, check, finding) for check, finding in _run(checks, rows))
+    while batch_rows := list(islice(row_of_each, AT_ONCE)):
+        yield pa.RecordBatch.from_pylist(batch_rows, schema=schema)
 
 
 def _run(
     checks: Sequence[Check], rows: Iterable[dict[str, Any]]
 ) -> Iterator[tuple[Check, Finding]]:
-    """As barnabas.captures.checks.running does it; what the context says was put into the rows before."""
+    """Run the checks as barnabas.captures.checks.running does; the rows have what the context would add."""
     context = Context()
-    begun = [(check, check.begin(check.settings)) for check in checks]
+    running = [(check, check.begin(check.settings)) for check in checks]
     for row in rows:
-        one = exchange(row)
-        context.brokers.nodes[one.server_address] = row["broker"]
-        for check, see in begun:
-            for finding in see(one, context):
+        current = exchange(row)
+        context.brokers.nodes[current.server_address] = row["broker"]
+        for check, see in running:
+            for finding in see(current, context):
                 yield check, finding
-    for check, see in begun:
+    for check, see in running:
         for finding in finish(see):
             yield check, finding
 
@@ -205,7 +211,7 @@ def _row(capture: str, check: Check, finding: Finding) -> dict[str, Any]:
         "check": check.name,
         "severity": finding.severity,
         "connection": last.connection,
-        "packets": sorted(packet for one in finding.evidence for packet in one.packets),
+        "packets": sorted(packet for each in finding.evidence for packet in each.packets),
         "ts": finding.ts // 1000,
         "text": finding.what,
         "advice": finding.advice,

@@ -1,4 +1,4 @@
-"""`heartbeats`: how close members come to their session's end."""
+"""`heartbeats`: how close members come to the end of their session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.pipeline.analyses.expressions import answered_ns, ms, said
+from barnabas.pipeline.analyses.expressions import answered_ns, body_field, ms
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ CLASSIC: Final = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit")
 NEW: Final = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat")
 
 THROWN_OUT: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "FENCED_INSTANCE_ID")
-"""What a coordinator says to a member that it has given up."""
+"""Errors for a member that the coordinator has removed."""
 
 ALIVE: Final = ("", "REBALANCE_IN_PROGRESS")
-"""What it says to one that it knows."""
+"""Errors for a member that the coordinator knows."""
 
 COLUMNS: Final = (
     Column("group", "string", "the group"),
@@ -32,28 +32,24 @@ COLUMNS: Final = (
         "int",
         "session timeout of its JoinGroup; null: not captured, or set by the broker",
     ),
-    Column(
-        "interval_ms", "int", "heartbeat interval that the broker demands (KIP-848); null: classic"
-    ),
+    Column("interval_ms", "int", "heartbeat interval that the broker demands (KIP-848); null: classic"),
     Column("heartbeats", "bigint", "heartbeats of the member"),
     Column("max_gap_ms", "double", "longest time between two heartbeats or commits, or null"),
-    Column(
-        "share", "double", "that time as a share of the session timeout: 1 and more is too late"
-    ),
+    Column("share", "double", "that time as a share of the session timeout: 1 and more is too late"),
     Column("intervals", "double", "that time in heartbeat intervals of the broker (KIP-848)"),
     Column("expired", "boolean", "whether its session expired"),
     Column("last_ts", "timestamp", "time of its last heartbeat or commit"),
     Column("capture", "string", "name of the capture"),
-)
+)  # fmt: skip
 
 
 def heartbeats(exchanges: DataFrame) -> DataFrame:
-    """Which members came close to the end of their session, and which were removed from their group?
+    """Find members that came close to the end of their session, or were removed from their group.
 
-    In a classic group a member that is silent for its session timeout is dead; it should beat three
-    times in it. OffsetCommit counts as a sign of life, and while it waits in JoinGroup or SyncGroup a
-    member need not beat. Members of KIP-848 are told how often; their session is the broker's affair
-    (45 s unless it is set). A silence with a gap of the capture in it does not count.
+    In a classic group, a member that is silent for its session timeout is removed; it should send three
+    heartbeats in that time. OffsetCommit counts as a heartbeat, and a member that waits in JoinGroup or
+    SyncGroup need not send any. The broker sets the heartbeat interval of members of KIP-848, and their
+    session timeout (default 45 s). A silence with a gap of the capture in it does not count.
     """
     in_order = Window.partitionBy("capture", "group", "member").orderBy("ts_ns", "ordinal")
     new = F.col("api").isin(*NEW)
@@ -65,16 +61,16 @@ def heartbeats(exchanges: DataFrame) -> DataFrame:
     )
     newer = F.max(F.when(new, F.col("api"))).over(Window.partitionBy("capture", "group", "member"))
     heard_of = newer.isNull() | new
-    left = new & (F.col("generation") < 0)
-    sign = F.when(heard_of, F.struct(F.when(alive & ~left, heard).alias("ns"), "losses"))
+    leaving = new & (F.col("generation") < 0)
+    sign = F.when(heard_of, F.struct(F.when(alive & ~leaving, heard).alias("ns"), "losses"))
     before = in_order.rowsBetween(Window.unboundedPreceding, -1)
     unbroken = F.col("sign.losses") == F.col("losses")
     signs = (
         exchanges.where(F.col("api").isin(*CLASSIC, *NEW))
         .where("`group` is not null and member is not null")
         .where("api <> 'JoinGroup' or error = ''")
-        .withColumn("session", said("request.session_timeout_ms", "int"))
-        .withColumn("interval", said("response.heartbeat_interval_ms", "int"))
+        .withColumn("session", body_field("request.session_timeout_ms", "int"))
+        .withColumn("interval", body_field("response.heartbeat_interval_ms", "int"))
         .withColumn("sign", F.last(sign, ignorenulls=True).over(before))
         .withColumn("timeout", F.last("session", ignorenulls=True).over(in_order))
         .withColumn("gap", F.when(ends_silence & unbroken, ms(F.col("ts_ns") - F.col("sign.ns"))))

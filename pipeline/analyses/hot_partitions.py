@@ -1,4 +1,4 @@
-"""`hot_partitions`: where the records and bytes go."""
+"""`hot_partitions`: the distribution of records and bytes over partitions."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ FETCHES: Final = ("Fetch", "ShareFetch")
 COLUMNS: Final = (
     Column("topic", "string", "name of the topic, or its id"),
     Column("partition", "int", "index of the partition"),
-    Column(
-        "produced_records", "bigint", "records that brokers accepted, or that were sent with acks=0"
-    ),
+    Column("produced_records", "bigint", "records that brokers accepted, or that were sent with acks=0"),
     Column("produced_bytes", "bigint", "their bytes, compressed as on the wire"),
     Column("produced_requests", "bigint", "Produce requests with records"),
     Column("fetched_records", "bigint", "records that clients fetched"),
     Column("fetched_bytes", "bigint", "their bytes"),
     Column("fetched_requests", "bigint", "Fetch and ShareFetch responses with records"),
     Column("share", "double", "share of all bytes, produced and fetched: 0 to 1"),
-)
+)  # fmt: skip
 
 
 def hot_partitions(exchanges: DataFrame) -> DataFrame:
-    """Which partitions carry the load? Some far above the others: a bad key, or too few partitions.
+    """Measure the load of each partition.
 
-    Replicas' own fetches do not count. Records of compressed messages of magic 0 and 1 are not counted.
+    A few partitions far above the others indicate a bad key, or too few partitions.
+
+    Fetches of replicas do not count. Records of compressed messages of magic 0 and 1 are not counted.
     """
     passed = (
         exchanges.where(F.col("api").isin("Produce", *FETCHES))
         .where((F.col("api") != "Fetch") | F.col("seen.places").isNotNull())
-        .select("api", F.explode("partitions").alias("one"))
-        .select("api", "one.*")
+        .select("api", F.explode("partitions").alias("item"))
+        .select("api", "item.*")
         .where("coalesce(error_code, 0) = 0 and bytes > 0")
     )
     produced = F.col("api") == "Produce"

@@ -1,4 +1,4 @@
-"""`in_flight`: how many requests wait on a connection at a time (pipelining)."""
+"""`in_flight`: the number of requests in flight on a connection (pipelining)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.pipeline.analyses.buckets import bucketed
-from barnabas.pipeline.analyses.expressions import answered_ns, asked, captured
+from barnabas.pipeline.analyses.expressions import answered_ns, captured, with_request
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
@@ -26,32 +26,31 @@ COLUMNS: Final = (
         "double",
         "mean number of requests in flight when a request was sent, itself included",
     ),
-    Column(
-        "produce_depth_max", "bigint", "most requests in flight when a Produce was sent; or null"
-    ),
+    Column("produce_depth_max", "bigint", "most requests in flight when a Produce was sent; or null"),
     Column("capture", "string", "name of the capture"),
-)
+)  # fmt: skip
 
 
 def in_flight(exchanges: DataFrame) -> DataFrame:
-    """How many requests do clients have in flight? One at a time halves a producer's
-    throughput; several may change the order of records if it is not idempotent
-    (max.in.flight.requests.per.connection, KAFKA-5494).
+    """Count the requests that clients have in flight.
 
-    Requests without a response (acks=0) wait for nothing. One that was never answered waits until its
+    A single request in flight halves a producer's throughput. Several may reorder records if the producer is
+    not idempotent (max.in.flight.requests.per.connection, KAFKA-5494).
+
+    Requests without a response (acks=0) do not count. A request that was never answered counts until its
     connection ends.
     """
-    waiting = captured(asked(exchanges)).where(F.col("note") != UNANSWERED)
+    waiting = captured(with_request(exchanges)).where(F.col("note") != UNANSWERED)
     end = F.coalesce(answered_ns(), F.col("end_ns"))
     steps = F.array(
         F.struct(F.col("ts_ns").alias("at"), F.lit(1).alias("step")),
         F.struct(end.alias("at"), F.lit(-1).alias("step")),
     )
-    kept = ("capture", "connection", "client_id", "broker", "api", "ts_ns")
+    columns = ("capture", "connection", "client_id", "broker", "api", "ts_ns")
     in_order = Window.partitionBy("capture", "connection").orderBy("at", "step")
     depths = (
-        waiting.select(*kept, F.explode(steps).alias("one"))
-        .select(*kept, "one.*")
+        waiting.select(*columns, F.explode(steps).alias("item"))
+        .select(*columns, "item.*")
         .where("at is not null")
         .withColumn("depth", F.greatest(F.sum("step").over(in_order), F.lit(1)))
         .where("step = 1")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.buckets import bucketed
-from barnabas.pipeline.analyses.expressions import asked
+from barnabas.pipeline.analyses.expressions import with_request
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ACCURACY: Final = 10_000
-"""Of percentile_approx: ranks are right to a part in so many."""
+"""The accuracy of percentile_approx: ranks have a relative error of 1 / ACCURACY."""
 
 COLUMNS: Final = (
     Column("bucket", "timestamp", "start of the time bucket"),
@@ -32,12 +32,12 @@ COLUMNS: Final = (
 
 
 def latency(exchanges: DataFrame) -> DataFrame:
-    """How long did clients wait for responses, over time, and how much of that was the broker's?
+    """Measure how long clients wait for responses, over time, and the broker's share of that.
 
-    A percentile is one of the latencies (nearest rank). A Fetch waits for records and a JoinGroup for
-    other members: that they take long is no fault. Requests that were never answered do not count.
+    A percentile is one of the latencies (nearest rank). A Fetch waits for records and a JoinGroup for other
+    members, so their latency is high by design. Requests that were never answered do not count.
     """
-    answered = asked(exchanges).where("latency_ms is not null")
+    answered = with_request(exchanges).where("latency_ms is not null")
     shares = F.array(F.lit(0.5), F.lit(0.9), F.lit(0.99))
     return (
         bucketed(answered, exchanges)

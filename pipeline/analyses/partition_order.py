@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 SEQUENCES: Final = 1 << 31
-"""Sequence numbers begin anew behind 2^31 - 1."""
+"""Sequence numbers wrap around after 2^31 - 1."""
 
 NEVER: Final = (1 << 63) - 1
 
@@ -38,32 +38,36 @@ COLUMNS: Final = (
 
 
 def partition_order(exchanges: DataFrame) -> DataFrame:
-    """Does pipelining keep the order of a partition's records? It does while nothing fails; a batch that
-    is sent again lands behind those that were sent before its answer came, unless the producer is
-    idempotent (KIP-98).
+    """Find records of a partition that are in another order than the producer sent them.
 
-    Attempts of a batch are known by its checksum. Batches are compared as far as they were in flight at a
-    time; behind a gap in the capture nothing is.
+    Pipelining keeps the order as long as nothing fails. A batch that is sent again follows those that were
+    sent before its response arrived, unless the producer is idempotent (KIP-98).
+
+    Attempts of a batch have the same checksum. Only batches that were in flight at the same time are
+    compared, and none across a gap in the capture.
     """
-    return _reordered(_batches(exchanges)).unionByName(_left_out(_taken(exchanges)))
+    return _reordered(_batches(exchanges)).unionByName(_sequence_gaps(_accepted(exchanges)))
 
 
 def _sent(exchanges: DataFrame) -> DataFrame:
-    """A row a partition's batch and attempt."""
-    one = F.col("one")
+    """Return one row for each partition's batch and attempt."""
+    item = F.col("item")
     return (
         exchanges.where("api = 'Produce' and acks <> 0")
         .withColumn("host", host())
         .withColumn("end_ns", F.coalesce(answered_ns(), F.lit(NEVER)))
-        .withColumn("one", F.explode("partitions"))
+        .withColumn("item", F.explode("partitions"))
         .select(
             *("capture", "host", "client_id", "connection", "ordinal", "losses", "ts", "ts_ns"),
             *("end_ns", "request_packet"),
-            *(one[name].alias(name) for name in ("topic", "partition", "offset", "records")),
-            *(one[name].alias(name) for name in ("producer_id", "producer_epoch", "base_sequence")),
-            one["checksum"].alias("checksum"),
-            # one of which the client never heard counts as failed
-            ((one["error_code"] == 0) & F.col("latency_ms").isNotNull()).alias("taken"),
+            *(item[name].alias(name) for name in ("topic", "partition", "offset", "records")),
+            *(
+                item[name].alias(name)
+                for name in ("producer_id", "producer_epoch", "base_sequence")
+            ),
+            item["checksum"].alias("checksum"),
+            # an attempt without a response counts as failed
+            ((item["error_code"] == 0) & F.col("latency_ms").isNotNull()).alias("taken"),
         )
         .where("checksum is not null")
         .repartition("capture", "topic", "partition")  # so that no window below needs a shuffle
@@ -75,7 +79,7 @@ _PLACE: Final = ("capture", "losses", "host", "client_id", "topic", "partition")
 
 
 def _batches(exchanges: DataFrame) -> DataFrame:
-    """A row a batch that was taken, with its first attempt."""
+    """Return one row for each accepted batch, with its first attempt."""
     attempts = Window.partitionBy(*_PLACE, "checksum").orderBy("ts_ns", "ordinal")
     before = attempts.rowsBetween(Window.unboundedPreceding, -1)
     sent = F.struct("ts_ns", "connection", "ordinal", "end_ns")
@@ -93,7 +97,7 @@ def _batches(exchanges: DataFrame) -> DataFrame:
 
 
 def _reordered(batches: DataFrame) -> DataFrame:
-    """Those with one in front that was sent later, before the answer to them came."""
+    """Return batches with a lower-offset batch that was sent later, before their own response arrived."""
     in_front = (
         Window.partitionBy(*_PLACE).orderBy("offset").rowsBetween(Window.unboundedPreceding, -1)
     )
@@ -115,13 +119,13 @@ def _reordered(batches: DataFrame) -> DataFrame:
     )
 
 
-def _taken(exchanges: DataFrame) -> DataFrame:
-    """Idempotent producers' batches with their offsets."""
+def _accepted(exchanges: DataFrame) -> DataFrame:
+    """Return idempotent producers' accepted batches."""
     return _sent(exchanges).where("taken and offset is not null and base_sequence is not null")
 
 
-def _left_out(batches: DataFrame) -> DataFrame:
-    """Sequence numbers that no batch in front has."""
+def _sequence_gaps(batches: DataFrame) -> DataFrame:
+    """Return batches whose sequence number does not follow that of the preceding batch."""
     by_offset = Window.partitionBy(
         *("capture", "losses", "producer_id", "producer_epoch", "topic", "partition")
     ).orderBy("offset")

@@ -24,11 +24,7 @@ COLUMNS: Final = (
     Column("start", "timestamp", "when the phase began"),
     Column("end", "timestamp", "when it ended, or the member was last seen in it"),
     Column("joined_ts", "timestamp", "when the member asked to join this generation; or null"),
-    Column(
-        "join_ms",
-        "double",
-        "how long JoinGroup waited for its response; KIP-848: the first heartbeat",
-    ),
+    Column("join_ms", "double", "how long JoinGroup waited for its response; KIP-848: the first heartbeat"),
     Column(
         "sync_ms",
         "double",
@@ -61,21 +57,21 @@ COLUMNS: Final = (
         "ids of members that did not join the generation, though others waited for them",
         2,
     ),
-)
+)  # fmt: skip
 
 
 def rebalances(exchanges: DataFrame) -> DataFrame:
-    """Who joined when, who was late, and how long did delivery stop?
+    """Show when members joined, which were late, and how long delivery stopped.
 
-    A classic group's coordinator answers no JoinGroup before all members that it knows have sent one or
-    the rebalance timeout is over (KIP-62), and a consumer joins when it polls: so one that is busy with
-    its records keeps the others waiting, and a newcomer is delivered nothing. From JoinGroup to the
-    answer of SyncGroup a consumer fetches nothing (the cooperative ones of KIP-429 go on with what they
-    keep). In KIP-848 there is no such wait: each member gives up and takes over partitions by itself.
+    The coordinator of a classic group responds to no JoinGroup until all known members have sent one or the
+    rebalance timeout is over (KIP-62), and a consumer joins when it polls. So a member that is busy with its
+    records makes the others wait, and a new member gets no records. From JoinGroup to the response of
+    SyncGroup a consumer fetches nothing (cooperative ones of KIP-429 continue with the partitions they keep).
+    KIP-848 has no such wait: each member gives up and takes partitions independently.
     """
     phases = classic_phases(exchanges).unionByName(epoch_phases(exchanges))
-    said = generations(exchanges)
-    return phases.join(said, ["capture", "group", "generation"], "left").select(
+    by_generation = generations(exchanges)
+    return phases.join(by_generation, ["capture", "group", "generation"], "left").select(
         *("group", "generation", "member", "client_id", "phase"),
         moment(F.col("start_ns")).alias("start"),
         moment(F.greatest("start_ns", "stop_ns")).alias("end"),

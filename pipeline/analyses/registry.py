@@ -1,8 +1,9 @@
-"""The registry: every analysis, in the order of the report."""
+"""The registry of all analyses, in the order of the report."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from barnabas.pipeline.analyses import (
     classic_phases,
@@ -21,7 +22,30 @@ from barnabas.pipeline.analyses import (
     rules,
     versions,
 )
-from barnabas.pipeline.analyses.analysis import Analysis
+from barnabas.pipeline.rows.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class Analysis(NamedTuple):
+    """An analysis of the table `exchanges`."""
+
+    run: Callable[[DataFrame], DataFrame]
+    """A function from the table `exchanges`, with `body`, to an unordered table of `columns`."""
+    columns: tuple[Column, ...]
+    wide: bool = False
+    """Whether it needs columns of `barnabas.pipeline.analyses.inputs.WIDE`."""
+    bodies: tuple[str, ...] = ()
+    """APIs whose bodies it reads."""
+    at_once: Callable[[DataFrame], DataFrame] | None = None
+    """A faster function with the same result, if one task suffices for the whole table."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the analysis, which is that of its function."""
+        return self.run.__name__
+
 
 ANALYSES: Final = (
     Analysis(latency.latency, latency.COLUMNS),

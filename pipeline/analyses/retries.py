@@ -1,4 +1,4 @@
-"""`retries`: storms of requests that fail with the same error again and again."""
+"""`retries`: storms of requests that fail repeatedly with the same error."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.expressions import (
     answered_ns,
-    asked,
     captured,
     host,
     ms,
+    with_request,
     without_negotiation,
 )
 from barnabas.pipeline.rows.columns import Column
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 APART_MS: Final = 1000
-"""retry.backoff.max.ms of Java's clients: attempts further apart than this are no storm."""
+"""retry.backoff.max.ms of Java's clients: attempts with a longer pause are no storm."""
 
 LEAST: Final = 5
-"""Attempts of a storm."""
+"""The fewest attempts of a storm."""
 
 COLUMNS: Final = (
     Column("client_id", "string", "the client, or null"),
@@ -41,11 +41,13 @@ COLUMNS: Final = (
 
 
 def retries(exchanges: DataFrame) -> DataFrame:
-    """Who loads brokers with requests that fail? A client should back off after an error, longer each time
-    (retry.backoff.ms, KIP-580); many at once may be all that a broker in trouble can bear.
+    """Find clients that load brokers with failing requests.
 
-    Attempts are a client's failures with one API and error, whatever they ask for, but for those by which
-    it agrees with the broker on a version.
+    A client should back off after an error, longer each time (retry.backoff.ms, KIP-580): frequent retries
+    may overload a broker in trouble.
+
+    Attempts are a client's failures with one API and error, for any topic or group. Version negotiation does
+    not count.
     """
     attempts = Window.partitionBy("capture", "host", "client_id", "api", "error").orderBy(
         "ts_ns", "connection", "ordinal"
@@ -53,7 +55,7 @@ def retries(exchanges: DataFrame) -> DataFrame:
     pause = ms(F.col("ts_ns") - F.lag("end_ns").over(attempts))
     begins = F.coalesce(F.col("pause_ms") > APART_MS, F.lit(True)).cast("int")
     return (
-        without_negotiation(captured(asked(exchanges)))
+        without_negotiation(captured(with_request(exchanges)))
         .where("error <> ''")
         .withColumn("host", host())
         .withColumn("end_ns", F.coalesce(answered_ns(), F.col("ts_ns")))

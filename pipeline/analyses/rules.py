@@ -1,4 +1,4 @@
-"""`rules`: what the proxy's fault rules did, and what became of the exchanges they touched."""
+"""`rules`: the effects of the proxy's fault rules on the exchanges that they fired on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.pipeline.analyses.expressions import asked, captured
+from barnabas.pipeline.analyses.expressions import captured, with_request
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
@@ -33,9 +33,11 @@ COLUMNS: Final = (
 
 
 def rules(exchanges: DataFrame) -> DataFrame:
-    """Did a rule do what it was meant to? Compared with the exchanges of the same API and capture that no
-    rule touched, which others of its client may have held up all the same."""
-    seen = captured(asked(exchanges))
+    """Compare exchanges that a rule fired on with exchanges of the same API and capture without a rule.
+
+    Other rules of the same client may have delayed the latter, too.
+    """
+    complete = captured(with_request(exchanges))
     shares = F.array(F.lit(0.5), F.lit(0.99))
     waited = F.percentile_approx("latency_ms", shares, ACCURACY)
     failed = F.count(F.when(F.col("error") != "", 1))
@@ -44,7 +46,7 @@ def rules(exchanges: DataFrame) -> DataFrame:
         F.struct("capture", "connection"),
     )
     touched = (
-        seen.withColumn("rule", F.explode("rules"))
+        complete.withColumn("rule", F.explode("rules"))
         .groupBy("capture", "rule", "api")
         .agg(
             F.count("*").alias("fired"),
@@ -55,7 +57,7 @@ def rules(exchanges: DataFrame) -> DataFrame:
         )
     )
     others = (
-        seen.where(F.size("rules") == 0)
+        complete.where(F.size("rules") == 0)
         .groupBy("capture", "api")
         .agg(F.count("*").alias("without"), waited.alias("usual"), failed.alias("errors_without"))
     )

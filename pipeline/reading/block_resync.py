@@ -1,8 +1,7 @@
-"""Where a block begins: behind a corrupt region, or in a range that was cut anywhere.
+"""Finds the next block of a file: after a corrupt region, or in a range that was cut at any byte.
 
-A place is taken if a few blocks stand behind each other there. That proves nothing: who cuts a file
-checks that the ranges meet (`planning.py`), and behind a corrupt region sequential reading finds the same
-place.
+An offset is accepted if a few consecutive blocks start there. That is no proof: a file that was cut is
+checked for ranges that meet (`plan.py`), and after a corrupt region sequential reading finds the same offset.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from barnabas.captures.files.pcapng import (
 from barnabas.pipeline.reading.ranges import State
 
 _CHAIN: Final = 4
-"""Blocks behind each other that prove a place, or all up to the file's end."""
+"""Consecutive blocks that confirm an offset; fewer at the file's end."""
 _KINDS: Final = (SECTION, 1, 2, 3, 4, 5, 6, 10, *NUMBERED)
 _SNAPLEN: Final = 1 << 18
-"""Bytes of a packet in a pcap file by which a place is recognised."""
+"""The longest packet in a pcap file that confirms an offset, in bytes."""
 _PAUSE: Final = 86_400
-"""Seconds between two packets by which a place is recognised."""
+"""The longest time between two packets that confirm an offset, in seconds."""
 
 _BLOCKS: Final = {
     "<": re.compile(rb"(?=[\x01-\x06\x0a]\0\0\0.{2}[\0-\x04]\0|\n\r\r\n)", re.DOTALL),
@@ -41,15 +40,15 @@ _RECORDS: Final = {
 
 
 def resync(data: Buffer, start: int, stop: int, state: State, *, whole: bool = True) -> int | None:
-    """The first place from `start` on and before `stop` where a block seems to begin; None: nowhere.
+    """Return the first offset from `start` on and before `stop` at which a block seems to begin, or None.
 
-    `whole`: the data goes up to the file's end.
+    `whole` says whether the data extends to the file's end.
     """
     if state.layout is None:
         pattern, holds = _BLOCKS[state.order], _block_holds
     else:
         pattern, holds = _RECORDS[state.layout.order], _record_holds
-    # a match looks ahead: it may need some bytes behind its first one
+    # a match looks ahead: it may need some bytes after its first byte
     for match in pattern.finditer(data, start, min(stop + 16, len(data))):
         at = match.start()
         if at >= stop:

@@ -1,6 +1,6 @@
-"""The blocks of a range: packets many at a time, as arrays of what stands where, and all others one by one.
+"""The blocks of a range: packets as arrays, many at a time, and all other blocks one by one.
 
-What can't be read is a `Fault`, and reading goes on behind it.
+An unreadable block yields a `Fault`, and reading continues after it.
 """
 
 from __future__ import annotations
@@ -25,63 +25,61 @@ from barnabas.captures.files.pcapng import (
     Statistics,
 )
 from barnabas.pipeline.reading.block_resync import resync
-from barnabas.pipeline.reading.enhanced_packets import enhanced_packets
-from barnabas.pipeline.reading.faults import Fault, unread
 from barnabas.pipeline.reading.file_bytes import FileBytes
-from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays, words
-from barnabas.pipeline.reading.ranges import Range, State
+from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays, enhanced_packets, words
+from barnabas.pipeline.reading.ranges import Fault, Range, State, unread
 
 MOST: Final = 8192
-"""Packets of `PacketArrays` at most."""
+"""The most packets in one `PacketArrays`."""
 _NS: Final = 10**9
 
 
 class End(NamedTuple):
-    """Behind the last of all: where the next block begins, and what holds there."""
+    """The end of a range: the offset of the next block, and the state there."""
 
     offset: int
     state: State
 
 
 class Begin(NamedTuple):
-    """Before the first of all: where that begins; None if no block begins in the range."""
+    """The offset of the first block; None if no block begins in the range."""
 
     offset: int | None
 
 
-Found = Begin | PacketArrays | Section | Interface | Statistics | Secrets | Other | Fault | End
-"""A section or an interface is given as it comes; which hold in the end is in `End`."""
+RangeItem = Begin | PacketArrays | Section | Interface | Statistics | Secrets | Other | Fault | End
+"""Sections and interfaces are yielded in file order; `End` has those that hold at the end."""
 
 
-def blocks(of: Range) -> Iterator[Found]:
-    """What a range holds. Raises OSError."""
-    source = FileBytes(of.path, of.kind)
+def blocks(file_range: Range) -> Iterator[RangeItem]:
+    """Yield the contents of a range. Raises OSError."""
+    source = FileBytes(file_range.path, file_range.kind)
     try:
-        yield from _Reading(source, of).all()
+        yield from _Reading(source, file_range).all()
     finally:
         source.close()
 
 
 class _Cut(Exception):
-    """A block goes on behind the data."""
+    """A block extends past the end of the data."""
 
 
 class _Reading:
-    """The reading of one range."""
+    """The state of reading one range."""
 
-    def __init__(self, source: FileBytes, of: Range) -> None:
+    def __init__(self, source: FileBytes, file_range: Range) -> None:
         self.source = source
-        self.stop = of.stop
-        self.at = of.start
-        self.state = of.state
-        self.exact = of.exact
-        self.interfaces = list(of.state.interfaces)
+        self.stop = file_range.stop
+        self.at = file_range.start
+        self.state = file_range.state
+        self.exact = file_range.exact
+        self.interfaces = list(file_range.state.interfaces)
 
     @property
     def offset(self) -> int:
         return self.source.base + self.at
 
-    def all(self) -> Iterator[Found]:
+    def all(self) -> Iterator[RangeItem]:
         source = self.source
         if not self.exact:
             first = resync(source.data, self.at, self.stop, self.state)
@@ -114,8 +112,8 @@ class _Reading:
     def _state(self) -> State:
         return self.state._replace(interfaces=tuple(self.interfaces))
 
-    def _head(self) -> Iterator[Found]:
-        """What a packed file is, once its first bytes are there."""
+    def _head(self) -> Iterator[RangeItem]:
+        """Determine the format of a packed file from its first bytes."""
         from barnabas.captures.files import pcap
 
         head = bytes(self.source.data[: pcap.HEADER])
@@ -127,39 +125,41 @@ class _Reading:
             self.state, self.at = State(layout=pcap.read_header(head)), pcap.HEADER
             yield Section((), "", 0)
 
-    def _refill(self) -> Iterator[Found]:
+    def _refill(self) -> Iterator[RangeItem]:
         try:
             self.at = self.source.refill(self.at)
         except CaptureError as problem:
             yield Fault(problem.offset, 0, "corrupt", problem.reason)
             self.source.give_up()
 
-    def _fault(self, kind: str, offset: int, reason: str) -> Iterator[Found]:
-        """Say so, and go on where the next block seems to begin."""
-        source, begun = self.source, self.offset
-        reason = f"byte {offset}: {reason}" if offset != begun else reason
+    def _fault(self, kind: str, offset: int, reason: str) -> Iterator[RangeItem]:
+        """Yield a fault, and continue at the next offset at which a block seems to begin."""
+        source, fault_offset = self.source, self.offset
+        reason = f"byte {offset}: {reason}" if offset != fault_offset else reason
         at = self.at + 1
         while True:
-            place = resync(source.data, at, len(source.data), self._state(), whole=source.whole)
-            if place is not None or source.whole:
+            next_offset = resync(
+                source.data, at, len(source.data), self._state(), whole=source.whole
+            )
+            if next_offset is not None or source.whole:
                 break
             self.at = max(self.at + 1, len(source.data) - 64)
             yield from self._refill()
             at = 0
-        self.at = len(source.data) if place is None else place
-        if kind == "truncated" and place is not None:
+        self.at = len(source.data) if next_offset is None else next_offset
+        if kind == "truncated" and next_offset is not None:
             kind = "corrupt"
-        yield Fault(begun, self.offset - begun, kind, reason)
+        yield Fault(fault_offset, self.offset - fault_offset, kind, reason)
 
-    def _step(self) -> Generator[Found, None, bool]:
-        """The next packets, or the next block. Returns whether there was any."""
+    def _step(self) -> Generator[RangeItem, None, bool]:
+        """Yield the next packets or the next block; return whether there was one."""
         if self.state.layout is not None:
             return (yield from self._records())
         return (yield from self._blocks())
 
     # pcapng
 
-    def _blocks(self) -> Generator[Found, None, bool]:
+    def _blocks(self) -> Generator[RangeItem, None, bool]:
         data, stop = self.source.data, min(len(self.source.data), self.stop - self.source.base)
         offsets: list[int] = []
         at, enough = self.at, len(data)
@@ -184,8 +184,8 @@ class _Reading:
             return True
         return (yield from self._other())
 
-    def _enhanced(self, offsets: Ints) -> Iterator[Found]:
-        """Enhanced packet blocks whose lengths are possible."""
+    def _enhanced(self, offsets: Ints) -> Iterator[RangeItem]:
+        """Yield enhanced packet blocks whose lengths are plausible."""
         source = self.source
         read = enhanced_packets(
             source.data, source.array, source.base, offsets, self.state.order, self.interfaces
@@ -195,41 +195,41 @@ class _Reading:
         if read.packets is not None:
             yield read.packets
 
-    def _other(self) -> Generator[Found, None, bool]:
-        """One block of any kind."""
+    def _other(self) -> Generator[RangeItem, None, bool]:
+        """Yield a block of any type."""
         data, at = self.source.data, self.at
         if len(data) - at < pcapng.AROUND:
             if len(data) == at and self.source.whole:
                 return False
             raise _Cut
-        where = self.offset
+        block_offset = self.offset
         if data[at : at + 4] == pcapng.MAGIC:  # its order holds, even if the rest of it is damaged
-            self.state = State(pcapng.section_order(data, at, where))
-        order, kind, length = pcapng.block_head(data, at, self.state.order, where)
+            self.state = State(pcapng.section_order(data, at, block_offset))
+        order, kind, length = pcapng.block_head(data, at, self.state.order, block_offset)
         if at + length > len(data):
             raise _Cut
-        pcapng.check_end(data, at, order, length, where)
+        pcapng.check_end(data, at, order, length, block_offset)
         self.at += length
         try:
-            found = read_block(bytes(data[at : at + length]), order, where, self.interfaces)
+            block = read_block(bytes(data[at : at + length]), order, block_offset, self.interfaces)
         except CaptureError as problem:
             if kind == pcapng.SECTION:
                 self.interfaces.clear()
-            yield unread(where, length, problem)
+            yield unread(block_offset, length, problem)
             return True
-        if isinstance(found, Section):
+        if isinstance(block, Section):
             self.interfaces.clear()
-        elif isinstance(found, Interface):
-            self.interfaces.append(found)
-        if isinstance(found, Packet):
-            yield self._single(found, at, kind)
+        elif isinstance(block, Interface):
+            self.interfaces.append(block)
+        if isinstance(block, Packet):
+            yield self._single(block, at, kind)
         else:
-            assert not isinstance(found, pcapng.Truncated)  # noqa: S101
-            yield found
+            assert not isinstance(block, pcapng.Truncated)  # noqa: S101
+            yield block
         return True
 
     def _single(self, packet: Packet, at: int, kind: int) -> PacketArrays:
-        """A packet in a block of another kind, or in an enhanced one that is odd."""
+        """Return a packet from a block of another type, or from an irregular enhanced packet block."""
         header = pcapng.AROUND if kind == pcapng.SIMPLE else pcapng.BEFORE
         block, start, size, time, linktype = (
             np.array([number], np.int64)
@@ -241,7 +241,7 @@ class _Reading:
 
     # pcap
 
-    def _records(self) -> Generator[Found, None, bool]:
+    def _records(self) -> Generator[RangeItem, None, bool]:
         layout = self.state.layout
         assert layout is not None  # noqa: S101
         data, stop = self.source.data, min(len(self.source.data), self.stop - self.source.base)
@@ -263,13 +263,20 @@ class _Reading:
             if enough - at >= size and (length := lengths(data, at)[0]) > BLOCK_LIMIT:
                 raise CaptureError(self.offset + 8, f"a packet of {length} bytes")
             raise _Cut
-        places = np.array(offsets, np.int64)
-        heads = words(self.source.array, places, 3, layout.order)
+        record_offsets = np.array(offsets, np.int64)
+        heads = words(self.source.array, record_offsets, 3, layout.order)
         times = heads[:, 0] * _NS + heads[:, 1] * layout.tick
-        linktypes = np.full(len(places), layout.linktype, np.int64)
+        linktypes = np.full(len(record_offsets), layout.linktype, np.int64)
         self.at = at
         source = self.source
         yield PacketArrays(
-            source.data, source.base, places, places + size, heads[:, 2], times, linktypes, {}
+            source.data,
+            source.base,
+            record_offsets,
+            record_offsets + size,
+            heads[:, 2],
+            times,
+            linktypes,
+            {},
         )
         return True

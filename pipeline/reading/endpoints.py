@@ -1,4 +1,4 @@
-"""Both ends of a conversation as a few bytes: the same for its two directions."""
+"""Both endpoints of a conversation as bytes that are the same for its two directions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from barnabas.captures.tcp.headers import TcpSegment, address
 
 
 def ends_of(segment: TcpSegment) -> tuple[bytes, bool]:
-    """Addresses and ports, the lower one first, and whether that is the sender's.
+    """Return addresses and ports, the lower endpoint first, and whether that is the sender.
 
     >>> from barnabas.captures.tcp.headers import TcpSegment
     >>> ends, forward = ends_of(TcpSegment(("10.0.0.2", 9092), ("10.0.0.1", 50000), 0, 0, 0, b""))
@@ -21,7 +21,7 @@ def ends_of(segment: TcpSegment) -> tuple[bytes, bool]:
 
 
 def endpoints(ends: bytes) -> tuple[Endpoint, Endpoint]:
-    """The two of them, the lower one first.
+    """Return the two endpoints, the lower one first.
 
     >>> endpoints(bytes.fromhex("0a000001c3500a0000022384"))
     (('10.0.0.1', 50000), ('10.0.0.2', 9092))

@@ -1,6 +1,6 @@
-"""Makes rows of the events of connections: exchanges, connections that are closed, what could not be read.
+"""Makes rows of the events of connections: exchanges, closed connections, errors.
 
-Used by the reader of one flow, and by that of a capture that still grows.
+The reader of one flow uses it, and so does the reader of a growing capture.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.pipeline.reading.shortfalls import left, missing
+from barnabas.pipeline.reading.side_tables import missing_reason, shortfalls
 from barnabas.pipeline.rows.exchanges import row
 from barnabas.pipeline.rows.frames import Frames
 from barnabas.pipeline.rows.inside import inside_rows
@@ -22,13 +22,15 @@ from barnabas.pipeline.rows.inside import inside_rows
 T = TypeVar("T")
 
 Make = Callable[[str, int, dict[str, Any]], T]
-"""Makes what a reader gives of a row: of its kind (exchange, inside, error, connection, loss), the number of
-its connection and its values."""
+"""A function of a row's kind (exchange, inside, error, connection, loss), the number of its connection and
+its values; it returns the reader's result for the row."""
 
 
 class EventRows(Generic[T]):
-    """Makes rows of events, in order. context: where names are learnt; without one, ids stay ids.
-    frames: told of all frames and exchanges."""
+    """Makes rows of events, in order.
+
+    `context` learns names; without it, ids stay ids. `frames` receives all frames and exchanges.
+    """
 
     def __init__(
         self,
@@ -46,15 +48,15 @@ class EventRows(Generic[T]):
         self._capture = capture
         self._frames = frames
         self._connections: dict[int, dict[str, Any]] = {}
-        """What is said of those that are open."""
+        """The values of the open connections."""
         self._software: dict[int, str] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but `make`, which is code: whoever reads the state sets it again."""
+        """Return the state without `make`, which is a function: the reader sets it again."""
         return {name: value for name, value in vars(self).items() if name != "make"}
 
     def event(self, event: Event, packet: int = 0) -> Iterator[T]:
-        """The rows that an event completes. packet: the number of the packet that brought it, if known."""
+        """Yield the rows that an event completes. `packet` is the number of its packet, if known."""
         number = event.connection
         if isinstance(event, Closed):
             yield from self._closing(number, self.conversations.event(event), event.ts_ns)
@@ -72,7 +74,7 @@ class EventRows(Generic[T]):
         yield self.make("loss", number, {})
         if isinstance(event, Lost):
             yield self._error(
-                number, "gap", missing(event.bytes), bytes=event.bytes or None,
+                number, "gap", missing_reason(event.bytes), bytes=event.bytes or None,
                 direction=event.direction, ts_ns=event.ts_ns, packet=packet or None,
             )  # fmt: skip
         elif isinstance(event, Chunk):
@@ -82,7 +84,7 @@ class EventRows(Generic[T]):
             )  # fmt: skip
 
     def end_of(self, number: int) -> Iterator[T]:
-        """The capture is over: the rows of a connection that is open."""
+        """Yield the last rows of an open connection at the end of the capture."""
         yield from self._closing(number, self.conversations.end_of(number), None)
         yield from self._connection(number)
 
@@ -102,18 +104,18 @@ class EventRows(Generic[T]):
     def _closing(
         self, number: int, exchanges: Iterable[Exchange], ts_ns: int | None
     ) -> Iterator[T]:
-        """The end of a connection: what was left, and what could not be read."""
+        """Yield the rows at a connection's end: incomplete exchanges, and errors."""
         undecoded, skipped = self.conversations.undecoded, self.conversations.skipped
         for exchange in exchanges:
             yield from self._exchange(exchange, ts_ns)
-        for kind, reason, size in left(self.conversations, undecoded, skipped):
+        for kind, reason, size in shortfalls(self.conversations, undecoded, skipped):
             yield self._error(number, kind, reason, bytes=size, ts_ns=ts_ns)
 
     def _connection(self, number: int) -> Iterator[T]:
-        said = self._connections.pop(number, None)
+        values = self._connections.pop(number, None)
         self._software.pop(number, None)
-        if said is not None:
-            yield self.make("connection", number, said)
+        if values is not None:
+            yield self.make("connection", number, values)
 
     def _exchange(self, exchange: Exchange, ts_ns: int | None) -> Iterator[T]:
         number = exchange.connection
@@ -133,39 +135,39 @@ class EventRows(Generic[T]):
             software = software_of(exchange)
             if software is not None:
                 self._software[number] = software
-        over = ts_ns if exchange.latency_ms is None and exchange.note != UNANSWERED else None
+        end_ns = ts_ns if exchange.latency_ms is None and exchange.note != UNANSWERED else None
         columns = row(
             exchange,
             self._context,
             capture=self._capture,
             software=self._software.get(number),
-            end_ns=over,
+            end_ns=end_ns,
             columns=self._columns,
         )
         yield self.make("exchange", number, columns)
-        # else it would take decoding bodies
+        # without this column the bodies need not be decoded
         if self._context is not None and "undecodable" in self._columns:
-            for found in inside_rows(exchange, self._context):
-                yield self.make("inside", number, found)
+            for inside in inside_rows(exchange, self._context):
+                yield self.make("inside", number, inside)
         if columns.get("undecodable"):
             yield self._error(
                 number, "undecoded", columns["undecodable"],
                 ts_ns=exchange.ts, packet=exchange.request_packet,
             )  # fmt: skip
 
-    def _error(self, number: int, kind: str, reason: str, **said: Any) -> T:
-        return self.make("error", number, {"kind": kind, "reason": reason, **said})
+    def _error(self, number: int, kind: str, reason: str, **details: Any) -> T:
+        return self.make("error", number, {"kind": kind, "reason": reason, **details})
 
 
 def exchange_rows(
     events: Iterable[Event], context: Context, columns: tuple[str, ...], capture: str
 ) -> Iterator[dict[str, Any]]:
-    """Rows of exchanges of all events of a capture, with the names that the context has learnt by then."""
+    """Yield rows of the exchanges of a whole capture, with the names that the context has learnt by then."""
 
-    def found(kind: str, _: int, said: dict[str, Any]) -> dict[str, Any] | None:
-        return said if kind == "exchange" else None
+    def exchange_only(kind: str, _: int, values: dict[str, Any]) -> dict[str, Any] | None:
+        return values if kind == "exchange" else None
 
-    rows = EventRows(found, columns, context, capture=capture)
+    rows = EventRows(exchange_only, columns, context, capture=capture)
     for event in events:
         yield from filter(None, rows.event(event))
     for number in rows.conversations.open:

@@ -1,4 +1,8 @@
-"""The bytes of a capture file: mapped into memory as it stands there, or unpacked piece by piece."""
+"""The bytes of capture files: mapped into memory, or decompressed piece by piece.
+
+`FileBytes` is a window of one file, for reading blocks. `MappedFiles` maps files for random access to
+payloads.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,13 @@ from barnabas.captures.files.file_format import unpacked
 from barnabas.pipeline.reading.ranges import Kind
 
 PIECE: Final = 4 << 20
-"""Bytes that are unpacked at once."""
+"""Bytes to decompress at once."""
 
 
 class FileBytes:
-    """A window of a file's bytes: all of it, or of a packed one those that `refill` has brought.
+    """A window of a file's bytes: the whole file, or the decompressed part that `refill` has read.
 
-    Places are offsets in `data`; `base` is where that begins in the (unpacked) file.
+    Positions are offsets in `data`; `base` is the offset of `data` in the (decompressed) file.
     """
 
     def __init__(self, path: str, kind: Kind) -> None:
@@ -29,7 +33,7 @@ class FileBytes:
         self._file = Path(path).open("rb", buffering=0)  # noqa: SIM115 see close
         self._stream: BinaryIO | None = None
         self.whole = kind != "packed"
-        """Whether the data goes up to the file's end."""
+        """Whether the data extends to the file's end."""
         if not self.whole:
             self._stream = cast(BinaryIO, unpacked(self._file))
         elif Path(path).stat().st_size:
@@ -37,13 +41,14 @@ class FileBytes:
 
     @property
     def array(self) -> NDArray[np.uint8]:
-        """The same as an array without a copy."""
+        """Return the data as an array, without a copy."""
         return np.frombuffer(self.data, np.uint8)
 
     def refill(self, at: int) -> int:
-        """Forget what stands before a place, and bring more behind. Returns the place's new offset.
+        """Drop the data before an offset, read more, and return the offset's new value.
 
-        Raises CaptureError where what is packed is broken.
+        Raises:
+            CaptureError: The compressed data is corrupt.
         """
         if self._stream is None:
             return at
@@ -54,10 +59,40 @@ class FileBytes:
         return 0
 
     def give_up(self) -> None:
-        """Nothing more can be unpacked."""
+        """Stop decompressing."""
         self.whole = True
         self._stream = None
 
     def close(self) -> None:
-        """Close the file. A map goes with the last array that looks at it."""
+        """Close the file. A map is released with the last array that uses it."""
         self._file.close()
+
+
+RETAINED: Final = 64 << 20
+"""Bytes before the current offset whose pages stay in the memory of a worker."""
+
+
+class MappedFiles:
+    """Maps each file into memory on first use."""
+
+    def __init__(self) -> None:
+        self._maps: dict[str, mmap.mmap] = {}
+        self._released: dict[str, int] = {}
+        """The offset up to which pages were released, by path."""
+
+    def passed(self, path: str, offset: int) -> None:
+        """Release the pages before an offset up to which a flow was read.
+
+        Otherwise all pages of the file would stay in memory. They remain in the system's cache, from where
+        the next flow gets them.
+        """
+        if not 0 <= offset - self._released.get(path, 0) < RETAINED:
+            self._released[path] = offset
+            if hasattr(mmap, "MADV_DONTNEED"):
+                self._maps[path].madvise(mmap.MADV_DONTNEED)
+
+    def __getitem__(self, path: str) -> mmap.mmap:
+        if path not in self._maps:
+            with Path(path).open("rb") as file:
+                self._maps[path] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return self._maps[path]

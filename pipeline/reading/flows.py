@@ -1,7 +1,7 @@
-"""Reads one flow after the other, by the reassembly, TLS, protocol detection and pairing of captures/.
+"""Reads one flow after another, with the reassembly, TLS, protocol detection and pairing of captures/.
 
-A flow is a conversation between two ends, or all that belong to a connection of ours. Memory is bounded
-by what is under way in one flow, however long it is.
+A flow is a conversation between two endpoints, or all conversations of one connection through a proxy. Memory
+is bounded by the frames in transit in one flow, whatever its length.
 """
 
 from __future__ import annotations
@@ -23,55 +23,55 @@ from barnabas.captures.tls.keylog import KeyLog
 from barnabas.pipeline.reading.bulk_reassembly import BulkReassembly
 from barnabas.pipeline.reading.endpoints import endpoints
 from barnabas.pipeline.reading.event_rows import EventRows
-from barnabas.pipeline.reading.mapped_files import MappedFiles
-from barnabas.pipeline.reading.outcomes import Outcome, Place
+from barnabas.pipeline.reading.file_bytes import MappedFiles
+from barnabas.pipeline.reading.outcomes import Outcome, Position
 from barnabas.pipeline.reading.plan import SectionGroup
-from barnabas.pipeline.reading.runs import Row, Run, runs
-from barnabas.pipeline.reading.shortfalls import forgotten
+from barnabas.pipeline.reading.runs import Run, SegmentRow, runs
+from barnabas.pipeline.reading.side_tables import forgotten_reason
 from barnabas.pipeline.reading.tcp_segments import CAREFUL, FORWARD, INLINE
 from barnabas.pipeline.rows.frames import Frames
 
-OWN: Final = 1 << 40
-"""Flows that no comment numbers are called by the number of their first packet, from here on."""
+UNNUMBERED: Final = 1 << 40
+"""Flows without a number from the proxy are numbered by their first packet, from this number on."""
 
 
-class Reading(NamedTuple):
-    """What is the same for all flows. To be pickled."""
+class FlowSettings(NamedTuple):
+    """The settings that all flows share. They can be pickled."""
 
     columns: tuple[str, ...]
-    """Of an exchange's row: what is not asked for is not made."""
+    """The columns of exchanges; other columns are not made."""
     section_groups: Sequence[SectionGroup]
     packets: int
     secrets: tuple[bytes, ...] = ()
     """Key logs."""
     frames: bool = False
-    """Whether there is an outcome of each frame, too: then none is passed over quickly."""
+    """Whether to yield an outcome for each frame; then none is skipped quickly."""
 
     @property
     def context(self) -> bool:
-        """Whether a column needs to know what was said before."""
+        """Return whether a column needs names from earlier messages."""
         return not _CONTEXT.isdisjoint(self.columns)
 
 
 _CONTEXT: Final = frozenset(("broker", "topics", "partitions", "transactional_id", "seen"))
-"""Columns that names learnt elsewhere complete."""
+"""Columns that names from other messages complete."""
 
 
 _ENDS: Final = (Opened, Closed)
-"""What ends the connection that had the number before."""
+"""Events that end the preceding connection with the same number."""
 
 
 def outcomes(
-    rows: Iterable[Row], reading: Reading, keys: KeyLog, files: MappedFiles
+    rows: Iterable[SegmentRow], reading: FlowSettings, keys: KeyLog, files: MappedFiles
 ) -> Iterator[Outcome]:
-    """What the rows of one flow come to. Raises OSError."""
-    coming = iter(rows)
-    first = next(coming)
+    """Yield the outcomes of the rows of one flow. Raises OSError."""
+    following = iter(rows)
+    first = next(following)
     flow = _Flow(first.section_group, reading, keys)
 
-    def all_rows() -> Iterator[Row]:
+    def all_rows() -> Iterator[SegmentRow]:
         yield first
-        yield from coming
+        yield from following
 
     for run in runs(all_rows()):
         path = run.row.path
@@ -84,18 +84,18 @@ def outcomes(
 
 
 class _Flow:
-    """The reading of one flow."""
+    """The state of reading one flow."""
 
-    def __init__(self, section_group: int, reading: Reading, keys: KeyLog) -> None:
+    def __init__(self, section_group: int, reading: FlowSettings, keys: KeyLog) -> None:
         self._section_group = section_group
         self._reading = reading
         self._ours = reading.section_groups[section_group].ours
         self._number = 0
-        """Of the packet that is being read."""
+        """The number of the current packet."""
         self._at = 0
         self._flow = 0
         self._within = 0
-        """See Place."""
+        """See Position."""
         self._left_out: Counter[tuple[int, Kind]] = Counter()
         self._linked: dict[int, Linked] = {}
         self._seen = Seen()
@@ -108,17 +108,17 @@ class _Flow:
         self._frames = Frames() if reading.frames else None
         self._context = Context() if reading.context else None
         self._rows = EventRows(self._outcome, reading.columns, self._context, frames=self._frames)
-        self._opened: dict[int, Place] = {}
-        """When the connections that are open opened."""
+        self._opened: dict[int, Position] = {}
+        """The positions at which the open connections opened."""
         self._begun_ns = 0
 
     def _numbers(self) -> Iterator[int]:
         while True:
             self._created.append(self._number)
-            yield OWN + self._number
+            yield UNNUMBERED + self._number
 
     def run(self, run: Run, plain: Any) -> Iterator[Outcome]:
-        """Yield what some packets bring. plain: the bytes that have the payload that is not INLINE."""
+        """Yield the outcomes of some packets. `plain` has the payloads that are not INLINE."""
         row, segments = run
         inline: Any = row.data
         view = memoryview(plain)
@@ -138,14 +138,14 @@ class _Flow:
             index += 1
             self._number = number
             events: Iterable[Event] | None = None
-            found = None
+            fast_segment = None
             if not kind & CAREFUL:
-                found = FastTcpSegment(names[forward], seq, ack, flags, at, at + size)
-                events = self._section.take_fast(found, view, ts_ns, number)
+                fast_segment = FastTcpSegment(names[forward], seq, ack, flags, at, at + size)
+                events = self._section.take_fast(fast_segment, view, ts_ns, number)
             if events is None:
                 source = inline if kind & INLINE else plain
                 segment, comments = _segment(packet, ends, source)
-                events = self._section.tcp_segment(segment, ts_ns, comments, number, found)
+                events = self._section.tcp_segment(segment, ts_ns, comments, number, fast_segment)
             elif not events:
                 continue
             self._at, self._flow, self._within = number * 4, 0, 0
@@ -159,7 +159,7 @@ class _Flow:
     def _absorb(
         self, packets: BulkReassembly, index: int, data: memoryview, names: tuple[bytes, bytes]
     ) -> int:
-        """Pass over packets in the middle of frames."""
+        """Skip packets in the middle of frames."""
         for forward in (True, False):
             lane = self._section.flows.lane_of(names[forward])
             if lane is not None:
@@ -169,14 +169,14 @@ class _Flow:
         return index
 
     def _flows(self) -> Iterator[Outcome]:
-        """Flows that have begun: those of ours that have lost their name are counted by them."""
+        """Yield an outcome for each new flow; proxy connections without a name are numbered by them."""
         for number in self._created:
             if self._ours:
-                yield self._outcome("flow", OWN + number, {})
+                yield self._outcome("flow", UNNUMBERED + number, {})
         self._created.clear()
 
     def end(self) -> Iterator[Outcome]:
-        """There are no more packets of it: its group of sections is over, and then all files are."""
+        """Yield the outcomes at the end of the flow's group of sections, and then of all files."""
         section_group = self._reading.section_groups[self._section_group]
         self._at, self._flow, self._within = section_group.end * 4 + 1, 0, 0
         for event in self._section.end():
@@ -185,13 +185,13 @@ class _Flow:
             yield from self._cut_out(event.connection, over=isinstance(event, _ENDS))
         for (port, kind), count in sorted(self._left_out.items()):
             reasons = ", ".join(sorted(self._seen.unread)) if kind == "TLS" else ""
-            what = f"{count} conversation{'s' * (count > 1)} on port {port}"
-            reason = f"{what}: {kind}" + (f" ({reasons})" if reasons else "")
+            conversations = f"{count} conversation{'s' * (count > 1)} on port {port}"
+            reason = f"{conversations}: {kind}" + (f" ({reasons})" if reasons else "")
             yield self._error("left out", reason)
         for reason, _ in sorted(self._seen.broken.items()):
             yield self._error("TLS", f"read in part: {reason}")
         for connection in self._rows.conversations.open:
-            # in the order in which they opened
+            # ordered by their opening
             self._at = (self._reading.packets + 1) * 4 + 3
             self._flow, opened, _ = self._opened.get(connection, (0, 0, 0))
             self._within = opened << 24
@@ -200,60 +200,62 @@ class _Flow:
         yield from self._learnt()
 
     def _begun(self, event: Event) -> int:
-        """When the flow of an event began, by which what the end brings is in order."""
+        """Return the beginning of an event's flow, which orders the outcomes at the end."""
         number = event.connection
-        return number - OWN if number >= OWN else number
+        return number - UNNUMBERED if number >= UNNUMBERED else number
 
     def _cut_out(self, connection: int, *, over: bool) -> Iterator[Outcome]:
-        """The frames of which all is known."""
+        """Yield the completed frames."""
         if self._frames is not None:
-            for one in self._frames.done(connection, over=over):
-                yield self._outcome("frame", connection, one)
+            for frame in self._frames.done(connection, over=over):
+                yield self._outcome("frame", connection, frame)
 
     def _event(self, event: Event, packet: int) -> Iterator[Outcome]:
         if isinstance(event, Opened):
-            self._opened[event.connection] = self._place()
+            self._opened[event.connection] = self._position()
         return self._rows.event(event, packet)
 
     def _learnt(self) -> Iterator[Outcome]:
-        """What all connections are to know."""
+        """Yield the names that all connections need."""
         if self._context is None:
             return
         if self._context.forgotten:
-            yield self._error("forgotten", forgotten(self._context.forgotten))
+            yield self._error("forgotten", forgotten_reason(self._context.forgotten))
         for topic, name in sorted(self._context.topics.items()):
-            yield _name("topic", {"id": topic.hex, "name": name})
+            yield _shared_outcome("topic", {"id": topic.hex, "name": name})
         for producer, name in sorted(self._context.producers.items()):
-            yield _name("producer", {"id": producer, "name": name})
+            yield _shared_outcome("producer", {"id": producer, "name": name})
         brokers = self._context.brokers
         for address, node in sorted(brokers.nodes.items()):
-            said = {"address": address, "node": node, "cluster": brokers.cluster}
-            yield _name("broker", {**said, "several": brokers.several})
+            details = {"address": address, "node": node, "cluster": brokers.cluster}
+            yield _shared_outcome("broker", {**details, "several": brokers.several})
 
     def _error(self, kind: str, reason: str) -> Outcome:
         return self._outcome("error", 0, {"kind": kind, "reason": reason, "ts_ns": self._begun_ns})
 
-    def _outcome(self, kind: str, of: int, said: dict[str, Any]) -> Outcome:
+    def _outcome(self, kind: str, connection_key: int, details: dict[str, Any]) -> Outcome:
         if kind == "exchange":
-            return Outcome(kind, self._section_group, of, self._place(), {}, said)
-        place = self._opened.pop(of) if kind == "connection" else self._place()
-        return Outcome(kind, self._section_group, of, place, said)
+            return Outcome(kind, self._section_group, connection_key, self._position(), {}, details)
+        position = self._opened.pop(connection_key) if kind == "connection" else self._position()
+        return Outcome(kind, self._section_group, connection_key, position, details)
 
-    def _place(self) -> Place:
+    def _position(self) -> Position:
         self._within += 1
-        return Place(self._at, self._flow, self._within)
+        return Position(self._at, self._flow, self._within)
 
 
 def _segment(
     packet: tuple[int, ...], ends: Sequence[Endpoint], source: bytes
 ) -> tuple[TcpSegment, tuple[str, ...]]:
-    """Return the segment of a packet, and its comments. source: the bytes that have both."""
-    _, _, at, size, seq, ack, said, flags, kind = packet
-    comments = tuple(json.loads(source[at + size : at + size + said])) if said else ()
-    one, other = ends if kind & FORWARD else ends[::-1]
-    return TcpSegment(one, other, seq, ack, flags, source[at : at + size]), comments
+    """Return the segment of a packet, and its comments, from the bytes that contain both."""
+    _, _, at, size, seq, ack, comment_size, flags, kind = packet
+    comments = (
+        tuple(json.loads(source[at + size : at + size + comment_size])) if comment_size else ()
+    )
+    source_end, target_end = ends if kind & FORWARD else ends[::-1]
+    return TcpSegment(source_end, target_end, seq, ack, flags, source[at : at + size]), comments
 
 
-def _name(kind: str, said: dict[str, Any]) -> Outcome:
-    """What many flows say alike: nothing tells one from another."""
-    return Outcome(kind, 0, 0, Place(0, 0, 0), said)
+def _shared_outcome(kind: str, details: dict[str, Any]) -> Outcome:
+    """Return an outcome that several flows may yield: equal ones are equal values."""
+    return Outcome(kind, 0, 0, Position(0, 0, 0), details)

@@ -1,4 +1,4 @@
-"""The TCP headers of many packets at once: what `captures.tcp.fast_headers` finds in one, by arrays."""
+"""The TCP headers of many packets at once: `captures.tcp.fast_headers` with arrays."""
 
 from __future__ import annotations
 
@@ -23,57 +23,57 @@ from barnabas.captures.tcp.headers import (
 from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays
 
 _PLACES: Final = {linktype: (None, at) for linktype, at in FIXED.items()} | TYPED
-"""By link type: where the EtherType stands, if there is one, and the IP header."""
+"""The offsets of the EtherType, if there is one, and of the IP header, by link type."""
 _UPPER: Final = (TCP, 17, 58)
-"""What stands behind an IPv6 header that is no extension: TCP, UDP, ICMPv6."""
+"""Protocols after an IPv6 header without extensions: TCP, UDP, ICMPv6."""
 _NO_IP: Final = (0x0806, 0x88CC)
 """EtherTypes: ARP, LLDP."""
 Bytes = NDArray[np.uint8]
 
 
 class _Layout(NamedTuple):
-    """Where the fields of an IP header without options stand, in bytes from its beginning."""
+    """The offsets of the fields of an IP header without options."""
 
     kind: int
     """The EtherType."""
     first: tuple[int, int]
-    """Bits of the first byte, and what they are."""
+    """A mask for the first byte, and the masked value."""
     header: int
     length: int
-    """Where the length stands."""
+    """The offset of the length."""
     before: int
     """Bytes that the length does not count."""
     protocol: int
     addresses: int
     address: int
-    """Bytes of one."""
+    """Bytes of an address."""
 
 
 _V4: Final = _Layout(IPV4, (0xFF, IPV4_PLAIN), IPV4_HEADER, 2, 0, 9, 12, 4)
 _V6: Final = _Layout(IPV6, (0xF0, 0x60), IPV6_HEADER, 4, IPV6_HEADER, 6, 8, 16)
 _WINDOW: Final = max(at for _, at in _PLACES.values()) + _V6.header + TCP_HEADER
-"""Bytes in which all headers stand that are looked at."""
+"""Bytes that contain all headers."""
 
 
 class Headers(NamedTuple):
-    """Segments of packets of the usual form, all of one version of IP."""
+    """The TCP headers of packets in the most frequent form, all of one IP version."""
 
     items: Ints
-    """Which of the packets they are."""
+    """The indexes of the packets."""
     ends: Bytes
-    """Both addresses with their ports, the lower one first: a row of 12 or 36 bytes for each."""
+    """Both addresses with their ports, the lower endpoint first: a row of 12 or 36 bytes for each packet."""
     forward: NDArray[np.bool_]
-    """Whether the sender is the first of them."""
+    """Whether the sender is the first endpoint."""
     seq: Ints
     ack: Ints
     flags: Ints
     starts: Ints
-    """Where the payload begins in `PacketArrays.data`."""
+    """The offsets of the payload in `PacketArrays.data`."""
     sizes: Ints
 
 
 def fast_headers(arrays: PacketArrays) -> list[Headers]:
-    """Of all packets for which `usual` finds something, and that bear no comment."""
+    """Return the headers of all packets in the most frequent form that have no comment."""
     data = np.frombuffer(arrays.data, np.uint8)
     if len(data) < _WINDOW:
         return []
@@ -83,25 +83,25 @@ def fast_headers(arrays: PacketArrays) -> list[Headers]:
     if not items.size:
         return []
     windows = np.lib.stride_tricks.sliding_window_view(data, _WINDOW)
-    found = []
+    all_headers = []
     linktypes = arrays.linktypes[items]
     for linktype in np.unique(linktypes).tolist():
         if linktype not in _PLACES:
             continue
         typed, at = _PLACES[linktype]
-        mine = items[linktypes == linktype]
-        heads = windows[arrays.starts[mine]]
+        same_type = items[linktypes == linktype]
+        heads = windows[arrays.starts[same_type]]
         for layout in (_V4, _V6):
-            headers = _of_version(arrays, mine, heads, typed, at, layout)
+            headers = _of_version(arrays, same_type, heads, typed, at, layout)
             if headers is not None:
-                found.append(headers)
-    return found
+                all_headers.append(headers)
+    return all_headers
 
 
 def slow_packets(arrays: PacketArrays) -> Ints:
-    """The packets that may be fragments of datagrams, or bear comments: all that are not plainly none.
+    """Return the packets that may be fragments, or have comments.
 
-    Cheaper than `fast_headers`: most packets of others than TCP are passed over too.
+    This is cheaper than `fast_headers`: most packets of protocols other than TCP are excluded, too.
     """
     data = np.frombuffer(arrays.data, np.uint8)
     look = np.ones(len(arrays.blocks), bool)
@@ -111,18 +111,18 @@ def slow_packets(arrays: PacketArrays) -> Ints:
         linktypes = arrays.linktypes[items]
         for linktype in np.unique(linktypes).tolist():
             if linktype in _PLACES:
-                mine = items[linktypes == linktype]
+                same_type = items[linktypes == linktype]
                 typed, at = _PLACES[linktype]
-                look[mine] = ~_whole(windows, arrays.starts[mine], typed, at)
+                look[same_type] = ~_whole(windows, arrays.starts[same_type], typed, at)
     look[list(arrays.comments)] = True
     return np.flatnonzero(look)
 
 
 def _whole(windows: Bytes, starts: Ints, typed: int | None, at: int) -> NDArray[np.bool_]:
-    """Whether it is a whole datagram, or no IP at all."""
+    """Return which packets are whole datagrams, or no IP at all."""
     first = windows[starts, at]
-    place = windows[starts, at + 6].astype(np.int64) << 8 | windows[starts, at + 7]
-    four: NDArray[np.bool_] = (first >> 4 == 4) & (place & FRAGMENT == 0)
+    fragment = windows[starts, at + 6].astype(np.int64) << 8 | windows[starts, at + 7]
+    four: NDArray[np.bool_] = (first >> 4 == 4) & (fragment & FRAGMENT == 0)
     six: NDArray[np.bool_] = (first >> 4 == 6) & np.isin(windows[starts, at + 6], _UPPER)
     if typed is None:
         return four | six
@@ -156,8 +156,11 @@ def _of_version(
     if not fits.any():
         return None
     items, heads, start, end, word = (x[fits] for x in (items, heads, start, end, word))
-    long, there = layout.address, at + layout.addresses
-    source, target = heads[:, there : there + long], heads[:, there + long : there + 2 * long]
+    address_size, address_offset = layout.address, at + layout.addresses
+    source, target = (
+        heads[:, address_offset : address_offset + address_size],
+        heads[:, address_offset + address_size : address_offset + 2 * address_size],
+    )
     sport, dport = heads[:, tcp : tcp + 2], heads[:, tcp + 2 : tcp + 4]
     first, second = np.hstack((source, sport)), np.hstack((target, dport))
     forward = _lower(first, second)
@@ -185,8 +188,11 @@ def _long(heads: Bytes, at: int) -> Ints:
 
 
 def _lower(first: Bytes, second: Bytes) -> NDArray[np.bool_]:
-    """Whether a row is not above the other, as bytes compare."""
+    """Return which rows are not above the other's row, in the order of bytes."""
     differ = first != second
-    place = differ.argmax(axis=1)[:, None]
-    a, b = np.take_along_axis(first, place, 1), np.take_along_axis(second, place, 1)
+    first_difference = differ.argmax(axis=1)[:, None]
+    a, b = (
+        np.take_along_axis(first, first_difference, 1),
+        np.take_along_axis(second, first_difference, 1),
+    )
     return (a <= b)[:, 0]

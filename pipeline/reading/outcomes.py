@@ -1,6 +1,6 @@
-"""The rows that the reading of flows results in: exchanges, and what completes the exchanges of all flows.
+"""The rows that result from reading flows: exchanges, and the facts that complete the exchanges of all flows.
 
-`kind` says what a row is; what is no exchange stands in `said`, as JSON.
+`kind` says what a row is. Rows other than exchanges have their values in `details`, as JSON.
 """
 
 from __future__ import annotations
@@ -14,44 +14,45 @@ from barnabas.pipeline.rows.columns import EXCHANGES, RAW, Column, arrow, fields
 ALL: Final = (*EXCHANGES, *RAW)
 
 LATER: Final = ("capture",)
-"""Columns that nobody knows yet: they are added when all is known."""
+"""Columns that are unknown at first: they are added when all facts are known."""
 
 
-class Place(NamedTuple):
-    """When something happened, in the order in which the pure reader would have said it."""
+class Position(NamedTuple):
+    """The time of an outcome in the order in which the sequential reader would yield it."""
 
     at: int
-    """Four times the number of the packet; more in what the end of a section or file brings."""
+    """Four times the packet's number; higher for outcomes at the end of a section or file."""
     flow: int
     within: int
 
 
 class Outcome(NamedTuple):
-    """A row: an exchange's columns, or what is said."""
+    """A row: the columns of an exchange, or other details."""
 
     kind: str
     """exchange, inside, error, frame, connection, flow, loss, topic, producer, broker."""
     section_group: int
     """See plan.SectionGroup."""
-    of: int
-    """Its connection, by a number that is none yet: see completing.py."""
-    place: Place
-    said: dict[str, Any]
+    connection_key: int
+    """The connection's key, which is not its number yet: see `facts.Completion`."""
+    position: Position
+    details: dict[str, Any]
     columns: dict[str, Any] | None = None
-    """Of an exchange."""
+    """The columns of an exchange."""
 
 
 HEAD: Final = fields(
-    "kind string, section_group int, of bigint, at bigint, flow bigint, within bigint, said string"
+    "kind string, section_group int, connection_key bigint, at bigint, flow bigint, "
+    "within bigint, details string"
 )
-"""The columns of an Outcome, with those of its Place; `said` as JSON, null of an exchange."""
+"""The columns of an Outcome, with those of its Position; `details` as JSON, null for an exchange."""
 
 
 def travelling(columns: tuple[str, ...]) -> tuple[Column, ...]:
-    """The columns of ALL with these names, as far as they are known at first."""
+    """Return the columns of ALL with these names that are known at first."""
     return tuple(column for column in ALL if column.name in columns and column.name not in LATER)
 
 
 def schema(columns: tuple[str, ...]) -> pa.Schema:
-    """Of rows with exchanges that have these columns."""
+    """Return the schema of rows with exchanges that have these columns."""
     return pa.schema([*arrow(HEAD), *arrow(travelling(columns))])

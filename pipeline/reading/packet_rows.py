@@ -1,4 +1,4 @@
-"""A row for each packet of a piece: the table `packets`. Only the columns that are asked for are made."""
+"""A row for each packet of a piece: the table `packets`, with the requested columns only."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ PACKETS: Final = (
     Column("comments", "array<string>", "what the capture says of it"),
     Column("data", "binary", "the packet's bytes"),
 )
-"""One row a packet. A fragment has no segment here: `exchanges` puts datagrams together."""
+"""One row a packet. A fragment has no segment here: `exchanges` reassembles datagrams."""
 
 WRITTEN: Final = (
     Column("capture", "string", "name of the capture"),
     *(column for column in PACKETS if column.name != "data"),
 )
-"""Those of a written table: its bytes are where file and offset say."""
+"""The columns of a written table: `file` and `offset` locate the packet's bytes."""
 
 _TCP: Final = frozenset(("source", "target", "seq", "ack", "flags", "payload"))
 _MOST: Final = 8 << 20
-"""Bytes of packets in a batch, if they are asked for."""
+"""Bytes of packets in a batch, if they are requested."""
 
 OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "EqualTo": operator.eq,
@@ -59,7 +59,7 @@ OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 }
 """Comparisons that are made before a row is, by the names of Spark's filters."""
 COMPARED: Final = ("number", "ts_ns", "size")
-"""The columns that they can be made of."""
+"""The columns that can be compared."""
 
 
 class Comparison(NamedTuple):
@@ -73,7 +73,7 @@ class Comparison(NamedTuple):
 def packet_rows(
     piece: Piece, columns: Sequence[str], conditions: Sequence[Comparison] = ()
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of a piece with these columns of PACKETS that meet all conditions. Raises OSError."""
+    """Yield rows of a piece with these columns of PACKETS that meet all conditions. Raises OSError."""
     schema = arrow(tuple(column for column in PACKETS if column.name in columns))
     schema = pa.schema([schema.field(name) for name in columns])
     numbers = Numbers(piece)
@@ -82,13 +82,15 @@ def packet_rows(
         if isinstance(block, Other) and block.kind in NUMBERED:
             numbers.skip()
         elif isinstance(block, PacketArrays):
-            known = {"number": numbers.of(block), "ts_ns": block.times, "size": block.sizes}
-            wanted = np.ones(len(block.blocks), bool)
-            for one in conditions:
-                wanted &= OPERATORS[one.operator](known[one.column], one.value)
-            items = np.flatnonzero(wanted)
+            comparable = {"number": numbers.of(block), "ts_ns": block.times, "size": block.sizes}
+            matching = np.ones(len(block.blocks), bool)
+            for condition in conditions:
+                matching &= OPERATORS[condition.operator](
+                    comparable[condition.column], condition.value
+                )
+            items = np.flatnonzero(matching)
             for part in _parts(block, items, whole="data" not in columns):
-                of = _Part(piece.range.path, block, known["number"], part)
+                of = _Part(piece.range.path, block, comparable["number"], part)
                 yield _batch(of, packets, schema)
 
 
@@ -100,7 +102,7 @@ def _parts(arrays: PacketArrays, items: NDArray[np.intp], *, whole: bool) -> lis
 
 
 class _Part(NamedTuple):
-    """Packets of which rows are made."""
+    """Packets to make rows of."""
 
     path: str
     """The capture file."""
@@ -108,7 +110,7 @@ class _Part(NamedTuple):
     numbers: NDArray[np.int64]
     """The number of each packet of the arrays."""
     items: NDArray[np.intp]
-    """Which of the packets have a row."""
+    """The indexes of the packets with a row."""
 
 
 _COLUMNS: Final[dict[str, Callable[[_Part], Any]]] = {
@@ -119,32 +121,32 @@ _COLUMNS: Final[dict[str, Callable[[_Part], Any]]] = {
     "offset": lambda of: of.arrays.blocks[of.items] + of.arrays.base,
     "linktype": lambda of: of.arrays.linktypes[of.items],
     "size": lambda of: of.arrays.sizes[of.items],
-    "comments": lambda of: [list(of.arrays.comments.get(one, ())) for one in of.items.tolist()],
-    "data": lambda of: [of.arrays.packet(one) for one in of.items.tolist()],
+    "comments": lambda of: [list(of.arrays.comments.get(item, ())) for item in of.items.tolist()],
+    "data": lambda of: [of.arrays.packet(item) for item in of.items.tolist()],
 }
-"""What makes the columns that need no TCP."""
+"""Functions that make the columns without TCP."""
 
 
 def _batch(of: _Part, packets: Packets, schema: pa.Schema) -> pa.RecordBatch:
     tcp: dict[str, Any] = {}
     if not _TCP.isdisjoint(schema.names):
         tcp = _segments(of.arrays, of.items, packets)
-    found = []
+    arrays = []
     for field in schema:
         values = tcp[field.name] if field.name in _TCP else _COLUMNS[field.name](of)
         if isinstance(values, list):
-            found.append(pa.array(values, field.type))
+            arrays.append(pa.array(values, field.type))
         else:
-            found.append(pa.array(values).cast(field.type))
-    return pa.RecordBatch.from_arrays(found, schema=schema)
+            arrays.append(pa.array(values).cast(field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _segments(
     arrays: PacketArrays, items: NDArray[np.intp], packets: Packets
 ) -> dict[str, list[Any]]:
-    """What TCP says in each packet, or nulls."""
+    """Return the values of TCP fields in each packet, or nulls."""
     count = len(arrays.blocks)
-    found: dict[str, list[Any]] = {name: [None] * count for name in _TCP}
+    values_by_column: dict[str, list[Any]] = {name: [None] * count for name in _TCP}
     rest = np.zeros(count, bool)
     rest[items] = True
     for headers in fast_headers(arrays):
@@ -154,20 +156,33 @@ def _segments(
             headers.ack.tolist(), headers.flags.tolist(), headers.sizes.tolist(), strict=True,
         )  # fmt: skip
         for item, ends, forward, seq, ack, flags, size in rows:
-            one, other = endpoints(ends.tobytes())[:: 1 if forward else -1]
-            _put(found, item, one, other, seq, ack, flags, size)
+            source, target = endpoints(ends.tobytes())[:: 1 if forward else -1]
+            _put(values_by_column, item, source, target, seq, ack, flags, size)
     for item in np.flatnonzero(rest).tolist():
         segment = packets.tcp_segment(int(arrays.linktypes[item]), arrays.packet(item))
         if segment is not None:
             size = len(segment.payload)
-            one, other = segment.source, segment.target
-            _put(found, item, one, other, segment.seq, segment.ack, segment.flags, size)
-    return {name: [values[item] for item in items.tolist()] for name, values in found.items()}
+            source, target = segment.source, segment.target
+            _put(
+                values_by_column,
+                item,
+                source,
+                target,
+                segment.seq,
+                segment.ack,
+                segment.flags,
+                size,
+            )
+    return {
+        name: [values[item] for item in items.tolist()] for name, values in values_by_column.items()
+    }
 
 
-def _put(found: dict[str, list[Any]], item: int, one: Any, other: Any, *numbers: int) -> None:
-    values = (endpoint_text(one), endpoint_text(other), *numbers)
+def _put(
+    values_by_column: dict[str, list[Any]], item: int, source: Any, target: Any, *numbers: int
+) -> None:
+    values = (endpoint_text(source), endpoint_text(target), *numbers)
     for name, value in zip(
         ("source", "target", "seq", "ack", "flags", "payload"), values, strict=True
     ):
-        found[name][item] = value
+        values_by_column[name][item] = value

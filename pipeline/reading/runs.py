@@ -1,4 +1,4 @@
-"""The segments of a flow in the order of their packets, out of rows whose packet numbers may overlap."""
+"""The segments of a flow in packet order, from rows whose packet numbers may overlap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from barnabas.pipeline.reading.tcp_segments import SEGMENT
 
 
-class Row(NamedTuple):
+class SegmentRow(NamedTuple):
     """A row of segments."""
 
     section_group: int
@@ -23,34 +23,34 @@ class Row(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Some of a row's segments: no other row has one between them."""
+    """Some of a row's segments; no other row has a segment between them."""
 
-    row: Row
+    row: SegmentRow
     segments: NDArray[np.void]
 
 
 def unpack(
     section_group: int, ends: bytes, path: str | None, data: bytes | None, packed: Any
-) -> Row:
-    """A row out of its columns."""
-    return Row(section_group, ends, path, data, np.frombuffer(packed, SEGMENT))
+) -> SegmentRow:
+    """Return a row made of its columns."""
+    return SegmentRow(section_group, ends, path, data, np.frombuffer(packed, SEGMENT))
 
 
-def runs(rows: Iterable[Row]) -> Iterator[Run]:
-    """Rows of one flow, by the number of their first packets, as runs in the order of packets.
+def runs(rows: Iterable[SegmentRow]) -> Iterator[Run]:
+    """Yield runs in packet order, from the rows of one flow ordered by first packet.
 
-    Only rows that lie between each other are kept at once.
+    Only rows whose packet numbers overlap are retained at once.
     """
-    coming = iter(rows)
-    following = next(coming, None)
-    open_rows: list[tuple[int, int, Row, int]] = []
+    remaining = iter(rows)
+    following = next(remaining, None)
+    open_rows: list[tuple[int, int, SegmentRow, int]] = []
     """(number of the next segment, a tie-breaker, row, index of that segment)."""
     count = 0
     while open_rows or following is not None:
         while following is not None and (not open_rows or _number(following, 0) < open_rows[0][0]):
             count += 1
             heapq.heappush(open_rows, (_number(following, 0), count, following, 0))
-            following = next(coming, None)
+            following = next(remaining, None)
         _, tie, row, at = heapq.heappop(open_rows)
         limits = [entry[0] for entry in open_rows[:1]]
         if following is not None:
@@ -65,5 +65,5 @@ def runs(rows: Iterable[Row]) -> Iterator[Run]:
             heapq.heappush(open_rows, (_number(row, end), tie, row, end))
 
 
-def _number(row: Row, at: int) -> int:
+def _number(row: SegmentRow, at: int) -> int:
     return int(row.segments["number"][at])

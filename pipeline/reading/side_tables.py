@@ -1,16 +1,55 @@
-"""The rows of the smaller tables: errors, connections, notes."""
+"""The rows of the smaller tables (errors, connections, notes), and the reasons in the errors table."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.pipeline.reading.facts import Facts
 from barnabas.pipeline.reading.plan import Plan
-from barnabas.pipeline.reading.shortfalls import forgotten
 from barnabas.pipeline.rows.columns import Column
+from barnabas.plural import plural
+
+
+class Shortfall(NamedTuple):
+    """Data of a connection that could not be read: the reason in a line, and bytes (None: unknown)."""
+
+    kind: str
+    reason: str
+    bytes: int | None
+
+
+def missing_reason(size: int) -> str:
+    """Return the reason for missing bytes; 0 means that their number is unknown.
+
+    >>> missing_reason(7), missing_reason(0)
+    ('7 bytes are missing', 'the connection began before the capture')
+    """
+    return f"{size} bytes are missing" if size else "the connection began before the capture"
+
+
+def forgotten_reason(count: int) -> str:
+    """Return the reason why names may be missing.
+
+    >>> forgotten_reason(7)
+    '7 topics, groups or sessions forgotten: too many'
+    """
+    return f"{count} topics, groups or sessions forgotten: too many"
+
+
+def shortfalls(conversations: Conversations, undecoded: int, skipped: int) -> Iterator[Shortfall]:
+    """Yield the shortfalls of a connection that has just ended, given the earlier counts."""
+    count = conversations.undecoded - undecoded
+    if count:
+        reason = f"{plural(count, 'frame')} of unknown APIs, without a header, or without a request"
+        yield Shortfall("undecoded", reason, None)
+    size = conversations.skipped - skipped
+    if size:
+        yield Shortfall("skipped", f"{plural(size, 'byte')} in which no frame was found", size)
+
 
 CONNECTIONS: Final = (
     Column("capture", "string", "name of the capture"),
@@ -29,62 +68,61 @@ CONNECTIONS: Final = (
 NOTES: Final = (
     Column("capture", "string", "name of the capture"),
     Column("ts", "timestamp", "when; null: not said"),
-    Column(
-        "kind",
-        "string",
-        "section (what a capture of ours says of itself), scenario, lost, text ...",
-    ),
+    Column("kind", "string", "section (what a capture of ours says of itself), scenario, lost, text ..."),
     Column("said", "string", "the remark, as JSON: a scenario, what the writer lost ..."),
-)
-"""What captures of ours say of themselves, and remarks on the whole capture."""
+)  # fmt: skip
+"""Metadata of the proxy's captures, and remarks on the whole capture."""
 
 
-def error_row(said: Mapping[str, Any], connection: int | None, capture: str) -> dict[str, Any]:
-    """A row of ERRORS out of what event_rows.py says. connection: its number in the table."""
+def error_row(details: Mapping[str, Any], connection: int | None, capture: str) -> dict[str, Any]:
+    """Return a row of ERRORS from the details in event_rows.py. `connection` is its number in the table."""
     return {
         **dict.fromkeys(("file", "offset", "bytes", "direction", "ts_ns", "packet")),
-        **said,
+        **details,
         "capture": capture,
         "connection": connection,
     }
 
 
 def forgotten_rows(facts: Facts, capture: str) -> list[dict[str, Any]]:
-    """A row of ERRORS if names that flows had learnt were too many."""
-    lost = {"capture": capture, "kind": "forgotten", "reason": forgotten(facts.forgotten)}
+    """Return a row of ERRORS if flows had learnt too many names."""
+    lost = {"capture": capture, "kind": "forgotten", "reason": forgotten_reason(facts.forgotten)}
     return [lost] if facts.forgotten else []
 
 
-def fault_rows(made: Plan, capture: str) -> list[dict[str, Any]]:
-    """Rows of ERRORS for what could not be read of the files."""
+def fault_rows(plan: Plan, capture: str) -> list[dict[str, Any]]:
+    """Return rows of ERRORS for the faults in files."""
     return [
-        error_row({"file": path, **fault._asdict()}, None, capture) for path, fault in made.faults
+        error_row({"file": path, **fault._asdict()}, None, capture) for path, fault in plan.faults
     ]
 
 
-def connection_row(said: Mapping[str, Any], connection: int, capture: str) -> dict[str, Any]:
-    """A row of CONNECTIONS out of what event_rows.py says. connection: its number in the table."""
-    comment = said["comment"]
+def connection_row(details: Mapping[str, Any], connection: int, capture: str) -> dict[str, Any]:
+    """Return a row of CONNECTIONS from the details in event_rows.py.
+
+    `connection` is its number in the table.
+    """
+    comment = details["comment"]
     return {
         "closed_ns": None,
         "reset": None,
-        **said,
+        **details,
         "capture": capture,
         "connection": connection,
         "said": json.dumps(comment) if comment else None,
     }
 
 
-def note_row(ts_ns: int, said: Mapping[str, Any], capture: str) -> dict[str, Any]:
-    """A row of NOTES. ts_ns: 0 if nobody says when."""
+def note_row(ts_ns: int, content: Mapping[str, Any], capture: str) -> dict[str, Any]:
+    """Return a row of NOTES. A `ts_ns` of 0 means that the time is unknown."""
     return {
         "capture": capture,
         "ts": datetime.fromtimestamp(ts_ns / 1e9, UTC) if ts_ns else None,
-        "kind": str(said.get("barnabas", "text")),
-        "said": json.dumps(said),
+        "kind": str(content.get("barnabas", "text")),
+        "said": json.dumps(content),
     }
 
 
-def note_rows(made: Plan, capture: str) -> list[dict[str, Any]]:
-    """Rows of NOTES."""
-    return [note_row(ts_ns, said, capture) for ts_ns, said in made.notes]
+def note_rows(plan: Plan, capture: str) -> list[dict[str, Any]]:
+    """Return the rows of NOTES."""
+    return [note_row(ts_ns, content, capture) for ts_ns, content in plan.notes]

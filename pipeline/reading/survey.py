@@ -1,7 +1,7 @@
-"""What a range holds, found without reading what is in its packets: the first, light pass.
+"""The survey of a range: the first, quick pass, which does not read the contents of packets.
 
-Only what does not fit into one range is kept: how many packets there are, sections, keys of TLS, notes,
-which flows of ours belong together, and fragments of datagrams.
+It retains only facts that concern other ranges, too: the number of packets, sections, TLS keys, notes, flows
+that belong together, and fragments of datagrams.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from barnabas.captures.tcp.fragments import Fragments
 from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import Begin, End, blocks
 from barnabas.pipeline.reading.endpoints import ends_of
-from barnabas.pipeline.reading.faults import Fault
 from barnabas.pipeline.reading.header_arrays import slow_packets
 from barnabas.pipeline.reading.packet_arrays import PacketArrays
-from barnabas.pipeline.reading.ranges import Range, State
+from barnabas.pipeline.reading.ranges import Fault, Range, State
 
 
-class Named(NamedTuple):
-    """A flow of ours says which connection it is of."""
+class NamedFlow(NamedTuple):
+    """A flow of the proxy whose comment names its connection."""
 
     offset: int
     ends: bytes
@@ -31,43 +30,46 @@ class Named(NamedTuple):
 
 
 class Fragment(NamedTuple):
-    """A packet with a piece of a datagram: its place among the numbered blocks of its range, from 1."""
+    """A packet with a fragment of a datagram.
 
-    place: int
+    `number` is its index among the numbered blocks of its range, from 1.
+    """
+
+    number: int
     ts_ns: int
     linktype: int
     data: bytes
 
 
 @dataclass(slots=True)
-class Surveyed:
-    """A range, and what was found in it. Offsets are bytes of the unpacked file."""
+class RangeSurvey:
+    """A range, and its survey. Offsets are bytes of the decompressed file."""
 
     range: Range
     begin: int | None = None
-    """Where its first block begins; None: none does."""
+    """The offset of the first block; None without one."""
     end: int = 0
-    """Where the first block behind it begins."""
+    """The offset of the first block after the range."""
     state: State = field(default_factory=State)
-    """What holds there."""
+    """The state at the end."""
     packets: int = 0
     numbered: int = 0
-    """Packets, and other blocks that have a number in Wireshark."""
+    """Packets, and other blocks that Wireshark numbers."""
     latest: int = 0
     """The latest time of a packet, ns."""
     sections: list[tuple[Section, int]] = field(default_factory=list)
-    """With how many numbered blocks stand before it in the range."""
+    """Each with the number of numbered blocks before it in the range."""
     added: tuple[Interface, ...] = ()
-    """Interfaces that were described since the range's beginning or its last section."""
+    """Interfaces described since the range's beginning or its last section."""
     notes: list[Statistics] = field(default_factory=list)
     """Blocks with remarks on the whole capture."""
     secrets: list[Secrets] = field(default_factory=list)
-    named: list[Named] = field(default_factory=list)
+    named: list[NamedFlow] = field(default_factory=list)
     fragments: list[Fragment] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
     def keep(self, block: Statistics | Secrets | Fault) -> None:
-        """Add a block to those of its type."""
+        """Add a block to the list for its type."""
         of_type: dict[type, list[Any]] = {
             Statistics: self.notes,
             Secrets: self.secrets,
@@ -76,60 +78,64 @@ class Surveyed:
         of_type[type(block)].append(block)
 
 
-class Noticed(Fragments):
-    """Puts nothing together: only notices that there was a fragment."""
+class FragmentDetector(Fragments):
+    """Detects fragments without reassembling them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.any = False
 
     def add(self, key: Hashable, offset: int, more: bool, data: bytes) -> bytes | None:
-        """Say that nothing is whole."""
+        """Record that there was a fragment, and report that no datagram is complete."""
         self.any = True
         return None
 
 
-def survey(of: Range) -> Surveyed:
-    """What a range holds. Raises OSError."""
-    found = Surveyed(of)
-    noticed = Noticed()
-    packets = Packets(noticed, _scapy=lambda linktype, data: None)
-    for block in blocks(of):
+def survey(file_range: Range) -> RangeSurvey:
+    """Survey a range. Raises OSError."""
+    result = RangeSurvey(file_range)
+    detector = FragmentDetector()
+    packets = Packets(detector, _scapy=lambda linktype, data: None)
+    for block in blocks(file_range):
         match block:
             case PacketArrays():
-                _look(found, block, packets, noticed)
+                _inspect(result, block, packets, detector)
                 count = len(block.blocks)
-                found.latest = max(found.latest, int(block.times.max()))
-                found.packets += count
-                found.numbered += count
+                result.latest = max(result.latest, int(block.times.max()))
+                result.packets += count
+                result.numbered += count
             case Begin():
-                found.begin = block.offset
+                result.begin = block.offset
             case End():
-                found.end, found.state = block.offset, block.state
+                result.end, result.state = block.offset, block.state
             case Section():
-                found.sections.append((block, found.numbered))
-                found.added = ()
+                result.sections.append((block, result.numbered))
+                result.added = ()
             case Interface():
-                found.added += (block,)
+                result.added += (block,)
             case Other():
-                found.numbered += block.kind in NUMBERED
+                result.numbered += block.kind in NUMBERED
             case Statistics() | Secrets() | Fault():
-                found.keep(block)
-    return found
+                result.keep(block)
+    return result
 
 
-def _look(found: Surveyed, arrays: PacketArrays, packets: Packets, noticed: Noticed) -> None:
-    """Look for fragments, and for comments that say which connection a flow is of."""
+def _inspect(
+    result: RangeSurvey, arrays: PacketArrays, packets: Packets, detector: FragmentDetector
+) -> None:
+    """Find fragments, and comments that name the connection of a flow."""
     for item in slow_packets(arrays).tolist():
         linktype, data = int(arrays.linktypes[item]), arrays.packet(item)
-        noticed.any = False
+        detector.any = False
         segment = packets.tcp_segment(linktype, data)
-        if noticed.any:
+        if detector.any:
             time = int(arrays.times[item])
-            found.fragments.append(Fragment(found.numbered + item + 1, time, linktype, data))
+            result.fragments.append(Fragment(result.numbered + item + 1, time, linktype, data))
         elif segment is not None and item in arrays.comments:
             for comment in map(document, arrays.comments[item]):
                 if names_flow(comment):
                     offset = arrays.base + int(arrays.blocks[item])
-                    found.named.append(Named(offset, ends_of(segment)[0], comment["connection"]))
+                    result.named.append(
+                        NamedFlow(offset, ends_of(segment)[0], comment["connection"])
+                    )
                     break

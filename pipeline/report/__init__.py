@@ -1,10 +1,9 @@
-"""The report: one HTML file with plots, tables and plain words, that opens without a network.
+"""The report: one HTML file with plots, tables and sentences, which works offline.
 
-`digests.py` makes results of bounded size of analyses of any size, in Spark; `collecting.py` fetches them,
-at most 30,000 rows each, and says how many there were. A section (`sections/`, listed in `registry.py`) is
-a pure function of such rows and returns plots, tables and sentences, never HTML. `elements.py` and `page.py`
-alone make HTML and escape everything; the page's policy lets only its own scripts run, by their hashes, and
-no request leave. `marks.py` says of rows and points what the reader's filter goes by; in the browser
-`filter.js` hides, `page.js` draws. Groups are drawn by `lanes.js` of `captures/summary/static/`, as on the
-live page.
+`digests.py` computes results of bounded size from the tables, in Spark, and fetches at most 30,000 rows of
+each with the total number of rows. A section (`sections/`, listed in `registry.py`) is a pure function of
+such rows that returns plots, tables and statements, never HTML. Only `elements.py` and `page.py` make HTML,
+and they escape everything. The page's policy allows only its own scripts, by hash, and no request. `marks.py`
+gives rows and points the values that the reader's filter uses; in the browser `filter.js` hides, `page.js`
+draws. `lanes.js` of `captures/summary/static/` draws groups, as on the live page.
 """

@@ -1,28 +1,39 @@
-"""The results that the report takes of the tables, whose size is bounded: SQL, which the report shows, too.
+"""The bounded results that the report shows: SQL over the tables, and the code that fetches the rows.
 
-Each comes to at most some thousand rows, or is cut at `MOST` with what matters most in front.
+The report prints the SQL. Most digests have at most a few thousand rows; a longer one is cut at `MOST`, most
+important rows first.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.checks.finding import LISTED
 from barnabas.captures.kafka.exchange import STRAY
 from barnabas.pipeline.analyses import buckets
-from barnabas.pipeline.analyses.expressions import NS
+from barnabas.pipeline.analyses.expressions import CLIENT, NS, with_request, without_negotiation
 from barnabas.pipeline.analyses.latency import ACCURACY
+from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.plotting import MOST as LINES
 from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.rises import ENOUGH, LEAST, RISE
 from barnabas.pipeline.report.sections.latency_heatmap import APIS, OTHERS
 from barnabas.pipeline.report.sections.unread import MISSING
 
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from barnabas.pipeline.tables.analysis_tables import StoredTable
+
 COARSE: Final = 48
-"""Buckets of the latency of a client and a broker, which have fewer exchanges than all together."""
+"""Time buckets of the latency of a client and a broker, which have fewer exchanges than all clients together.
+"""
 
 SERIES: Final = 60
-"""Clients, brokers and APIs whose latency over time the report has."""
+"""The most series of client, broker and API whose latency over time is in the report."""
 
 AS_IT_IS: Final = "SELECT * FROM {of}"
 """All rows."""
@@ -35,23 +46,23 @@ class Digest(NamedTuple):
 
     name: str
     of: str
-    """Folder of the table that it is made of."""
+    """The folder of the table that it is made of."""
     sql: str = AS_IT_IS
-    """Makes it of the table {of}."""
+    """The query over the table {of}."""
     order: tuple[str, ...] = ()
-    """What is in front if not all fits; SQL."""
+    """SQL: the order in which rows are retained if there are too many."""
     lists: bool = False
-    """Whether it lists some rows of its table as they are: those that it leaves out count, too."""
+    """Whether it lists some rows of its table unchanged: then the remaining rows count, too."""
 
     @property
     def shown(self) -> str:
-        """The same for a reader, who has the tables of `barnabas.pipeline.tables.sql`."""
+        """Return the query for readers, who have the tables of `barnabas.pipeline.tables.sql`."""
         sql = self.sql.format(of=self.of.replace("analyses/", "analysis_"))
         return f"{sql}\nORDER BY {', '.join(self.order)}" if self.order else sql
 
 
 def _latency(keys: str, most: int) -> str:
-    """The analysis by other keys and in fewer buckets: percentiles can't be added up."""
+    """Return the latency analysis with other keys and fewer buckets: percentiles can't be added."""
     return f"""\
 WITH widths AS (
   SELECT capture, coalesce(get(filter(
@@ -155,7 +166,73 @@ DIGESTS: Final = (
     *(
         Digest(section.name, f"analyses/{section.name}")
         for section in SECTIONS
-        if section.name not in {one.name for one in _DIGESTS}
+        if section.name not in {digest.name for digest in _DIGESTS}
     ),
 )
-"""What is the result of a section and stands nowhere above is the analysis of its name, as it is."""
+"""A section without a digest above shows all rows of the analysis with its name."""
+
+
+MOST: Final = 30_000
+"""The most rows of a result."""
+
+
+def overview(files: Mapping[str, int], exchanges: DataFrame) -> Overview:
+    """Return a summary of everything that was read. `files` has the number of files by capture."""
+    with_requests = with_request(exchanges)
+    row = with_requests.agg(
+        F.min("ts").alias("begins"),
+        F.max("ts").alias("ends"),
+        F.count("*").alias("exchanges"),
+        F.count_distinct(F.struct("capture", "connection")).alias("connections"),
+        F.count_distinct(F.expr(CLIENT)).alias("clients"),
+        # without node ids, count the brokers' addresses; with them, addresses would include the bootstrap's
+        F.coalesce(
+            F.nullif(F.count_distinct("broker"), F.lit(0)), F.count_distinct("server_address")
+        ).alias("brokers"),
+        F.count_distinct("group").alias("groups"),
+        F.count(F.when(F.col("undecodable") != "", 1)).alias("undecodable"),
+    ).first()
+    assert row is not None  # noqa: S101 - a sum of nothing is a row too
+    topics = with_requests.select(F.explode("topics").alias("topic")).distinct().count()
+    errors = without_negotiation(with_requests).where("error <> ''").count()
+    of_all = sum(files.values())
+    return Overview(sorted(files), topics=topics, errors=errors, files=of_all, **row.asDict())
+
+
+def collected(name: str, stored: StoredTable) -> dict[str, Result]:
+    """Return the digests of a table."""
+    return {
+        digest.name: collect(stored.frame, digest)
+        if stored.rows is None or digest.sql != AS_IT_IS
+        else Result(stored.rows.slice(0, MOST).to_pylist(), stored.rows.num_rows, digest.shown)
+        for digest in DIGESTS
+        if digest.of == name
+    }
+
+
+def in_order(name: str, columns: Sequence[str]) -> list[Column]:
+    """Return the order of a table whose rows the report shows unchanged; for other tables none."""
+    for digest in DIGESTS:
+        if digest.of == name and digest.sql == AS_IT_IS:
+            return _order(digest, columns)
+    return []
+
+
+def collect(of: DataFrame, digest: Digest) -> Result:
+    """Return as many rows of a digest as the report shows. `of` is the table that it is made of."""
+    table = of.sparkSession.sql(digest.sql, of=of)
+    table = table.orderBy(*_order(digest, table.columns))
+    rows = table.limit(MOST + 1).toArrow().to_pylist()
+    total = of.count() if digest.lists else len(rows) if len(rows) <= MOST else table.count()
+    return Result(rows[:MOST], total, digest.shown)
+
+
+def _order(digest: Digest, columns: Sequence[str]) -> list[Column]:
+    """Return the order of a digest, with all columns at the end, so that the report is reproducible."""
+    return [*map(_by, digest.order), *map(F.col, columns)]
+
+
+def _by(sql: str) -> Column:
+    """Return an expression's order: descending with nulls last if it ends in `DESC`, else ascending."""
+    expression = F.expr(sql.removesuffix(" DESC"))
+    return expression.desc() if sql.endswith(" DESC") else expression.asc()

@@ -1,4 +1,4 @@
-"""Sections, tables, sentences as HTML; figures as plotly takes them. All that is written is escaped here."""
+"""Sections, tables, statements as HTML, and figures as JSON for plotly. All text is escaped here."""
 
 from __future__ import annotations
 
@@ -10,40 +10,49 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.wording import printable
 from barnabas.pipeline.report.marks import marks
-from barnabas.pipeline.report.parts import Drawn, Lanes, Plot, Results, Said, Section, Table, cut
+from barnabas.pipeline.report.parts import (
+    Content,
+    Lanes,
+    Plot,
+    Results,
+    Section,
+    Statement,
+    Table,
+    cut,
+)
 from barnabas.pipeline.report.wording import cell, duration, utc
 from barnabas.plural import plural
 
 ROWS: Final = 500
-"""Of a table that are on the page."""
+"""The most rows of a table on the page."""
 
 OPEN: Final = 8
-"""A table with no more rows is open at the beginning."""
+"""A table with at most this many rows is initially open."""
 
 TEMPLATES: Final = ("hovertemplate", "texttemplate")
-"""Keys of plotly whose markup is ours; what they insert is escaped where it stands."""
+"""Keys of plotly whose markup is ours; inserted values are escaped separately."""
 
 
-class Shown(NamedTuple):
-    """A section and what it drew."""
+class DrawnSection(NamedTuple):
+    """A section and its content."""
 
     section: Section
-    drawn: Drawn
+    drawn: Content
 
 
-def section_html(one: Shown, results: Results) -> Iterator[str]:
-    """All of a section."""
-    section, drawn = one
+def section_html(drawn_section: DrawnSection, results: Results) -> Iterator[str]:
+    """Yield the HTML of a section."""
+    section, drawn = drawn_section
     yield f'<section id="{section.name}">\n<h2>{text_html(section.title)}</h2>'
     yield f'<p class="question">{text_html(section.question)}</p>'
-    if drawn.said:
+    if drawn.statements:
         yield '<ul class="says">'
-        for sentence in drawn.said:
+        for sentence in drawn.statements:
             yield f"{sentence_html(sentence)}{text_html(sentence.text)}</li>"
         yield "</ul>"
     for number, plot in enumerate(drawn.plots):
         yield from _plot(f"{section.name}-{number}", plot)
-    for name, group in lanes_of(one):
+    for name, group in lanes_of(drawn_section):
         yield f"<figure><figcaption><span>{text_html(group.title)}</span></figcaption>"
         yield f'<div id="{name}"></div></figure>'
     for table in drawn.tables:
@@ -55,7 +64,7 @@ def section_html(one: Shown, results: Results) -> Iterator[str]:
 
 
 def _sql(section: Section, results: Results) -> Iterator[str]:
-    """What the section's numbers come from, to copy."""
+    """Yield the SQL of the section's results, to copy."""
     names = [name for name in section.results if name in results]
     text = "\n\n".join(f"-- {name}\n{results[name].sql};" for name in names if results[name].sql)
     if text:
@@ -70,10 +79,10 @@ def _sql(section: Section, results: Results) -> Iterator[str]:
         yield "</details>"
 
 
-def lanes_of(one: Shown) -> Iterator[tuple[str, Lanes]]:
-    """By the ids of the elements that they are drawn in."""
-    for number, group in enumerate(one.drawn.lanes):
-        yield f"{one.section.name}-lanes-{number}", group
+def lanes_of(drawn_section: DrawnSection) -> Iterator[tuple[str, Lanes]]:
+    """Yield groups with the ids of their elements."""
+    for number, group in enumerate(drawn_section.drawn.lanes):
+        yield f"{drawn_section.section.name}-lanes-{number}", group
 
 
 def _plot(name: str, plot: Plot) -> Iterator[str]:
@@ -105,8 +114,8 @@ def _table(table: Table) -> Iterator[str]:
     for row in table.rows[:ROWS]:
         yield f"<tr{_data(marks(row))}>"
         for column in table.columns:
-            usual = duration if column.endswith("_ms") else cell
-            yield _cell(row.get(column), column, table.formats.get(column, usual))
+            default_format = duration if column.endswith("_ms") else cell
+            yield _cell(row.get(column), column, table.formats.get(column, default_format))
         yield "</tr>"
     yield "</tbody></table></div>"
     if len(table.rows) > ROWS:
@@ -121,7 +130,7 @@ def _cell(value: Any, column: str, write: Callable[[Any], str]) -> str:
     text = text_html(write(value) if _number(value) else cell(value))
     if column == "severity":
         return f'<td><span class="pill {text}">{text}</span></td>'
-    # the key is what the reader sorts by
+    # readers sort by the key
     if isinstance(value, datetime):
         return f'<td class="when" data-key="{utc(value).isoformat()}">{text}</td>'
     return (
@@ -135,18 +144,18 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def sentence_html(said: Said) -> str:
-    """The beginning of its element."""
-    return f'<li class="{said.severity}"{_data({"of": json.dumps(said.of)})}>'
+def sentence_html(statement: Statement) -> str:
+    """Return the opening tag of a statement's element."""
+    return f'<li class="{statement.severity}"{_data({"of": json.dumps(statement.of)})}>'
 
 
-def _data(found: Mapping[str, Any]) -> str:
-    """Marks as attributes."""
-    return "".join(f' data-{mark}="{text_html(str(value))}"' for mark, value in found.items())
+def _data(values: Mapping[str, Any]) -> str:
+    """Return marks as attributes."""
+    return "".join(f' data-{mark}="{text_html(str(value))}"' for mark, value in values.items())
 
 
 def figure(plot: Plot) -> dict[str, Any]:
-    """What `page.js` makes a plot of; marks are as they are, since plotly does not see them."""
+    """Return the JSON for a plot of `page.js`; marks are not escaped, since plotly does not get them."""
     return {
         "data": _escaped(plot.traces),
         "layout": _escaped(plot.layout),
@@ -158,18 +167,18 @@ def figure(plot: Plot) -> dict[str, Any]:
 
 
 def _escaped(value: Any) -> Any:
-    """All texts of a figure escaped: plotly reads tags in them (svg_text_utils.js), links too."""
+    """Return a figure with all texts escaped: plotly interprets tags (svg_text_utils.js) and links."""
     if isinstance(value, str):
         return html.escape(printable(value), quote=False)
     if isinstance(value, Mapping):
-        return {key: one if key in TEMPLATES else _escaped(one) for key, one in value.items()}
+        return {key: item if key in TEMPLATES else _escaped(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_escaped(one) for one in value]
+        return [_escaped(item) for item in value]
     return value
 
 
 def text_html(text: str) -> str:
-    """Escaped, with what can't be seen written out."""
+    """Return escaped text, with invisible characters written out."""
     return html.escape(printable(text))
 
 

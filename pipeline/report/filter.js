@@ -1,4 +1,4 @@
-// The reader's filter, one for all sections. What has no such mark can't follow it, and says so.
+// The reader's filter, one for all sections. Elements without such a mark are not filtered, and a note says so.
 import {plural} from "./text.js";
 
 const NAMES = ["client", "topic", "group"];
@@ -6,13 +6,13 @@ const wanted = {client: "", topic: "", group: "", from: null, to: null};
 const time = () => wanted.from !== null || wanted.to !== null;
 const active = () => [...NAMES.filter(name => wanted[name]), ...time() ? ["time"] : []];
 
-// of: the marks of a row, of a point or of a sentence, which may be of several; those of elements are text
+// of: the marks of a row, a point or a sentence, which may have several values; marks of elements are text
 export function matches(of) {
   return NAMES.every(name => !wanted[name] || of[name] === undefined || [of[name]].flat().includes(wanted[name]))
     && !(wanted.from !== null && of.to < wanted.from) && !(wanted.to !== null && of.from > wanted.to);
 }
 
-// what of a trace is left; of: its marks, or a list of them for its points
+// the part of a trace that passes the filter; of: its marks, or a list of them for its points
 export function picked(trace, of = {}) {
   const lists = Object.entries(of).filter(([, value]) => Array.isArray(value));
   if (!lists.length) return matches(of) ? trace : null;
@@ -24,11 +24,11 @@ export function picked(trace, of = {}) {
   return {...taken(trace), ...trace.marker && {marker: taken(trace.marker)}};
 }
 
-// the time that is wanted of a time that there is, ms since the epoch
+// the selected part of a time span, ms since the epoch
 export const within = (from, to) => [Math.max(from, wanted.from ?? from), Math.min(to, wanted.to ?? to)];
 export const times = () => time() ? within(whole.from, whole.to) : null;
 
-// says below an element what of the filter it does not follow, or that nothing is left; marks: names of those it has
+// shows below an element which part of the filter does not apply to it, or that nothing passes; marks: names of its marks
 export function note(element, marks, empty) {
   const missing = active().filter(one => !marks.has(one));
   const said = [
@@ -67,7 +67,7 @@ function rows() {
   return active().length ? `${left} of ${plural(all, "row")}; what can't follow the filter says so` : "";
 }
 
-// a sentence that is of more than the filter wants says so: its numbers stay as they are
+// a sentence about more than the filter selects is marked: its numbers do not change
 function sentences(list) {
   const all = [...list.children];
   for (const sentence of all) {
@@ -82,7 +82,7 @@ function sentences(list) {
     said.textContent = ` (not of this ${more.join(" and ")} alone)`;
     sentence.append(said);
   }
-  // in a section the table says it
+  // in a section, the table shows it
   if (list.closest(".said")) note(list, new Set([...NAMES, "time"]), all.every(sentence => sentence.hidden));
 }
 
@@ -90,7 +90,7 @@ const bar = document.getElementById("filter");
 const whole = {from: Number(bar.dataset.from), to: Number(bar.dataset.to)};
 const inputs = Object.fromEntries(Object.keys(wanted).map(name => [name, bar.querySelector(`[name=${name}]`)]));
 
-// redraw: draws all figures again
+// redraw: a function that draws all figures again
 export function listen(redraw) {
   const changed = () => {
     const [from, to] = ["from", "to"].map(name => {
@@ -115,7 +115,7 @@ export function listen(redraw) {
   });
 }
 
-// a time that a figure was zoomed to, ms since the epoch; null: all
+// the time span to which a figure was zoomed, ms since the epoch; null: everything
 export function zoom(from, to) {
   const text = at => new Date(at).toISOString().slice(0, -1);
   inputs.from.value = text(Math.max(from ?? whole.from, whole.from));

@@ -1,4 +1,4 @@
-// draws the figures with the page's own colours, now and whenever the reader filters, or turns the lights on or off
+// draws the figures in the page's colours, initially and when the filter or the colour scheme changes
 import {listen, marksOf, matches, note, picked, times, within, zoom} from "./filter.js";
 import {drawn, spanOf} from "./lanes.js";
 
@@ -16,17 +16,17 @@ function axis(own, of) {
 }
 
 function short(text, most) {
-  const characters = text.match(/&#?\w+;|[^]/gu) ?? []; // what is escaped is one
+  const characters = text.match(/&#?\w+;|[^]/gu) ?? []; // an escaped character counts as one
   if (characters.length <= most) return text;
   return [...characters.slice(0, most / 2 - 1), "…", ...characters.slice(-most / 2)].join("");
 }
 
-// names at an axis take no more than their share; whoever points at a bar reads all of its name
+// names at an axis are shortened to their share of the width; a bar's tooltip has the whole name
 function names(own, data, width) {
   if (!own?.categoryarray) return own;
   const all = [...new Set(data.flatMap(trace => trace.y))].filter(one => one !== null);
   const most = width < 500 ? 16 : 40;
-  // what the filter leaves nothing of has no place
+  // traces that the filter removes take no space
   const categoryarray = own.categoryarray.filter(one => all.includes(one));
   return {tickmode: "array", tickvals: all, ticktext: all.map(one => short(one, most)), ...own, categoryarray};
 }
@@ -46,7 +46,7 @@ function draw(name) {
   const marks = marksOf(figure.of), isTime = figure.layout.xaxis?.type === "date";
   if (isTime) marks.add("time");
   note(element, marks, !data.length);
-  if (figure.layout.yaxis?.categoryarray) { // bars stay as high as they are
+  if (figure.layout.yaxis?.categoryarray) { // bars keep their height
     const places = traces => Math.max(2, new Set(traces.flatMap(trace => trace.y)).size);
     element.style.height = `${figure.height - 26 * (places(all.map(([trace]) => trace)) - places(data))}px`;
   }
@@ -65,16 +65,16 @@ function draw(name) {
   });
 }
 
-// plotly's times are texts without a zone, or numbers
+// plotly's times are texts without a time zone, or numbers
 const instantOf = at => typeof at === "number" ? at : Date.parse(at.replace(" ", "T") + "Z");
 
-// whoever zooms to a time sees it in all sections
+// zooming to a time span applies it to all sections
 function follow(name) {
   if (figures[name].layout.xaxis?.type !== "date") return;
   const plot = document.getElementById(name);
   plot.on("plotly_relayout", changed => {
     if (changed["xaxis.autorange"]) zoom(null, null);
-    // what changed may be one end, or both in a list: the plot has both
+    // the event may have one end, or both in a list; the plot has both
     else if (Object.keys(changed).some(key => key.startsWith("xaxis.range"))) zoom(...plot.layout.xaxis.range.map(instantOf));
   });
 }
@@ -125,7 +125,7 @@ async function copy(button) {
     await navigator.clipboard.writeText(text.textContent);
     said.textContent = "copied";
   } catch {
-    getSelection().selectAllChildren(text); // the browser lets no page copy
+    getSelection().selectAllChildren(text); // the browser does not allow the page to copy
     said.textContent = "selected: copy it by the keyboard";
   }
 }

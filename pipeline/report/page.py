@@ -1,7 +1,7 @@
-"""The page: with `elements` the only place where HTML is made. Whatever is written on it is escaped.
+"""The report's page. Only this module and `elements` make HTML; everything on the page is escaped.
 
-Names come from strangers, who may have called a client `<script>`. So the page also forbids itself
-all scripts but its own (by their hashes) and every request to anywhere (Content Security Policy 3).
+Names come from untrusted peers, which may call a client `<script>`. So the page also forbids all scripts but
+its own (by hash) and every request (Content Security Policy 3).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from barnabas.pipeline.report.elements import (
     ROWS,
-    Shown,
+    DrawnSection,
     figure,
     lanes_of,
     section_html,
@@ -36,10 +36,10 @@ from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.wording import duration, utc
 
 SAID: Final = 12
-"""Sentences at the top."""
+"""The most statements at the top."""
 
 SHARED: Final = ("barnabas.captures.summary", "static")
-"""Where the live page has them from, too."""
+"""The folder of modules that the live page also uses."""
 
 MODULES: Final = (
     (*SHARED, "text.js"),
@@ -47,33 +47,39 @@ MODULES: Final = (
     ("barnabas.pipeline.report", "filter.js"),
     ("barnabas.pipeline.report", "page.js"),
 )
-"""The page's own script, a module after those that it imports."""
+"""The page's own script: modules, each after those that it imports."""
 
 
 def page(
     overview: Overview, results: Results, plotly: str, sections: Sequence[Section] = SECTIONS
 ) -> str:
-    """The whole file. plotly: the text of plotly.js."""
-    shown = [
-        Shown(section, section.draw(results)) for section in sections if rows(results, section.name)
+    """Return the whole file. `plotly` is the text of plotly.js."""
+    drawn_sections = [
+        DrawnSection(section, section.draw(results))
+        for section in sections
+        if rows(results, section.name)
     ]
-    empty = [section for section in sections if section not in [one.section for one in shown]]
+    empty = [
+        section
+        for section in sections
+        if section not in [drawn.section for drawn in drawn_sections]
+    ]
     plots = [
-        (f"{one.section.name}-{number}", plot)
-        for one in shown
-        for number, plot in enumerate(one.drawn.plots)
+        (f"{drawn.section.name}-{number}", plot)
+        for drawn in drawn_sections
+        for number, plot in enumerate(drawn.drawn.plots)
     ]
-    lanes = {name: group for one in shown for name, group in lanes_of(one)}
+    lanes = {name: group for drawn in drawn_sections for name, group in lanes_of(drawn)}
     data = _json(
         {
             "figures": {name: figure(plot) for name, plot in plots},
             "lanes": {
-                name: {"lanes": one.lanes, "bands": one.bands} for name, one in lanes.items()
+                name: {"lanes": drawn.lanes, "bands": drawn.bands} for name, drawn in lanes.items()
             },
         }
     )
-    own = _joined()
-    policy = " ".join(f"'sha256-{_hash(script)}'" for script in (plotly, own))
+    module_script = _joined()
+    policy = " ".join(f"'sha256-{_hash(script)}'" for script in (plotly, module_script))
     title = f"Traffic of {overview.title}"
     return "\n".join(
         (
@@ -84,84 +90,87 @@ def page(
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
             f"<title>{text_html(title)}</title>",
-            f"<style>\n{_text_of(*SHARED, 'lanes.css')}{_own('page.css')}</style>\n</head>\n<body>",
-            *_top(overview, shown),
+            f"<style>\n{_text_of(*SHARED, 'lanes.css')}{_report_file('page.css')}</style>\n</head>\n<body>",
+            *_top(overview, drawn_sections),
             '<div class="tools">',
-            *_filter(overview, shown),
-            *_links(shown),
+            *_filter(overview, drawn_sections),
+            *_links(drawn_sections),
             "</div>",
             "<main>",
-            *(part for one in shown for part in section_html(one, results)),
-            *_nothing(empty),
+            *(part for drawn in drawn_sections for part in section_html(drawn, results)),
+            *_empty_sections(empty),
             "</main>",
             "<footer>Times are in UTC. In a plot, drag to zoom, double-click to reset, click a "
             "name to hide it; all sections follow to a time that is zoomed to. The data are "
             "beside this page, as Parquet.</footer>",
             f'<script type="application/json" id="figures">{data}</script>',
             f"<script>{plotly}</script>",
-            f'<script type="module">{own}</script>',
+            f'<script type="module">{module_script}</script>',
             "</body>\n</html>\n",
         )
     )
 
 
 def plotly() -> str:
-    """The text of plotly.js, of which it is the bundle that has our kinds of plots."""
-    return _own("vendor/plotly.js")
+    """Return the text of plotly.js: the bundle with the kinds of plots that the report uses."""
+    return _report_file("vendor/plotly.js")
 
 
-def _top(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:
-    """What was read, what stands out, and where to find it."""
+def _top(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator[str]:
+    """Yield the header: what was read, and the most important statements with links."""
     yield '<header>\n<p class="brand">barnabas · analysis</p>'
     yield f"<h1>{text_html(overview.title)}</h1>"
-    yield f'<p class="when">{text_html(_when(overview))}</p>'
+    yield f'<p class="when">{text_html(_time_span(overview))}</p>'
     yield '<dl class="figures">'
     for name, value, bad in _figures(overview):
         mark = ' class="bad"' if bad else ""
         yield f"<div{mark}><dt>{text_html(name)}</dt><dd>{text_html(value)}</dd></div>"
     yield "</dl>\n</header>"
-    said = [
-        (sentence, one.section.name)
+    statements = [
+        (sentence, drawn_section.section.name)
         for severity in SEVERITIES
-        for one in shown
-        for sentence in one.drawn.said
+        for drawn_section in drawn_sections
+        for sentence in drawn_section.drawn.statements
         if sentence.severity == severity != "fine"
     ]
     yield '<section class="said">\n<h2>What stands out</h2>'
-    if said:
+    if statements:
         yield "<ul>"
-        for sentence, name in said[:SAID]:
+        for sentence, name in statements[:SAID]:
             yield f'{sentence_html(sentence)}<a href="#{name}">{text_html(sentence.text)}</a></li>'
         yield "</ul>"
-        if len(said) > SAID:
-            yield f"<p>and {len(said) - SAID} more, in their sections</p>"
+        if len(statements) > SAID:
+            yield f"<p>and {len(statements) - SAID} more, in their sections</p>"
     else:
         yield "<p>Nothing: no errors, no findings, no late members.</p>"
-    if not any(one.section.name == "unread" for one in shown):
+    if not any(drawn_section.section.name == "unread" for drawn_section in drawn_sections):
         yield '<p class="fine">The captures were read completely.</p>'
     yield "</section>"
 
 
-def _links(shown: Sequence[Shown]) -> Iterator[str]:
+def _links(drawn_sections: Sequence[DrawnSection]) -> Iterator[str]:
     yield '<nav aria-label="Sections">'
-    for one in shown:
-        yield f'<a href="#{one.section.name}">{text_html(one.section.title)}</a>'
+    for drawn_section in drawn_sections:
+        yield f'<a href="#{drawn_section.section.name}">{text_html(drawn_section.section.title)}</a>'
     yield "</nav>"
 
 
-def _filter(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:
-    """By what all sections can be filtered: the clients, topics and groups that are on the page, and time."""
+def _filter(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator[str]:
+    """Yield the filter of all sections: clients, topics and groups on the page, and time."""
     begins, ends = overview.begins, overview.ends
     span = ""
     if begins is not None and ends is not None:
-        ends += timedelta(milliseconds=1)  # so that what is cut off of it is inside
+        ends += timedelta(milliseconds=1)  # includes the truncated fraction
         span = f' data-from="{since_epoch(begins)}" data-to="{since_epoch(ends)}"'
     yield f'<div id="filter" role="search" aria-label="Filter of all sections"{span}>'
     for mark in dict.fromkeys(COLUMNS.values()):
-        if names := sorted({str(one[mark]) for one in _marks(shown) if mark in one}):
+        if names := sorted(
+            {str(row_marks[mark]) for row_marks in _marks(drawn_sections) if mark in row_marks}
+        ):
             yield f'<label>{mark} <select name="{mark}"><option value="">all</option>'
             yield from (
-                f'<option value="{text_html(one)}">{text_html(one)}</option>' for one in names
+                f'<option value="{text_html(row_marks)}">{text_html(row_marks)}</option>'
+                for row_marks in names
             )
             yield "</select></label>"
     if begins is not None and ends is not None:
@@ -174,16 +183,16 @@ def _filter(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:
 
 
 def _local(moment: datetime) -> str:
-    """As an input has it."""
+    """Return a time as an input element has it."""
     return utc(moment).isoformat(timespec="milliseconds")
 
 
-def _marks(shown: Sequence[Shown]) -> Iterator[Mapping[str, Any]]:
-    """Of all that is on the page."""
-    for one in shown:
-        for table in one.drawn.tables:
+def _marks(drawn_sections: Sequence[DrawnSection]) -> Iterator[Mapping[str, Any]]:
+    """Yield the marks of everything on the page."""
+    for drawn_section in drawn_sections:
+        for table in drawn_section.drawn.tables:
             yield from map(marks, table.rows[:ROWS])
-        for plot in one.drawn.plots:
+        for plot in drawn_section.drawn.plots:
             for of in plot.of:
                 lists = {mark: value for mark, value in of.items() if isinstance(value, list)}
                 yield {mark: value for mark, value in of.items() if mark not in lists}
@@ -191,7 +200,7 @@ def _marks(shown: Sequence[Shown]) -> Iterator[Mapping[str, Any]]:
                     yield from ({mark: value} for value in values)
 
 
-def _when(overview: Overview) -> str:
+def _time_span(overview: Overview) -> str:
     if overview.begins is None or overview.ends is None:
         return "no exchanges"
     begins, ends = utc(overview.begins), utc(overview.ends)
@@ -205,15 +214,15 @@ def _day(moment: datetime) -> str:
 
 
 def _figures(overview: Overview) -> Iterator[tuple[str, str, bool]]:
-    """Name, value, and whether it is a bad one."""
+    """Yield name, value, and whether it is a bad one."""
     for name in ("exchanges", "connections", "clients", "brokers", "topics", "groups"):
         yield name, f"{getattr(overview, name):,}", False
     yield "with errors", f"{overview.errors:,}", bool(overview.errors)
     yield "undecodable", f"{overview.undecodable:,}", bool(overview.undecodable)
 
 
-def _nothing(empty: Sequence[Section]) -> Iterator[str]:
-    """The questions to which there is no answer, so that nobody wonders whether they were asked."""
+def _empty_sections(empty: Sequence[Section]) -> Iterator[str]:
+    """Yield the questions without a result, to show that they were checked."""
     if not empty:
         return
     yield '<section class="empty"><h2>Checked, nothing found</h2><ul>'
@@ -223,18 +232,21 @@ def _nothing(empty: Sequence[Section]) -> Iterator[str]:
 
 
 def _json(value: Any) -> str:
-    """JSON that can't end the element that it stands in."""
+    """Return JSON that can't end the element around it."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _joined() -> str:
-    """The modules as one, since a page of one file can't import: each name stands for one thing in all."""
+    """Return the modules as one script, since a page of one file can't import.
+
+    Names are unique across the modules.
+    """
     text = "".join(_text_of(*module) for module in MODULES)
     return re.sub(r"^import .*\n|^export ", "", text, flags=re.MULTILINE)
 
 
-def _own(name: str) -> str:
+def _report_file(name: str) -> str:
     return _text_of("barnabas.pipeline.report", name)
 
 

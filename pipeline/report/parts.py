@@ -1,4 +1,4 @@
-"""What a section is made of. Sections return these; only `page` makes HTML, and escapes all of it."""
+"""The parts of a section. Sections return these; only `page` and `elements` make HTML from them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, Final, Literal, NamedTuple
 from barnabas.pipeline.report.wording import listed
 
 Row = Mapping[str, Any]
-"""A row of an analysis, by the names of its columns; times are datetimes in UTC."""
+"""A row of an analysis, by column name; times are datetimes in UTC."""
 
 
 class Result(NamedTuple):
-    """What an analysis found, as much of it as the report takes."""
+    """The rows of an analysis that the report shows."""
 
     rows: Sequence[Row]
     total: int
-    """How many rows it had."""
+    """The number of all rows."""
     sql: str = ""
-    """The same by the tables that are beside the report."""
+    """The query over the tables next to the report."""
 
     @property
     def left_out(self) -> int:
-        """Rows that the report does not have."""
+        """Return the number of rows that the report does not have."""
         return self.total - len(self.rows)
 
 
@@ -33,118 +33,118 @@ Results = Mapping[str, Result]
 Severity = Literal["bad", "odd", "fine"]
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("bad", "odd", "fine")
-"""In the order of the page's top; what is fine is not put there."""
+"""In the order at the top of the page, which omits "fine"."""
 
 
-class Said(NamedTuple):
-    """A sentence about what was found."""
+class Statement(NamedTuple):
+    """A sentence about a result."""
 
     severity: Severity
     text: str
     of: Mapping[str, Any] = {}
-    """Of which clients, topics, groups and time it is, see `marks`; what is not said is not filtered by."""
+    """Its clients, topics, groups and time, see `marks`; the filter ignores missing ones."""
 
 
 class Plot(NamedTuple):
-    """A figure of plotly, as plotly.js takes it (https://plotly.com/javascript/reference/)."""
+    """A figure for plotly.js (https://plotly.com/javascript/reference/)."""
 
     title: str
     traces: Sequence[dict[str, Any]]
-    """Where there are choices, `meta` says of which one a trace is."""
+    """If there are choices, `meta` is the choice to which a trace belongs."""
     layout: dict[str, Any]
     height: int = 360
     """Pixels."""
     choices: tuple[str, ...] = ()
-    """Of these the reader sees one; the first to begin with."""
+    """The reader sees one of them, initially the first."""
     of: Sequence[Mapping[str, Any]] = ()
-    """`marks` of each trace, or of each of its points; none: the filter leaves it alone."""
+    """`marks` of each trace, or of each of its points; without them, the filter does not apply."""
     most: int | None = None
-    """Traces that are drawn of those that the filter leaves: the first ones."""
+    """The most traces to draw, the first ones that pass the filter."""
 
 
 class Lanes(NamedTuple):
-    """A group as `barnabas/captures/summary/static/lanes.js` draws it, here and on the live page."""
+    """A group for `barnabas/captures/summary/static/lanes.js`, here and on the live page."""
 
     title: str
     lanes: Sequence[Row]
-    """A member each, as `barnabas.page.answers.views.Lane` says."""
+    """One for each member, as `barnabas.page.answers.views.Lane`."""
     bands: Sequence[Row]
-    """A generation each, with what is drawn of `barnabas.page.answers.views.Band`."""
+    """One for each generation, with the drawn fields of `barnabas.page.answers.views.Band`."""
 
 
 class Table(NamedTuple):
-    """Rows as they are; lists are joined, times and numbers made readable."""
+    """Rows; lists are joined, times and numbers formatted."""
 
     columns: Mapping[str, str]
-    """Heading by name of the column, in order."""
+    """Headings by column name, in order."""
     rows: Sequence[Row]
     formats: Mapping[str, Callable[[Any], str]] = {}
-    """How to write the numbers of a column, which the reader sorts as numbers all the same; without one a
-    column `*_ms` has durations."""
+    """Formats for the numbers of a column, which still sort as numbers. By default, columns `*_ms` are
+    durations."""
     title: str = "Table"
 
 
-class Drawn(NamedTuple):
-    """What a section has to show."""
+class Content(NamedTuple):
+    """The content of a section."""
 
-    said: Sequence[Said] = ()
+    statements: Sequence[Statement] = ()
     plots: Sequence[Plot] = ()
     tables: Sequence[Table] = ()
     remarks: Sequence[str] = ()
-    """What is not shown, and why."""
+    """Notes on what is not shown."""
     lanes: Sequence[Lanes] = ()
-    """Below the plots."""
+    """Shown below the plots."""
 
 
 class Section(NamedTuple):
-    """A part of the report."""
+    """A section of the report."""
 
     name: str
-    """Also of its result: if that is empty, there is nothing to show."""
+    """Also the name of its result: if that is empty, the section is not shown."""
     title: str
     question: str
-    """What it answers, for a person."""
-    draw: Callable[[Results], Drawn]
+    """The question that it answers."""
+    draw: Callable[[Results], Content]
     more: tuple[str, ...] = ()
-    """Other results that it shows."""
+    """Further results that it shows."""
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The names of all results that it shows."""
+        """Return the names of all results that it shows."""
         return self.name, *self.more
 
 
 def rows(results: Results, name: str) -> Sequence[Row]:
-    """The rows of a result; none if it is not there."""
+    """Return the rows of a result; none if it is missing."""
     return results[name].rows if name in results else ()
 
 
 def cut(results: Results, section: Section) -> Iterator[str]:
-    """Yield a remark for each result of a section of which rows are missing."""
+    """Yield a remark for each result of a section that is incomplete."""
     for name in section.results:
         if name in results and results[name].left_out:
-            found = results[name]
+            result = results[name]
             yield (
-                f"{found.left_out:,} of {found.total:,} rows of {name} are not shown;"
+                f"{result.left_out:,} of {result.total:,} rows of {name} are not shown;"
                 " the tables beside this page have all"
             )
 
 
-def rest(count: int, what: str) -> list[str]:
-    """Return a remark about what is not drawn, if there is any.
+def rest(count: int, description: str) -> list[str]:
+    """Return a remark about items that are not drawn, if there are any.
 
     >>> rest(7, "clients are in the table only"), rest(0, "clients are in the table only")
     (['7 clients are in the table only'], [])
     """
-    return [f"{count} {what}"] if count > 0 else []
+    return [f"{count} {description}"] if count > 0 else []
 
 
 class Overview(NamedTuple):
-    """What was read, in all."""
+    """A summary of everything that was read."""
 
     captures: Sequence[str]
     begins: datetime | None
-    """Of the first request; None if there is no exchange."""
+    """The time of the first request; None if there is no exchange."""
     ends: datetime | None
     exchanges: int
     connections: int
@@ -155,13 +155,13 @@ class Overview(NamedTuple):
     errors: int
     """Exchanges with an error in their response."""
     undecodable: int
-    """Exchanges with a body that no schema reads."""
+    """Exchanges with a body that could not be decoded."""
     files: int = 1
     """Of all captures."""
 
     @property
     def title(self) -> str:
-        """The captures, and how many files were read as them.
+        """Return the captures, and the number of their files.
 
         >>> Overview(["a.pcap"], None, None, 0, 0, 0, 0, 0, 0, 0, 0, files=2).title
         'a.pcap (2 files)'

@@ -1,4 +1,4 @@
-"""What the plots have in common: colours, axes, times as plotly takes them."""
+"""Common parts of plots: colours, axes, times for plotly."""
 
 from __future__ import annotations
 
@@ -15,61 +15,65 @@ PALETTE: Final = (
     *("#4c8dd6", "#e8833a", "#3fa77a", "#b36ad0", "#d95a64"),
     *("#2fa9b8", "#c79a2b", "#8a8f98", "#e277ae", "#7a9a3b"),
 )
-"""Of a tone that is seen on white and on black; after the last the first comes again."""
+"""Colours that are visible on white and on black; after the last one the first is used again."""
 
-RED, AMBER, GREEN, BLUE, GREY = "#d95a64", "#e2a336", "#3fa77a", "#4c8dd6", "#8a8f98"
+RED, AMBER, GREEN, GREY = "#d95a64", "#e2a336", "#3fa77a", "#8a8f98"
 
 MOST: Final = 10
-"""Lines of a plot; a person can't tell more colours apart."""
+"""The most lines of a plot; people can't distinguish more colours."""
 
 FEW: Final = 6
-"""Up to so many each count has its tick."""
+"""Up to this count each number has its tick."""
 
 LONGEST: Final = 40
 """Characters of a name in a legend."""
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
-    """A colour for each name, by their order."""
-    return {one: PALETTE[number % len(PALETTE)] for number, one in enumerate(dict.fromkeys(names))}
+    """Return a colour for each name, in order."""
+    return {
+        each: PALETTE[number % len(PALETTE)] for number, each in enumerate(dict.fromkeys(names))
+    }
 
 
 def most(counted: Counter[Any], count: int = MOST) -> list[Any]:
-    """Those with the highest counts, the highest first; of equals the first by name.
+    """Return the items with the highest counts, highest first; equal counts are sorted by name.
 
     >>> most(Counter({"b": 2, "c": 3, "a": 2}), 2)
     ['c', 'a']
     """
     ranked = sorted(counted.items(), key=lambda item: (-item[1], str(item[0])))
-    return [one for one, _ in ranked[:count]]
+    return [key for key, _ in ranked[:count]]
 
 
 def moment(value: datetime) -> str:
-    """A time as plotly takes it, in UTC."""
+    """Return a time in plotly's format, in UTC."""
     return utc(value).isoformat(sep=" ", timespec="microseconds")
 
 
 def grid(moments: Iterable[datetime]) -> list[datetime]:
-    """The buckets, and in each pause an empty one at both ends: a line ends there.
+    """Return the buckets, and an empty one at both ends of each pause, where a line ends.
 
-    Those of one capture may be wider than those of another, and years lie between the two.
+    Captures may have buckets of different widths, and years between them.
 
     >>> [at.second for at in grid(datetime(2026, 1, 1, 0, 0, second) for second in (1, 3, 30))]
     [1, 3, 5, 28, 30]
     """
-    known = sorted(set(moments))
-    pauses = [after - before for before, after in pairwise(known)]
-    widths = [min(pauses[max(0, at - 1) : at + 1], default=None) for at in range(len(known))]
-    found = set(known)
-    for (before, after), sides in zip(pairwise(known), pairwise(widths), strict=True):
+    moments_in_order = sorted(set(moments))
+    pauses = [after - before for before, after in pairwise(moments_in_order)]
+    widths = [
+        min(pauses[max(0, at - 1) : at + 1], default=None) for at in range(len(moments_in_order))
+    ]
+    points = set(moments_in_order)
+    for (before, after), sides in zip(pairwise(moments_in_order), pairwise(widths), strict=True):
         width = min(filter(None, sides))
         if after - before > width:
-            found |= {before + width, after - width}
-    return sorted(found)
+            points |= {before + width, after - width}
+    return sorted(points)
 
 
 def label(text: str) -> str:
-    """What stands in a legend: its middle is left out if it is long, since ends tell names apart.
+    """Return a name for a legend; a long one loses its middle, since ends distinguish names.
 
     >>> label("consumer-orders-service-1-9a4b5c0d-0000-1111-2222-333344445555")
     'consumer-orders-ser…1111-2222-333344445555'
@@ -81,7 +85,7 @@ def label(text: str) -> str:
 
 
 def member(row: Row) -> str:
-    """Who it is: members of one client id are told apart by the end of their member id.
+    """Return a member's name: the client id, and the end of the member id.
 
     >>> member({"client_id": "orders", "member": "orders-46a07012-dc2c-4969-9e25-dbf60a183219"})
     'orders 183219'
@@ -90,18 +94,18 @@ def member(row: Row) -> str:
 
 
 def time_axis(**more: Any) -> dict[str, Any]:
-    """An axis of times."""
+    """Return an axis of times."""
     return {"type": "date", "hoverformat": "%H:%M:%S.%L", **more}
 
 
 def counts_axis(highest: float, **more: Any) -> dict[str, Any]:
-    """An axis of counts: from 0, and no halves of one."""
+    """Return an axis of counts: from 0, without fractions."""
     steps = {"dtick": 1} if highest <= FEW else {}
     return {"rangemode": "tozero", **steps, **more}
 
 
 def names_axis(names: Sequence[str]) -> dict[str, Any]:
-    """An axis of names, the first at the top. `page.js` shortens what stands at it."""
+    """Return an axis of names, the first at the top. `page.js` shortens long ones."""
     return {
         "type": "category",
         "categoryorder": "array",
@@ -111,5 +115,5 @@ def names_axis(names: Sequence[str]) -> dict[str, Any]:
 
 
 def bars_height(count: int) -> int:
-    """Pixels for so many horizontal bars."""
+    """Return the height in pixels for this many horizontal bars."""
     return 130 + 26 * max(count, 2)

@@ -1,4 +1,4 @@
-"""The report's sections, in order: a literal table."""
+"""The report's sections, in order."""
 
 from __future__ import annotations
 
@@ -53,4 +53,4 @@ SECTIONS: Final = (
     Section("rules", "Effect of rules", "What did the injected faults do to clients?", rules.draw),
 )
 # fmt: on
-"""A new section: its file in `sections`, and a line here."""
+"""To add a section, add its file to `sections`, and a line here."""

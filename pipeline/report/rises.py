@@ -1,4 +1,4 @@
-"""Latency that rose far above its usual, and since when."""
+"""Latencies that rose far above their median, and when."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from barnabas.pipeline.report.parts import Row
 from barnabas.pipeline.report.wording import clock, duration
 
 RISE, ENOUGH, LEAST = 8, 5, 50.0
-"""A p99 stands out at so many times the usual one, of so many exchanges, from so many ms: below that it may
-be a machine that was busy."""
+"""A p99 is a rise if it is this many times the median, of at least this many exchanges, and at least this
+many ms: lower values may come from a busy machine."""
 
 BUCKETS: Final = 5
-"""Before so many there is no usual."""
+"""With fewer buckets there is no median."""
 
 WAITS_MS: Final = {"Fetch": 1000.0, "ShareFetch": 1000.0}
-"""These wait for records: fetch.max.wait.ms is 500, and an idle consumer waits for all of it."""
+"""APIs that wait for records: fetch.max.wait.ms is 500, and an idle consumer waits for all of it."""
 
 GROUPS: Final = ("JoinGroup", "SyncGroup")
-"""These wait for other members, of which the section of rebalances speaks."""
+"""APIs that wait for other members; the section on rebalances has them."""
 
 
 class Rise(NamedTuple):
     """A p99 that rose."""
 
     worst: Row
-    """The bucket in which it was highest."""
+    """The bucket with the highest p99."""
     usual_ms: float
     """The median of the buckets."""
     since: datetime
-    """When the bucket began in which it stood out first, without a usual one until the worst."""
+    """The beginning of the first bucket of the rise, which lasts without interruption until the worst."""
     until: datetime
-    """The same of the last one."""
+    """The beginning of the last bucket of the rise."""
 
     @property
     def text(self) -> str:
-        """In words."""
+        """Return the rise as text."""
         p99 = self.worst["p99_ms"]
         when = f"at {clock(self.worst['bucket'])}"
         if self.since < self.until:
@@ -49,22 +49,24 @@ class Rise(NamedTuple):
         return text
 
 
-def rise(api: str, found: Sequence[Row]) -> Rise | None:
-    """The worst of buckets, if it stands out. found: rows of one series with `bucket`, `p99_ms`, `count`."""
+def rise(api: str, buckets: Sequence[Row]) -> Rise | None:
+    """Return the worst rise in rows of one series with `bucket`, `p99_ms` and `count`, or None."""
     times = sorted(
-        (row for row in found if row["p99_ms"] is not None), key=lambda row: row["bucket"]
+        (row for row in buckets if row["p99_ms"] is not None), key=lambda row: row["bucket"]
     )
     if api in GROUPS or len(times) < BUCKETS:
         return None
-    usual = median(row["p99_ms"] for row in times)
-    least = max(RISE * usual, WAITS_MS.get(api, LEAST))
+    median_p99 = median(row["p99_ms"] for row in times)
+    least = max(RISE * median_p99, WAITS_MS.get(api, LEAST))
     high = [row["count"] >= ENOUGH and row["p99_ms"] >= least for row in times]
     if not any(high):
         return None
-    at = max((place for place, one in enumerate(high) if one), key=lambda n: times[n]["p99_ms"])
+    at = max(
+        (index for index, is_high in enumerate(high) if is_high), key=lambda n: times[n]["p99_ms"]
+    )
     first = last = at
     while first > 0 and high[first - 1]:
         first -= 1
     while last < len(high) - 1 and high[last + 1]:
         last += 1
-    return Rise(times[at], usual, times[first]["bucket"], times[last]["bucket"])
+    return Rise(times[at], median_p99, times[first]["bucket"], times[last]["bucket"])

@@ -1,4 +1,4 @@
-"""Numbers, times and names as a person reads them."""
+"""Formats numbers, times and names for people."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _UNITS = (
     (172_800_000, 3_600_000, "h"),
     (math.inf, 86_400_000, "days"),
 )
-"""Milliseconds below which a unit is used, how many it is, and its name."""
+"""The milliseconds below which a unit is used, milliseconds per unit, and its name."""
 
 
 def duration(ms: float | None) -> str:
-    """Milliseconds, short.
+    """Return milliseconds as a short text.
 
     >>> duration(0.2512), duration(38.81), duration(2500), duration(600_000), duration(None)
     ('0.25 ms', '38.8 ms', '2.5 s', '10 min', '–')
@@ -31,12 +31,12 @@ def duration(ms: float | None) -> str:
         return NOTHING
     if ms < 1:
         return f"{ms:.2f} ms"
-    _, unit, name = next((one for one in _UNITS if ms < one[0]), _UNITS[-1])
+    _, unit, name = next((unit_row for unit_row in _UNITS if ms < unit_row[0]), _UNITS[-1])
     return f"{ms / unit:.3g} {name}"
 
 
 def clock(moment: datetime | None) -> str:
-    """The time of day, to the millisecond.
+    """Return the time of day, to the millisecond.
 
     >>> clock(datetime(2026, 11, 21, 14, 5, 5, 123456))
     '14:05:05.123'
@@ -45,12 +45,12 @@ def clock(moment: datetime | None) -> str:
 
 
 def utc(moment: datetime) -> datetime:
-    """The moment in UTC, without saying so: what plots and tables of the report have."""
+    """Return the moment in UTC without a time zone, as plots and tables of the report use it."""
     return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def cell(value: Any) -> str:
-    """A value of a table.
+    """Return a value of a table as text.
 
     >>> cell(1234567), cell(0.123456), cell(True), cell(None), cell(["a", "b"])
     ('1,234,567', '0.123', 'yes', '–', 'a, b')
@@ -77,7 +77,7 @@ def _float(value: float) -> str:
 
 
 def name(value: Any) -> str:
-    """A client's or member's name, which may be missing.
+    """Return the name of a client or member, which may be missing.
 
     >>> name(None), name("orders")
     ('(no name)', 'orders')
@@ -86,12 +86,12 @@ def name(value: Any) -> str:
 
 
 def listed(names: Iterable[Any], most: int = 3) -> str:
-    """Names, of which a few are said.
+    """Return names as text: the first few, and the number of the others.
 
     >>> listed(["a", "b", "c", "d", "e"])
     'a, b, c and 2 more'
     """
-    known = [*dict.fromkeys(map(name, names))]
-    if len(known) <= most + 1:
-        return ", ".join(known)
-    return f"{', '.join(known[:most])} and {len(known) - most} more"
+    distinct = [*dict.fromkeys(map(name, names))]
+    if len(distinct) <= most + 1:
+        return ", ".join(distinct)
+    return f"{', '.join(distinct[:most])} and {len(distinct) - most} more"

@@ -1,8 +1,7 @@
 """Decoded bodies as VARIANT.
 
-The form is that of `Exchange.row()`, secrets redacted; and where a message has a topic's id alone, the
-name stands beside it, as the field that earlier versions have there (null: not known). Large bytes are elided
-as `decode --json` does it.
+The form is that of `Exchange.row()`, with secrets redacted. If a message has only a topic's id, the name is
+added in the field that earlier versions have (null: unknown). Large bytes are elided as by `decode --json`.
 """
 
 from __future__ import annotations
@@ -31,48 +30,50 @@ BODY: Final = pa.struct(
         pa.field("metadata", pa.binary(), nullable=False),
     ]
 )
-"""How Parquet has a VARIANT."""
+"""Parquet's type for a VARIANT."""
 
 LIMIT: Final = 128 << 20
-"""Bytes of a VARIANT that Spark reads (org.apache.spark.types.variant.VariantUtil.SIZE_LIMIT)."""
+"""The most bytes of a VARIANT that Spark reads (org.apache.spark.types.variant.VariantUtil.SIZE_LIMIT)."""
 
 
 class Body(NamedTuple):
-    """A VARIANT as it stands in a file."""
+    """A VARIANT as it is stored in a file."""
 
     value: bytes
     metadata: bytes
 
 
 def body(exchange: Exchange, names: Names | None = None, blob: Blob = elided) -> Body:
-    """`{"request": ..., "response": ...}`; null for what is not there or can't be decoded.
+    """Return `{"request": ..., "response": ...}`; a missing or undecodable body is null.
 
-    names: of topics, by id; None: names are left out. blob: how bytes are written.
+    `names` are topic names by id; with None no name is added. `blob` writes bytes values.
     """
     values = exchange.request, exchange.response
-    given = exchange.request_body, exchange.response_body
+    raw_bodies = exchange.request_body, exchange.response_body
     versions = tuple(
         None
         if value is None
-        else body_version(exchange.key, exchange.version, direction, one or b"")
-        for value, direction, one in zip(values, DIRECTIONS, given, strict=True)
+        else body_version(exchange.key, exchange.version, direction, data or b"")
+        for value, direction, data in zip(values, DIRECTIONS, raw_bodies, strict=True)
     )
     writers = _writers(exchange.key, versions, blob, completed=names is not None)
     more: list[str] = []
     request, response = (
-        NULL if one is None or write is None else write(one, names or {}, more)
-        for one, write in zip(values, writers.write, strict=True)
+        NULL if data is None or write is None else write(data, names or {}, more)
+        for data, write in zip(values, writers.write, strict=True)
     )
-    known = writers.metadata if not more else metadata((*writers.dictionary, *more))
-    return Body(pair((request, response)), known)
+    body_metadata = writers.metadata if not more else metadata((*writers.dictionary, *more))
+    return Body(pair((request, response)), body_metadata)
 
 
 def body_batch(batch: pa.RecordBatch, names: Names | None = None, blob: Blob = elided) -> pa.Array:
-    """The same of exchanges that travel, see `pipeline.columns.RAW`: of the type BODY. Null for one that is
-    larger than LIMIT."""
-    wanted = ("key", "version", "request_body", "response_body")
-    rows = zip(*(batch[name].to_pylist() for name in wanted), strict=True)
-    made = [
+    """Return the bodies of a batch of exchanges, as type BODY; null for one larger than LIMIT.
+
+    The batch has columns of `rows.columns.RAW`.
+    """
+    columns = ("key", "version", "request_body", "response_body")
+    rows = zip(*(batch[name].to_pylist() for name in columns), strict=True)
+    bodies = [
         body(
             Exchange(
                 0, 0, "", None, None, key, version, 0, 0, request_body=sent, response_body=came
@@ -82,35 +83,36 @@ def body_batch(batch: pa.RecordBatch, names: Names | None = None, blob: Blob = e
         )
         for key, version, sent, came in rows
     ]
-    return body_array(made)
+    return body_array(bodies)
 
 
-def body_array(made: Sequence[Body]) -> pa.Array:
-    """Bodies as a column of the type BODY. Null for one that is larger than LIMIT."""
-    lost = [len(one.value) > LIMIT for one in made]
+def body_array(bodies: Sequence[Body]) -> pa.Array:
+    """Return bodies as a column of type BODY; null for one larger than LIMIT."""
+    lost = [len(body.value) > LIMIT for body in bodies]
     values = pa.array(
-        [b"" if gone else one.value for one, gone in zip(made, lost, strict=True)], pa.binary()
+        [b"" if too_large else body.value for body, too_large in zip(bodies, lost, strict=True)],
+        pa.binary(),
     )
     return pa.StructArray.from_arrays(
-        [values, pa.array([one.metadata for one in made], pa.binary())],
+        [values, pa.array([body.metadata for body in bodies], pa.binary())],
         fields=list(BODY),
         mask=pa.array(lost, pa.bool_()),
     )
 
 
 def json_array(bodies: pa.Array) -> pa.Array:
-    """Bodies of the type BODY as JSON text, as Spark's `to_json` writes it."""
+    """Return bodies of type BODY as JSON text, as Spark's `to_json` writes it."""
     from pyspark.sql.types import VariantVal
 
-    made = (
-        None if one is None else VariantVal(one["value"], one["metadata"]).toJson()
-        for one in bodies.to_pylist()
+    texts = (
+        None if body is None else VariantVal(body["value"], body["metadata"]).toJson()
+        for body in bodies.to_pylist()
     )
-    return pa.array(made, pa.string())
+    return pa.array(texts, pa.string())
 
 
 class _Writers(NamedTuple):
-    """How the bodies of an API in some versions are written."""
+    """The functions that write the bodies of an API in some versions."""
 
     dictionary: tuple[str, ...]
     metadata: bytes
@@ -121,15 +123,18 @@ class _Writers(NamedTuple):
 def _writers(
     key: int, versions: tuple[int | None, ...], blob: Blob, *, completed: bool
 ) -> _Writers:
-    """versions: of request and response; None: there is none that can be read, whatever the other is."""
+    """Return the writers for an API.
+
+    `versions` are those of request and response; None: there is no readable body.
+    """
     sides = []
     for direction, version in zip(DIRECTIONS, versions, strict=True):
         if version is None:
             continue
         named = [
-            (place.path, place.id, place.name)
-            for place in (gaps(key, version, direction) if completed else ())
-            if place.name is not None
+            (gap.path, gap.id, gap.name)
+            for gap in (gaps(key, version, direction) if completed else ())
+            if gap.name is not None
         ]
         sides.append((direction, version, api(key).message(direction).layout(version), named))
     inner = {name for *_, layout, named in sides for name in names_of_fields(layout, named)}
@@ -139,4 +144,4 @@ def _writers(
         secrets = by_field(secret_paths(key, direction))
         origin = f"{NAMES[key]} {direction} v{version}"
         write[direction] = variant_writer(layout, origin, dictionary, secrets, named, blob)
-    return _Writers(dictionary, metadata(dictionary), [write.get(one) for one in DIRECTIONS])
+    return _Writers(dictionary, metadata(dictionary), [write.get(side) for side in DIRECTIONS])

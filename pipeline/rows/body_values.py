@@ -1,6 +1,6 @@
-"""What the bodies of an exchange say for its row: topics, partitions, group, member, transaction.
+"""The values of an exchange's bodies for its row: topics, partitions, group, member, transaction.
 
-Of a body only what a column asks for is read.
+Only the fields that a column needs are decoded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from barnabas.captures.kafka.context.naming import GROUP_ID, PATHS, group_of
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.topics import topics_of
-from barnabas.pipeline.rows.body_columns.registry import HOT
+from barnabas.pipeline.rows.body_columns.registry import TYPED_COLUMNS
 from barnabas.pipeline.rows.body_columns.topics import name_of
 from barnabas.specs.entities import entity_paths, named
 from barnabas.specs.frames import DIRECTIONS, Direction
@@ -32,62 +32,62 @@ def body_values(
     made: bool,
     whole: bool,
 ) -> dict[str, Any]:
-    """Columns that bodies say, at least these; what can't be read is missing or None.
+    """Return at least these columns; unreadable values are missing or None.
 
-    made: whether a function of HOT is needed. whole: whether all of the bodies is decoded in any case: then
-    nothing of them is decoded apart.
+    `made` says whether a function of TYPED_COLUMNS is needed. `whole` says that the whole bodies are decoded
+    anyway: then no field is decoded separately.
     """
     key = exchange.key
     if key not in NAMES:
         return {}
     names = {} if context is None else context.topics
-    found: dict[str, Any] = {}
-    hot = HOT.get(key)
+    values: dict[str, Any] = {}
+    hot = TYPED_COLUMNS.get(key)
     if hot is not None and made:
         request = _fields(exchange, "request", hot.request, whole=whole)
         response = _fields(exchange, "response", hot.response, whole=whole)
-        found = hot.make(request, response, names)
+        values = hot.make(request, response, names)
     if "topics" in columns:
-        topics = found.get("topics")
+        topics = values.get("topics")
         if topics is None:
             topics = topics_of(exchange, names) if _says_topics(key, exchange.version) else set()
         if context is not None and key in _CONTINUED:
             topics = topics | _completed(exchange, context)
-        found["topics"] = sorted(topics)
+        values["topics"] = sorted(topics)
     if "partitions" in columns:
-        found.setdefault("partitions", [])
+        values.setdefault("partitions", [])
     if "group" in columns:
         body = exchange.request_body
-        asked = body and _says_group(key, exchange.version)
-        found["group"] = (asked and group_of(key, exchange.version, body or b"")) or None
+        may_have_group = body and _says_group(key, exchange.version)
+        values["group"] = (may_have_group and group_of(key, exchange.version, body or b"")) or None
     if "transactional_id" in columns:
         transaction = _transaction(exchange, whole=whole)
-        if transaction is None and context is not None and found.get("producer_id") is not None:
-            transaction = context.producers.get(found["producer_id"])
-        found["transactional_id"] = transaction
-    found["member"] = found.get("member") or None
-    return found
+        if transaction is None and context is not None and values.get("producer_id") is not None:
+            transaction = context.producers.get(values["producer_id"])
+        values["transactional_id"] = transaction
+    values["member"] = values.get("member") or None
+    return values
 
 
 def _fields(
     exchange: Exchange, direction: Direction, paths: tuple[str, ...], *, whole: bool
 ) -> dict[str, Any]:
-    """At least these fields of a body; none if it can't be read or is absent.
+    """Return at least these fields of a body; none if it is unreadable or absent.
 
-    What is decoded as a whole has the same values there, and needs no decoding of its own.
+    If the body was decoded as a whole, its values are used.
     """
     if not paths:
         return {}
     if whole:
-        found = exchange.request if direction == "request" else exchange.response
-        if found is not None:
-            return found
+        decoded = exchange.request if direction == "request" else exchange.response
+        if decoded is not None:
+            return decoded
     return fields(exchange, direction, *paths) or {}
 
 
 @functools.lru_cache(4096)
 def _says_topics(key: int, version: int) -> bool:
-    """Whether messages of this kind may name a topic, or may have another version's layout."""
+    """Return whether messages of this version may name a topic, or may have another version's layout."""
     try:
         return key == API_VERSIONS or any(
             entity_paths("topic", key, direction, version) or gaps(key, version, direction)
@@ -99,7 +99,7 @@ def _says_topics(key: int, version: int) -> bool:
 
 @functools.lru_cache(4096)
 def _says_group(key: int, version: int) -> bool:
-    """Whether requests of this kind may name a group."""
+    """Return whether requests of this version may name a group."""
     try:
         layout = api(key).request.layout(version)
     except LookupError:
@@ -108,11 +108,11 @@ def _says_group(key: int, version: int) -> bool:
 
 
 _CONTINUED: Final = frozenset((FETCH, SHARE_FETCH, SHARE_ACKNOWLEDGE, CONSUMER, SHARE, STREAMS))
-"""APIs whose messages may leave out topics that were named before."""
+"""APIs whose messages may omit topics that were named before."""
 
 
 def _completed(exchange: Exchange, context: Context) -> set[str]:
-    """Topics that the message does not name: those of its session, or of its member."""
+    """Return topics that the message omits: those of its session, or of its member."""
     session = context.sessions.of(exchange)
     if session is not None:
         return {name_of(topic, context.topics) for topic in session.partitions}
@@ -126,15 +126,15 @@ def _transaction(exchange: Exchange, *, whole: bool) -> str | None:
     if not paths:
         return None
     values = _fields(exchange, "request", paths, whole=whole)
-    if values.get(paths[0], 0) is None:  # the usual case
+    if values.get(paths[0], 0) is None:  # in most requests
         return None
-    found = named("transactional_id", key, "request", version, values) if values else set()
-    return (found.pop() or None) if len(found) == 1 else None
+    ids = named("transactional_id", key, "request", version, values) if values else set()
+    return (ids.pop() or None) if len(ids) == 1 else None
 
 
 @functools.lru_cache(4096)
 def _transaction_paths(key: int, version: int) -> tuple[str, ...]:
     try:
         return tuple(map(".".join, entity_paths("transactional_id", key, "request", version)))
-    except LookupError:  # a version that nobody knows
+    except LookupError:  # an unknown version
         return ()

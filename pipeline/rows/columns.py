@@ -1,6 +1,6 @@
-"""The columns of the tables: name, type and what it is. One list serves Arrow, Spark and the docs.
+"""The columns of the tables: name, type and description. One list serves Arrow, Spark and the docs.
 
-No Spark here: types are written as Spark's DDL writes them, and `arrow` makes a pyarrow schema of them.
+No Spark here: types are written as in Spark's DDL, and `arrow` makes a pyarrow schema of them.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from barnabas.captures.checks.facts import MEMBER, REQUEST, RESPONSE
 from barnabas.captures.kafka.columns import COLUMNS
 
 VERSION: Final = 2
-"""Of the tables: one more with each that adds a column, with the column's `since`, or changes what one is.
-Those of before this was written down are 1."""
+"""The version of the tables. It is incremented with each new column, which gets this number as `since`, or
+changed column. Older tables are 1."""
 
 VERSION_KEY: Final = b"barnabas.tables"
-"""Where a file's metadata has the version of its table."""
+"""The key of the table's version in a file's metadata."""
 
 
 class Column(NamedTuple):
-    """A column of a table; its type is of those in `TYPES` or `STRUCTS`, or an array of one."""
+    """A column of a table; its type is a name in `TYPES` or `STRUCTS`, or an array of one."""
 
     name: str
     type: str
-    what: str
+    description: str
     since: int = 1
-    """The VERSION that brought it: in older files it is null."""
+    """The VERSION that added it: it is null in older files."""
 
 
 def fields(text: str) -> tuple[Column, ...]:
-    """Return columns that only this package sees: what they are is said where their values are made.
+    """Return internal columns, without descriptions.
 
     >>> fields("id bigint, name string")[1]
-    Column(name='name', type='string', what='', since=1)
+    Column(name='name', type='string', description='', since=1)
     """
-    pairs = (one.split() for one in text.split(", "))
+    pairs = (pair.split() for pair in text.split(", "))
     return tuple(Column(name, kind, "") for name, kind in pairs)
 
 
 def _of_message(names: tuple[str, ...]) -> tuple[Column, ...]:
-    """Return fields of messages of groups: epochs, generations, times and codes are numbers."""
+    """Return fields of group messages: epochs, generations, times and codes are numbers."""
     numbers = ("epoch", "_ms", "generation_id", "code")
     return tuple(Column(name, "int" if name.endswith(numbers) else "string", "") for name in names)
 
@@ -56,7 +56,7 @@ TYPES: Final[dict[str, pa.DataType]] = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", tz="UTC"),
 }
-"""By its name in Spark's DDL."""
+"""By name in Spark's DDL."""
 
 PARTITION: Final = (
     Column("topic", "string", "name of the topic; its id in Kafka's base64 if no name is known"),
@@ -88,8 +88,8 @@ PARTITION: Final = (
         "of magic 0 and 1 the CRC-32 of the whole",
     ),
 )
-"""What an exchange says of one partition. SyncGroup and the heartbeats of KIP-848 list those that a
-member is newly assigned."""
+"""The values of an exchange for one partition. SyncGroup and the heartbeats of KIP-848 list the newly
+assigned partitions."""
 
 STRUCTS: Final[dict[str, tuple[Column, ...]]] = {
     "partition": PARTITION,
@@ -113,13 +113,13 @@ STRUCTS: Final[dict[str, tuple[Column, ...]]] = {
         "places array<place>, request_hash bigint, responded boolean"
     ),
 }
-"""By the name that a column's type has. `barnabas.captures.checks.facts` says what each field of `seen` is,
-and of a `Place`; `barnabas.captures.checks.flaws` that of a `Flaw`."""
+"""By the name of a column's type. `barnabas.captures.checks.facts` describes the fields of `seen` and of a
+`Place`; `barnabas.captures.checks.flaws` describes a `Flaw`."""
 
 
 def _of_log(*names: str) -> tuple[Column, ...]:
-    """Return columns that tables and the JSON log have in common."""
-    of_log = {one.name: Column(*one) for one in COLUMNS}
+    """Return columns that tables and the JSON log share."""
+    of_log = {column.name: Column(*column) for column in COLUMNS}
     return tuple(of_log[name] for name in names)
 
 
@@ -140,9 +140,7 @@ EXCHANGES: Final = (
     ),
     *_of_log("broker", "api", "key", "version", "correlation_id", "request_size"),
     *_of_log("response_size", "latency_ms", "broker_ms", "error"),
-    Column(
-        "error_codes", "array<int>", "all different error codes but 0 in the response, ascending"
-    ),
+    Column("error_codes", "array<int>", "all different error codes but 0 in the response, ascending"),
     Column(
         "topics",
         "array<string>",
@@ -171,11 +169,7 @@ EXCHANGES: Final = (
         "number of the packet with the request's last byte, as Wireshark has it",
     ),
     Column("response_packet", "bigint", "the same of the response; 0 if there is none"),
-    Column(
-        "undecodable",
-        "string",
-        "why a body could not be decoded; empty if both could; null: not tried",
-    ),
+    Column("undecodable", "string", "why a body could not be decoded; empty if both could; null: not tried"),
     Column("sasl", "string", "facts of an authentication; never a secret"),
     Column("named_broker", "int", "node id of the broker, if the capture itself names it"),
     Column(
@@ -196,20 +190,20 @@ EXCHANGES: Final = (
         "what checks see of the bodies, see barnabas.captures.checks.facts; its fields change as checks do",
         since=2,
     ),
-)
-"""One row an exchange; written tables have `body` behind them: VARIANT {request, response}."""
+)  # fmt: skip
+"""One row an exchange; written tables have `body` after these columns: VARIANT {request, response}."""
 
 BODY_JSON: Final = Column(
     "body_json", "string", "with `--json-bodies`: `body` as JSON text; else null", 2
 )
-"""Stands behind `body`."""
+"""The column after `body`."""
 
 RAW: Final = fields(
     "request_body binary, response_body binary, payload string, begun_ns bigint, "
     "request_place bigint, response_place bigint"
 )
-"""Columns after EXCHANGES while an exchange travels, before its bodies become VARIANT: attributes of
-`barnabas.captures.kafka.exchange.Exchange`, `payload` as JSON."""
+"""Columns after EXCHANGES before bodies become VARIANT: attributes of
+`barnabas.captures.kafka.exchange.Exchange`, with `payload` as JSON."""
 
 ERRORS: Final = (
     Column("capture", "string", "name of the capture"),
@@ -220,16 +214,14 @@ ERRORS: Final = (
     Column("direction", "string", "request or response, or null"),
     Column("ts_ns", "bigint", "when, in ns since the epoch, or null"),
     Column("packet", "bigint", "number of the packet, or null"),
-    Column(
-        "kind", "string", "corrupt, truncated, gap, undecoded, unmatched, left out, forgotten ..."
-    ),
+    Column("kind", "string", "corrupt, truncated, gap, undecoded, unmatched, left out, forgotten ..."),
     Column("reason", "string", "in a line"),
-)
-"""What could not be read: regions of files, gaps in connections, frames."""
+)  # fmt: skip
+"""Unreadable data: regions of files, gaps in connections, frames."""
 
 
 def arrow(columns: tuple[Column, ...]) -> pa.Schema:
-    """The pyarrow schema of a table, with the version in its metadata.
+    """Return the pyarrow schema of a table, with the version in its metadata.
 
     >>> arrow(PARTITION[:2])
     topic: string
@@ -250,7 +242,7 @@ def _arrow_type(name: str) -> pa.DataType:
 
 
 def ddl(columns: tuple[Column, ...]) -> str:
-    """The same as Spark's DDL.
+    """Return the columns in Spark's DDL.
 
     >>> ddl(PARTITION[:2])
     '`topic` string, `partition` int'
@@ -259,7 +251,7 @@ def ddl(columns: tuple[Column, ...]) -> str:
 
 
 def ddl_type(name: str) -> str:
-    """The type of a column there."""
+    """Return the type of a column in Spark's DDL."""
     if name.startswith("array<"):
         return f"array<{ddl_type(name[len('array<') : -1])}>"
     if name not in STRUCTS:

@@ -1,7 +1,7 @@
-"""From an exchange to a row of the table `exchanges`, and back.
+"""Makes rows of the table `exchanges` from exchanges, and exchanges from rows.
 
-Pure: no Spark. Columns that need no body cost none, and of a body only what a column asks for is read.
-What can't be read is null; `undecodable` says why.
+Pure: no Spark. Columns without a body cost no decoding, and only the fields that a column needs are decoded.
+Unreadable values are null; `undecodable` has the reason.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 
 LATEST: Final = (1 << 63) - 1
-"""The last ns that fits in a column, in 2262; what claims to be later is a broken clock's."""
+"""The latest ns that fits in a column, in 2262; later times come from a broken clock."""
 
 _DAY: Final = 86_400 * 10**9
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,7 +43,7 @@ _SAME: Final = frozenset(
         *("request_place", "response_place"),
     )
 )
-"""Columns that are called like the attributes of an exchange, and have their values."""
+"""Columns with the names and values of an exchange's attributes."""
 
 ATTRIBUTES: Final[dict[str, Callable[[Exchange], Any]]] = {
     "ts": lambda x: _time(x.ts),
@@ -56,24 +56,24 @@ ATTRIBUTES: Final[dict[str, Callable[[Exchange], Any]]] = {
     "payload": lambda x: json.dumps(x.payload) if x.payload else "",
     "begun_ns": attrgetter("begun"),
 }
-"""Columns that an exchange has by itself."""
+"""Columns that need only the exchange."""
 
 NAMED: Final = ("group", "transactional_id")
-"""Columns that stand in requests under names that are found in the layouts."""
+"""Columns from fields of requests whose names are found in the layouts."""
 
 ERRORS: Final = ("error", "error_codes")
-"""Columns that are read off together."""
+"""Columns that are read together."""
 
 LEARNT: Final[dict[str, Callable[[Exchange, Context | None], Any]]] = {
     "broker": lambda x, context: x.broker if context is None else context.brokers.node(x),
     "seen": lambda x, context: seen(x, context or Context()),
 }
-"""Columns that depend on what was learnt before."""
+"""Columns that depend on earlier messages."""
 
 _GIVEN: Final = ("capture", "software", "end_ns")
-_ABOUT: Final = frozenset((*MADE, *NAMED))
+_FROM_BODIES: Final = frozenset((*MADE, *NAMED))
 _MADE: Final = frozenset((*MADE, "transactional_id"))
-"""A transaction may be known by its producer id alone."""
+"""The columns of MADE; a transaction may be known from its producer id alone."""
 
 
 def row(
@@ -85,49 +85,52 @@ def row(
     end_ns: int | None = None,
     columns: Collection[str] = _ALL,
 ) -> dict[str, Any]:
-    """The columns of an exchange, in the order asked for; also those of RAW, if they are asked for.
+    """Return the columns of an exchange, in the requested order; those of RAW, too, if requested.
 
-    context: what was learnt up to this exchange, itself included; without one, ids stay ids.
-    software: what the first ApiVersions request of the connection said. end_ns: when it was over; if it
-    is not given, the moment of the response, or null. Never raises, whatever the bodies hold.
+    `context` has what was learnt up to and including this exchange; without it, ids stay ids. `software`
+    comes from the connection's first ApiVersions request. `end_ns` is the exchange's end; the default is the
+    time of the response, or null. Never raises, whatever the bodies contain.
 
     >>> row(Exchange(1500, 1, "a:1", "me", 7, 3, 1, 5, 20), columns=("ts_ns", "api", "latency_ms"))
     {'ts_ns': 1500, 'api': 'Metadata', 'latency_ms': None}
     """
     plan = _plan(tuple(columns))
-    found = plan.empty.copy()
+    values = plan.empty.copy()
     for name, of in plan.attributes:
-        found[name] = of(exchange)
+        values[name] = of(exchange)
     if plan.errors:
         error, codes = _errors(exchange)
         for name in plan.errors:
-            found[name] = error if name == "error" else codes
-    if plan.about:
-        about = body_values(exchange, context, plan.about, made=plan.made, whole=plan.whole)
-        for name in plan.about:
-            found[name] = about.get(name)
+            values[name] = error if name == "error" else codes
+    if plan.from_bodies:
+        from_bodies = body_values(
+            exchange, context, plan.from_bodies, made=plan.made, whole=plan.whole
+        )
+        for name in plan.from_bodies:
+            values[name] = from_bodies.get(name)
     for name in plan.learnt:
-        found[name] = LEARNT[name](exchange, context)
+        values[name] = LEARNT[name](exchange, context)
     if plan.given:
         end_ns = _end(exchange) if end_ns is None else end_ns
-        given = {"capture": capture, "software": software, "end_ns": end_ns}
+        passed = {"capture": capture, "software": software, "end_ns": end_ns}
         for name in plan.given:
-            found[name] = given[name]
-    return found
+            values[name] = passed[name]
+    return values
 
 
 class _Plan(NamedTuple):
-    """How rows with some columns are made: thought of once, not for each."""
+    """A plan for making rows with some columns; it is computed once for a set of columns."""
 
     empty: dict[str, Any]
     """The columns in order."""
     attributes: tuple[tuple[str, Callable[[Exchange], Any]], ...]
-    """In the order of ATTRIBUTES: `undecodable`, which decodes whole bodies, is before what uses that."""
+    """In the order of ATTRIBUTES: `undecodable`, which decodes whole bodies, precedes the columns that use
+    them."""
     errors: tuple[str, ...]
-    about: tuple[str, ...]
+    from_bodies: tuple[str, ...]
     learnt: tuple[str, ...]
     given: tuple[str, ...]
-    """Columns that the caller says."""
+    """Columns whose values the caller passes."""
     made: bool
     """See body_values."""
     whole: bool
@@ -141,7 +144,7 @@ def _plan(columns: tuple[str, ...]) -> _Plan:
         dict.fromkeys(columns),
         tuple((name, ATTRIBUTES[name]) for name in order if name in ATTRIBUTES),
         tuple(name for name in columns if name in ERRORS),
-        tuple(name for name in columns if name in _ABOUT),
+        tuple(name for name in columns if name in _FROM_BODIES),
         tuple(name for name in columns if name in LEARNT),
         tuple(name for name in columns if name in _GIVEN),
         not _MADE.isdisjoint(columns),
@@ -150,27 +153,27 @@ def _plan(columns: tuple[str, ...]) -> _Plan:
 
 
 def batch(rows: Iterable[Mapping[str, Any]], columns: tuple[Column, ...]) -> pa.RecordBatch:
-    """Rows as an Arrow batch with these columns; what a row lacks is null.
+    """Return rows as an Arrow batch with these columns; missing values are null.
 
     >>> batch([{"ts_ns": 7}], EXCHANGES[1:2]).to_pylist()
     [{'ts_ns': 7}]
     """
-    kept = list(rows)
+    all_rows = list(rows)
     schema = arrow(columns)
-    lists = ([one.get(name) for one in kept] for name in schema.names)
+    lists = ([row.get(name) for row in all_rows] for name in schema.names)
     arrays = [pa.array(each, kind) for each, kind in zip(lists, schema.types, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def exchange(row: Mapping[str, Any]) -> Exchange:
-    """The exchange that a row with the columns of RAW was made of; what a row lacks is nothing.
+    """Return the exchange of a row with the columns of RAW; missing columns have no value.
 
-    Of a row without them, which is of a written table, it has what checks see of the bodies.
+    From a row of a written table, which lacks RAW, the exchange has the facts of the bodies that checks use.
     """
     payload = row.get("payload")
     same = {name: value for name, value in row.items() if name in _SAME}
     same.setdefault("request_size", 0)
-    one = Exchange(
+    result = Exchange(
         ts=row["ts_ns"],
         broker=row["named_broker"],
         rules=tuple(row["rules"]),
@@ -180,13 +183,13 @@ def exchange(row: Mapping[str, Any]) -> Exchange:
         **same,
     )
     if "request_body" not in row:
-        one.facts = facts(row["seen"])
-        one.know(row["error"])
-    return one
+        result.facts = facts(row["seen"])
+        result.know(row["error"])
+    return result
 
 
 def _errors(exchange: Exchange) -> tuple[str | None, list[int] | None]:
-    """What stands in ERRORS."""
+    """Return the values of ERRORS."""
     body = exchange.response_body
     if body is None or exchange.key not in NAMES:
         return None, None

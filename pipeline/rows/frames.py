@@ -1,7 +1,7 @@
 """A row for each frame: the table `frames`, between packets and exchanges.
 
-Pure: no Spark. Frames are those that `Conversations` cuts out and pairs, so what becomes of each of them is
-what `exchanges` says. A row waits until it is known whether its frame has a partner.
+Pure: no Spark. `Conversations` cuts out and pairs the frames, so the result for each frame is that of
+`exchanges`. A row waits until it is known whether its frame has a partner.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ FRAMES: Final = (
     Column("flow", "string", "arrived; left: what a proxy forwarded changed, later or by itself"),
     Column("direction", "string", "request or response"),
     Column("place", "bigint", "how many frames were found before it in its direction of its flow"),
-    Column(
-        "ordinal", "bigint", "its number among those that were sent; null: not known, behind a gap"
-    ),
+    Column("ordinal", "bigint", "its number among those that were sent; null: not known, behind a gap"),
     Column("ts", "timestamp", "when its last byte was captured, to the microsecond"),
     Column("ts_ns", "bigint", "the same in ns since the epoch"),
     Column("packet", "bigint", "number of the packet with its last byte, as Wireshark has it"),
@@ -45,38 +43,36 @@ FRAMES: Final = (
         "whether its request or response was found; null: none is expected (acks=0), or the "
         "frame is of the flow that left",
     ),
-    Column(
-        "partner_packet", "bigint", "number of the packet with the partner's last byte; or null"
-    ),
+    Column("partner_packet", "bigint", "number of the packet with the partner's last byte; or null"),
     Column("undecodable", "string", "why it can't be decoded; empty: it can; null: not tried"),
     Column("said", "string", "what a capture of ours says of it, as JSON; or null"),
-)
+)  # fmt: skip
 """One row a frame."""
 
 NO_REQUEST: Final = "no captured request belongs to it"
 
 Waiting = dict[int, dict[str, Any]]
-"""Rows by the places of their frames."""
+"""Rows by the index of their frame."""
 
 _LATER: Final = ("later", "changed")
-"""What is said of frames whose exchange is over only when they have left."""
+"""Metadata of frames whose exchange ends only when they are forwarded."""
 
 
 class Frames:
-    """Rows of FRAMES, without `capture` and `ts`, of the frames that a `Conversations` tells of.
+    """Rows of FRAMES, without `capture` and `ts`, of the frames of a `Conversations`.
 
-    Give `seen` to it, and each exchange that comes of an event to `exchange`; then ask `done` what is known.
+    Pass `seen` to it, and each exchange of an event to `exchange`; then `done` yields the complete rows.
     """
 
     def __init__(self) -> None:
         self._waiting: dict[int, dict[Direction, Waiting]] = {}
-        """Rows of frames that arrived, by connection and direction."""
+        """Rows of arrived frames, by connection and direction."""
         self._done: list[dict[str, Any]] = []
 
     def seen(
         self, connection: int, flow: FlowName, direction: Direction, frame: CapturedFrame
     ) -> None:
-        """A frame is complete."""
+        """Record a complete frame."""
         facts, data = facts_of(frame), frame.data
         head = head_of(data) if direction == "request" else None
         number = int.from_bytes(data[:4], signed=True) if len(data) >= 4 else None
@@ -104,7 +100,7 @@ class Frames:
             places[direction][frame.place] = row
 
     def exchange(self, exchange: Exchange) -> None:
-        """What became of a request is known."""
+        """Record the result of a request."""
         waiting = self._waiting.get(exchange.connection)
         if waiting is None or exchange.key == STRAY:
             return
@@ -112,12 +108,12 @@ class Frames:
         if request is not None:
             silent = exchange.note == UNANSWERED
             paired = None if silent else exchange.response_size is not None
-            self._known(request, "request", exchange, paired, exchange.response_packet)
+            self._complete(request, "request", exchange, paired, exchange.response_packet)
         response = waiting["response"].pop(exchange.response_place, None)
         if response is not None:
-            self._known(response, "response", exchange, True, exchange.request_packet)
+            self._complete(response, "response", exchange, True, exchange.request_packet)
 
-    def _known(
+    def _complete(
         self,
         row: dict[str, Any],
         direction: Direction,
@@ -138,16 +134,20 @@ class Frames:
         self._done.append(row)
 
     def done(self, connection: int, *, over: bool) -> Iterator[dict[str, Any]]:
-        """The rows that are complete behind an event of a connection and the exchanges of it; over: with
-        the connection."""
+        """Yield the rows that are complete after an event of a connection and its exchanges.
+
+        `over` says that the connection has ended.
+        """
         waiting = self._waiting.get(connection)
         if waiting is not None:
             requests = waiting["request"]
-            while len(requests) > LIMIT:  # more than can wait for an answer
+            while len(requests) > LIMIT:  # more than may be in flight
                 self._done.append(requests.pop(next(iter(requests))))
             responses = waiting["response"]
-            for place in [place for place, row in responses.items() if over or _alone(row)]:
-                self._done.append(responses.pop(place))
+            for frame_index in [
+                frame_index for frame_index, row in responses.items() if over or _alone(row)
+            ]:
+                self._done.append(responses.pop(frame_index))
             if over:
                 self._done += requests.values()
                 del self._waiting[connection]
@@ -156,25 +156,25 @@ class Frames:
 
 
 def _alone(response: Mapping[str, Any]) -> bool:
-    """Whether a response that no exchange has come of will have none later, either."""
-    said = response["said"]
-    return said is None or json.loads(said).get("left") not in _LATER
+    """Return whether a response without an exchange will never have one."""
+    metadata = response["said"]
+    return metadata is None or json.loads(metadata).get("left") not in _LATER
 
 
-def frame_row(said: Mapping[str, Any], connection: int, capture: str) -> dict[str, Any]:
-    """A row of FRAMES out of one of `Frames`; connection: its number in the table."""
-    key = said.get("key")
+def frame_row(values: Mapping[str, Any], connection: int, capture: str) -> dict[str, Any]:
+    """Return a row of FRAMES from a row of `Frames`; `connection` is its number in the table."""
+    key = values.get("key")
     return {
         "api": None if key is None else NAMES.get(key, f"key {key}"),
-        **said,
+        **values,
         "capture": capture,
         "connection": connection,
-        "ts": said["ts_ns"] // 1000,
+        "ts": values["ts_ns"] // 1000,
     }
 
 
 def frame_rows(events: Iterable[Event], capture: str) -> Iterator[dict[str, Any]]:
-    """Those of all events of a capture, in the memory of what is under way."""
+    """Yield the rows of FRAMES of all events of a capture, in memory bounded by frames in flight."""
     frames = Frames()
     conversations = Conversations(strays=True, seen=frames.seen)
     for event in events:

@@ -1,9 +1,8 @@
-"""What lies within the bytes of messages, as rows: subscriptions and assignments of members, records of
-internal topics, control records, frames in Envelopes.
+"""The contents of bytes fields, as rows: members' subscriptions and assignments, records, forwarded frames.
 
-It is read where bodies are decoded, with what was learnt by then. The topic of a record set may be an id
-whose name only another flow says: then nobody knows yet whether its records are Kafka's own, and only control
-records are read. When names are gathered, `Internal` reads such exchanges again.
+They are read where bodies are decoded, with the names that were learnt by then. The topic of a record set may
+be an id whose name only another flow has. Then it is unknown whether its records are Kafka's own, and only
+control records are read. When names have been gathered, `Internal` reads such exchanges again.
 """
 
 from __future__ import annotations
@@ -62,15 +61,13 @@ INSIDE: Final = (
     Column("offset", "bigint", "of the record in its log; null: no record"),
     Column("about_topic", "string", "topic that the message is about, or its id; or null"),
     Column("about_partition", "int", "of that topic, or null"),
-    Column(
-        "about_offset", "bigint", "offset that was committed, or a share group begins at; or null"
-    ),
+    Column("about_offset", "bigint", "offset that was committed, or a share group begins at; or null"),
     Column("said", "string", "all of it as JSON, as `decode --json` has it in `inside`"),
-)
-"""One row for each message within bytes, for each record, and for what could not be read."""
+)  # fmt: skip
+"""One row for each message in bytes, for each record, and for each unreadable field."""
 
 RECORDS: Final = 10_000
-"""Of a body that are looked at; of a record set not more than `record_sets.MAX_BYTES`."""
+"""The most records of a body that are read; of a record set at most `record_sets.MAX_BYTES`."""
 
 Scope = tuple[Mapping[str, Any], ...]
 """The structures around some bytes, innermost first."""
@@ -79,13 +76,15 @@ _STEPS: Final = re.compile(r"[^.\[\]]+")
 
 
 def inside_rows(exchange: Exchange, context: Context) -> Iterator[dict[str, Any]]:
-    """Rows of INSIDE without capture and connection. context: what was learnt up to this exchange, itself
-    included. Never raises, whatever the bodies hold."""
-    for direction, found in inside(exchange, context, records=RECORDS).items():
+    """Yield rows of INSIDE without capture and connection. Never raises, whatever the bodies contain.
+
+    `context` has what was learnt up to and including this exchange.
+    """
+    for direction, fields in inside(exchange, context, records=RECORDS).items():
         body = exchange.request if direction == "request" else exchange.response
-        for path, one in found.items():
+        for path, result in fields.items():
             scope = (*_around(body or {}, path), exchange.request or {})
-            for row in _rows(path, one, scope, context.topics, 0, {}):
+            for row in _rows(path, result, scope, context.topics, 0, {}):
                 yield {
                     "ordinal": exchange.ordinal,
                     "ts_ns": exchange.ts,
@@ -95,33 +94,38 @@ def inside_rows(exchange: Exchange, context: Context) -> Iterator[dict[str, Any]
 
 
 def inside_row(
-    said: Mapping[str, Any], connection: int, capture: str, names: Mapping[str, str]
+    values: Mapping[str, Any], connection: int, capture: str, names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """A row of INSIDE out of one of `inside_rows`. connection: its number in the table. names: of topics, by
-    id as text."""
-    topics = {name: names.get(said[name], said[name]) for name in ("topic", "about_topic")}
-    return {**said, **topics, "capture": capture, "connection": connection}
+    """Return a row of INSIDE from a row of `inside_rows`.
+
+    `connection` is its number in the table. `names` are topic names by id as text.
+    """
+    topics = {name: names.get(values[name], values[name]) for name in ("topic", "about_topic")}
+    return {**values, **topics, "capture": capture, "connection": connection}
 
 
 class Internal(NamedTuple):
-    """Internal topics that some flows may know by id only. To be pickled."""
+    """Internal topics that some flows may know by id only. It can be pickled."""
 
     names: Mapping[str, str]
     """By id, as text."""
 
     def missed(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row is of a topic whose name its flow did not know: `rows` makes it."""
+        """Return whether a row has a topic whose name its flow did not know: `rows` makes it again."""
         return row["topic"] in self.names
 
     def rows(
         self, exchanges: pa.RecordBatch, topics: Names
     ) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
-        """Those of exchanges that travel, each with section group and connection. topics: names by id."""
+        """Yield the rows of exchanges with internal topics, each with section group and connection key.
+
+        `topics` are names by id.
+        """
         context = Context()
         context.topics.update(topics)
         columns = [exchanges[name] for name in REREAD]
         for at, ids in enumerate(exchanges["topics"].to_pylist()):
-            names = {self.names[one] for one in ids or () if one in self.names}
+            names = {self.names[topic] for topic in ids or () if topic in self.names}
             if names:
                 section_group, of, *values = (column[at].as_py() for column in columns)
                 for row in inside_rows(_exchange(*values), context):
@@ -130,7 +134,7 @@ class Internal(NamedTuple):
 
 
 def internal(topics: Names) -> Internal:
-    """Those among the topics of a capture."""
+    """Return the internal topics among a capture's topics."""
     return Internal(
         {
             uuid_text(topic): name
@@ -141,76 +145,81 @@ def internal(topics: Names) -> Internal:
 
 
 REREAD: Final = (
-    *("section_group", "of", "ts_ns", "ordinal", "key", "version"),
+    *("section_group", "connection_key", "ts_ns", "ordinal", "key", "version"),
     *("request_body", "response_body"),
 )
-"""Columns of which `Internal.rows` makes rows; it goes by `topics`."""
+"""Columns of which `Internal.rows` makes rows, in addition to `topics`."""
 
 
 def _exchange(
-    ts_ns: int, ordinal: int, key: int, version: int, asked: bytes | None, came: bytes | None
+    ts_ns: int, ordinal: int, key: int, version: int, request: bytes | None, response: bytes | None
 ) -> Exchange:
     return Exchange(
-        ts_ns, 0, "", None, None, key, version, 0, 0, request_body=asked, response_body=came,
+        ts_ns, 0, "", None, None, key, version, 0, 0, request_body=request, response_body=response,
         ordinal=ordinal,
     )  # fmt: skip
 
 
 def _around(body: Mapping[str, Any], path: str) -> Scope:
-    """The structures on the way to a field."""
+    """Return the structures on the path to a field."""
     scope: Scope = (body,)
-    found: Any = body
+    value: Any = body
     for step in _STEPS.findall(path)[:-1]:
-        found = found[int(step)] if isinstance(found, list) else found[step]
-        if isinstance(found, Mapping):
-            scope = (found, *scope)
+        value = value[int(step)] if isinstance(value, list) else value[step]
+        if isinstance(value, Mapping):
+            scope = (value, *scope)
     return scope
 
 
 def _rows(
     path: str,
-    found: Mapping[str, Any],
+    result: Mapping[str, Any],
     scope: Scope,
     topics: Names,
     depth: int,
     of_record: dict[str, Any],
 ) -> Iterator[dict[str, Any]]:
-    """of_record: topic, partition and offset of the record that it lies in."""
-    if "message" in found:
+    """Yield the rows of a result of `embedded.reveal`.
+
+    `of_record` has topic, partition and offset of the record around it.
+    """
+    if "message" in result:
         kind = "message"
-    elif "text" in found:
+    elif "text" in result:
         kind = "text"
     else:
-        yield from _record_set(path, found, scope, topics, depth)
+        yield from _record_set(path, result, scope, topics, depth)
         return
-    values = found.get("values", {})
+    values = result.get("values", {})
     around = (values, *scope)
-    yield _row(path, kind, found, around, topics, depth) | of_record
-    for name, inner in found.get("inside", {}).items():
+    yield _row(path, kind, result, around, topics, depth) | of_record
+    for name, inner in result.get("inside", {}).items():
         yield from _rows(
             f"{path}.{name}", inner, (*_around(values, name), *scope), topics, depth + 1, of_record
         )
 
 
 def _record_set(
-    path: str, found: Mapping[str, Any], scope: Scope, topics: Names, depth: int
+    path: str, result: Mapping[str, Any], scope: Scope, topics: Names, depth: int
 ) -> Iterator[dict[str, Any]]:
     log = {
         "topic": _topic(scope, ("topic", "name"), topics),
-        "partition": _said(scope, ("partition_index", "index", "partition")),
+        "partition": _innermost(scope, ("partition_index", "index", "partition")),
     }
-    for at, record in enumerate(found.get("records", ())):
+    for at, record in enumerate(result.get("records", ())):
         of_record = {**log, "offset": record["offset"]}
         key, value = (record.get(name) or {} for name in ("key", "value"))
         of_value, of_key = value.get("values", {}), key.get("values", {})
         around = (of_value, of_key)
-        place = f"{path}[{at}]"
+        record_path = f"{path}[{at}]"
         kind = "control record" if "control" in record else "record"
-        yield _row(place, kind, record, around, topics, depth) | of_record
+        yield _row(record_path, kind, record, around, topics, depth) | of_record
         for name, inner in value.get("inside", {}).items():
             steps = (*_around(of_value, name), of_key)
-            yield from _rows(f"{place}.value.{name}", inner, steps, topics, depth + 1, of_record)
-    rest = {name: value for name, value in found.items() if name != "records"}
+            yield from _rows(
+                f"{record_path}.value.{name}", inner, steps, topics, depth + 1, of_record
+            )
+    rest = {name: value for name, value in result.items() if name != "records"}
     if "unread" in rest or rest.get("left_off") != 0:
         kind = "unread" if "unread" in rest else "left off"
         yield _row(path, kind, rest, scope, topics, depth) | (
@@ -221,41 +230,41 @@ def _record_set(
 def _row(
     path: str,
     kind: str,
-    found: Mapping[str, Any],
+    result: Mapping[str, Any],
     scope: Scope,
     topics: Names,
     depth: int,
 ) -> dict[str, Any]:
-    """scope: the message itself, and what is around it."""
+    """Return a row; `scope` has the message itself, and the structures around it."""
     values = scope[:1] if kind == "message" else scope if kind.endswith("record") else ()
     return {
         "path": path,
         "depth": depth,
         "kind": kind,
-        "message": _message(found),
-        "version": (found.get("value") or found).get("version"),
-        "group": _said(scope, ("group_id", "group")),
-        "member": _said(scope, ("member_id",)),
-        "transactional_id": _said(values, ("transactional_id",)),
+        "message": _message(result),
+        "version": (result.get("value") or result).get("version"),
+        "group": _innermost(scope, ("group_id", "group")),
+        "member": _innermost(scope, ("member_id",)),
+        "transactional_id": _innermost(values, ("transactional_id",)),
         **dict.fromkeys(("topic", "partition", "offset")),
         "about_topic": _topic(values, ("topic", "topic_name"), topics),
-        "about_partition": _said(values, ("partition", "partition_id")),
-        "about_offset": _said(values, ("offset", "start_offset")),
-        "said": compact(found),
+        "about_partition": _innermost(values, ("partition", "partition_id")),
+        "about_offset": _innermost(values, ("offset", "start_offset")),
+        "said": compact(result),
     }
 
 
-def _message(found: Mapping[str, Any]) -> str | None:
-    if "offset" not in found:
-        return found.get("message")
-    if "control" in found:
-        return str(found["control"])
-    name = (found.get("key") or found.get("value") or {}).get("message")
+def _message(result: Mapping[str, Any]) -> str | None:
+    if "offset" not in result:
+        return result.get("message")
+    if "control" in result:
+        return str(result["control"])
+    name = (result.get("key") or result.get("value") or {}).get("message")
     return name and re.sub("(Key|Value)$", "", name)
 
 
-def _said(scope: Scope, names: Collection[str]) -> Any:
-    """What the innermost structure that has one of the fields says there; None for an empty text."""
+def _innermost(scope: Scope, names: Collection[str]) -> Any:
+    """Return the value of the innermost structure that has one of the fields; None for an empty text."""
     for struct in scope:
         for name in names:
             if struct.get(name) is not None:
@@ -264,10 +273,10 @@ def _said(scope: Scope, names: Collection[str]) -> Any:
 
 
 def _topic(scope: Scope, names: Collection[str], topics: Names) -> str | None:
-    """A topic by its name; by its id, if that has no name or none is known."""
-    found: str | None = _said(scope, names)
-    if found is not None or (topic := _said(scope, ("topic_id",))) is None:
-        return found
+    """Return a topic by its name, or by its id if no name is known."""
+    name: str | None = _innermost(scope, names)
+    if name is not None or (topic := _innermost(scope, ("topic_id",))) is None:
+        return name
     if isinstance(topic, str):
         topic = text_uuid(topic)
     return CLUSTER_METADATA if topic == METADATA_TOPIC_ID else topics.get(topic, uuid_text(topic))

@@ -1,4 +1,4 @@
-"""What checks see of an exchange's bodies, as the column `seen`, and back."""
+"""The facts of an exchange's bodies that checks use, as the column `seen`, and back."""
 
 from __future__ import annotations
 
@@ -14,54 +14,54 @@ _NAMES: Final = tuple(fact.name for fact in FACTS)
 
 
 def seen(exchange: Exchange, context: Context) -> dict[str, Any]:
-    """The column's value. Never raises, whatever the bodies hold."""
-    found: dict[str, Any] = {fact.name: fact.of(exchange, context) for fact in FACTS}
-    begun, group, places, flaws = (found[fact.name] for fact in (BEGUN, GROUP, PLACES, FLAWS))
+    """Return the column's value. Never raises, whatever the bodies contain."""
+    value: dict[str, Any] = {fact.name: fact.of(exchange, context) for fact in FACTS}
+    producer, group, places, flaws = (value[fact.name] for fact in (BEGUN, GROUP, PLACES, FLAWS))
     if flaws is not None:
-        found[FLAWS.name] = [flaw._asdict() for flaw in flaws]
-    if begun is not None:
-        found[BEGUN.name] = {"producer_id": begun[0], "producer_epoch": begun[1]}
+        value[FLAWS.name] = [flaw._asdict() for flaw in flaws]
+    if producer is not None:
+        value[BEGUN.name] = {"producer_id": producer[0], "producer_epoch": producer[1]}
     if group is not None:
-        found[GROUP.name] = {
+        value[GROUP.name] = {
             "request": _whole(group.request, "asked"),
             "response": _whole(group.response, "answered"),
         }
     if places is not None:
-        found[PLACES.name] = [place._asdict() for place in places]
-    return found
+        value[PLACES.name] = [partition_facts._asdict() for partition_facts in places]
+    return value
 
 
 def facts(value: dict[str, Any] | None) -> dict[str, Any]:
-    """What `Exchange.facts` is, of such a value; null says nothing."""
-    found = dict.fromkeys(_NAMES) | (value or {})
-    begun, group, places, flaws = (found[fact.name] for fact in (BEGUN, GROUP, PLACES, FLAWS))
+    """Return the value of `Exchange.facts` for a value of the column; null has no facts."""
+    values = dict.fromkeys(_NAMES) | (value or {})
+    producer, group, places, flaws = (values[fact.name] for fact in (BEGUN, GROUP, PLACES, FLAWS))
     if flaws is not None:
-        found[FLAWS.name] = tuple(Flaw(**flaw) for flaw in flaws)
-    if begun is not None:
-        found[BEGUN.name] = (begun["producer_id"], begun["producer_epoch"])
+        values[FLAWS.name] = tuple(Flaw(**flaw) for flaw in flaws)
+    if producer is not None:
+        values[BEGUN.name] = (producer["producer_id"], producer["producer_epoch"])
     if group is not None:
-        found[GROUP.name] = Said(_said(group["request"]), _said(group["response"]))
+        values[GROUP.name] = Said(_present(group["request"]), _present(group["response"]))
     if places is not None:
-        found[PLACES.name] = tuple(Place(**place) for place in places)
-    return found
+        values[PLACES.name] = tuple(Place(**fields) for fields in places)
+    return values
 
 
 def _whole(values: dict[str, Any] | None, struct: str) -> dict[str, Any] | None:
-    """With all of a struct's fields; null for what the message has not."""
+    """Return a struct with all of its fields; a field that the message lacks is null."""
     if values is None:
         return None
-    found = {column.name: values.get(column.name) for column in STRUCTS[struct]}
-    members = found.get("members")
+    whole = {column.name: values.get(column.name) for column in STRUCTS[struct]}
+    members = whole.get("members")
     if members is not None:
-        found["members"] = [_whole(one, "member") for one in members]
-    return found
+        whole["members"] = [_whole(member, "member") for member in members]
+    return whole
 
 
-def _said(values: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Without what the message has not."""
+def _present(values: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a struct without the fields that the message lacks."""
     if values is None:
         return None
-    found = {name: value for name, value in values.items() if value is not None}
-    if "members" in found:
-        found["members"] = [_said(one) for one in found["members"]]
-    return found
+    present = {name: value for name, value in values.items() if value is not None}
+    if "members" in present:
+        present["members"] = [_present(member) for member in present["members"]]
+    return present

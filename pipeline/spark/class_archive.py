@@ -1,9 +1,9 @@
-"""An archive of the classes that Spark loads: a JVM that has one neither reads nor links them anew.
+"""An archive of Spark's classes: a JVM with an archive neither reads nor links them again.
 
-Java makes it at the end of a JVM that was asked to (class data sharing, JEP 350), which takes longer than a
-small analysis: a session leaves its JVM behind for that, as `git gc --auto` goes on behind a command. Not the
-first one, which may be the only one. Java itself looks whether an archive fits the jars, and starts without
-one that does not.
+Java writes it at the end of a JVM that was started with that option (class data sharing, JEP 350), which
+takes longer than a small analysis. So a session leaves its JVM running for that, as `git gc --auto` continues
+after a command. The first session does not, as it may be the only one. Java itself checks that an archive
+fits the jars, and starts without it otherwise.
 """
 
 from __future__ import annotations
@@ -22,45 +22,46 @@ JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 """The setting with the options of the JVM."""
 
 KEEPS: Final[Mapping[str, str]] = {"spark.barnabas.keepsClasses": "true"}
-"""The setting of a session which loads what others will, too: the second makes the archive."""
+"""The setting of a session that loads the same classes as later ones: the second such session makes the
+archive."""
 
 QUIET: Final = "-Xlog:cds*=off"
-"""It would name each class that it can't keep."""
+"""Without this option Java would log each class that it can't archive."""
 
 PATIENCE: Final = 60.0
-"""Seconds after which nobody writes any more what is not whole."""
+"""Seconds after which an incomplete archive is no longer being written."""
 
 FORGOTTEN: Final = 30 * 86_400.0
-"""Seconds after which an archive that nobody used is removed: it has 190 MB, and each environment its own."""
+"""Seconds after which an unused archive is removed: it has 190 MB, and each environment has its own."""
 
 
 class Archive(NamedTuple):
-    """What a JVM is to do with the archive at a path: make it, or use it."""
+    """The archive of a JVM, and whether the JVM makes it or uses it."""
 
     path: Path
     makes: bool
 
     @property
     def options(self) -> str:
-        """The options of a JVM that does."""
+        """Return the options of the JVM."""
         option = "ArchiveClassesAtExit" if self.makes else "SharedArchiveFile"
         return f"{shlex.quote(f'-XX:{option}={self.path}')} {QUIET}"
 
     def ended_well(self) -> None:
-        """Its session did: the archive will have all that such a session loads."""
+        """Record that the session ended normally, so that the archive will have all of its classes."""
         with contextlib.suppress(OSError):
-            _trusted(self.path).touch()
+            _mark(self.path).touch()
 
 
 def archive(home: Path, jars: Path, conf: Mapping[str, str]) -> Archive | None:
-    """The archive for a JVM; None if it can't be had now.
+    """Return the archive for a JVM, or None if it is unavailable now.
 
-    home: of Java. jars: Spark's. conf: the session's settings.
+    `home` is Java's, `jars` are Spark's, `conf` has the session's settings.
     """
     try:
-        path = _place(home, jars, conf.get(JAVA_OPTIONS, ""))
-        if is_whole(path) and _trusted(path).exists():
-            with contextlib.suppress(OSError):  # it is somebody else's
+        path = _archive_path(home, jars, conf.get(JAVA_OPTIONS, ""))
+        if is_whole(path) and _mark(path).exists():
+            with contextlib.suppress(OSError):  # it belongs to another user
                 path.touch()
             return Archive(path, makes=False)
         if not KEEPS.items() <= conf.items():
@@ -73,12 +74,12 @@ def archive(home: Path, jars: Path, conf: Mapping[str, str]) -> Archive | None:
             return None
         _remove_unused(path.parent)
         return Archive(path, makes=True)
-    except (OSError, RuntimeError):  # no home, or nobody may write there
+    except (OSError, RuntimeError):  # there is no home, or it is read-only
         return None
 
 
-def _place(home: Path, jars: Path, options: str) -> Path:
-    """Of the archive for a Java and its options, and for these jars."""
+def _archive_path(home: Path, jars: Path, options: str) -> Path:
+    """Return the path of the archive for a Java, its options, and these jars."""
     modules = (home / "lib" / "modules").resolve()
     made_of = modules, modules.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, options
     name = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
@@ -88,12 +89,12 @@ def _place(home: Path, jars: Path, options: str) -> Path:
 def _remove_unused(folder: Path) -> None:
     for path in folder.glob("spark-*.jsa"):
         if _age(path) >= FORGOTTEN:
-            _trusted(path).unlink(missing_ok=True)
+            _mark(path).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
 
 
 def is_whole(path: Path) -> bool:
-    """Whether there is an archive with its header, which Java writes last."""
+    """Return whether an archive has its header, which Java writes last."""
     try:
         with path.open("rb") as file:
             return any(file.read(4))
@@ -101,12 +102,14 @@ def is_whole(path: Path) -> bool:
         return False
 
 
-def _trusted(path: Path) -> Path:
-    """What says that the session which makes the archive did all that it was to do: a JVM that is terminated
-    early makes one of what it has loaded so far."""
+def _mark(path: Path) -> Path:
+    """Return the path of the mark that the session ended normally.
+
+    A JVM that is terminated early writes an archive of the classes loaded so far.
+    """
     return path.with_suffix(".trusted")
 
 
 def _age(path: Path) -> float:
-    """Seconds since it was written or used."""
+    """Return the seconds since a file was written or used."""
     return time.time() - path.stat().st_mtime

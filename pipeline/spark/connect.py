@@ -1,4 +1,4 @@
-"""Spark Connect: a session of a server elsewhere, with no Java here."""
+"""Spark Connect: a session of a remote server, without a local Java."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PROBES: Final = 4
-"""Tasks that look at the server's workers."""
+"""The number of tasks that check the server's workers."""
 
 _MODE: Final = "SPARK_CONNECT_MODE_ENABLED"
-"""With it pyspark's functions make columns of Connect, not of a JVM."""
+"""With this variable, pyspark's functions make columns of Connect, not of a JVM."""
 
 
 @contextmanager
-def connected(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
-    """A session of the server. folder: for our packages' zip. Raises UnavailableError."""
+def connected(master: Master, settings: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
+    """Yield a session of the server. Raises UnavailableError.
+
+    `folder` gets the zip of our packages.
+    """
     for name in ("grpc", "grpc_status", "google.protobuf"):
         if importlib.util.find_spec(name.split(".")[0]) is None:
             raise UnavailableError(
@@ -41,19 +44,19 @@ def connected(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterat
     os.environ[_MODE] = "1"
     try:
         try:
-            # a session of its own would try again for ten minutes
+            # the session itself would retry for ten minutes
             with DefaultChannelBuilder(master.url).toChannel() as channel:
                 grpc.channel_ready_future(channel).result(timeout=PATIENCE)
         except (grpc.FutureTimeoutError, PySparkException) as problem:
-            why = str(problem) or "the server there does not speak gRPC"
-            raise UnavailableError(f"no Spark Connect at {master.url}: {why}") from None
+            message = str(problem) or "the server there does not speak gRPC"
+            raise UnavailableError(f"no Spark Connect at {master.url}: {message}") from None
         try:
             remote = Remote.builder.remote(master.url).create()
         except (grpc.RpcError, PySparkException) as problem:
             raise UnavailableError(f"no Spark Connect at {master.url}: {problem}") from None
         spark = cast("SparkSession", remote)
         try:
-            for name, value in wanted.items():
+            for name, value in settings.items():
                 spark.conf.set(name, value)
             spark.addArtifacts(str(pack(folder / "barnabas.zip")), pyfile=True)
             require(spark, master, PROBES)

@@ -1,4 +1,4 @@
-"""A Spark driver of our own: a JVM beside this process, which ends with it."""
+"""A Spark driver of our own: a JVM as a child process, which ends with the session."""
 
 from __future__ import annotations
 
@@ -35,39 +35,42 @@ from barnabas.pipeline.spark.workers import require
 LOOPBACK: Final = "127.0.0.1"
 
 PATIENCE: Final = 60.0
-"""Seconds in which a cluster has to give us a worker."""
+"""Seconds in which a cluster has to assign a worker."""
 
 HEAP, PER_CORE, SHARE = 384 << 20, 128 << 20, 8
-"""The driver's heap (bytes), more for each task that runs in it at once, and the share of the memory that it
-is at most, unless that is less than for one task. No body passes it, of captures of any size."""
+"""The driver's heap (bytes), the addition for each concurrent task, and the largest share of the memory
+unless that is less than for one task. No body passes through it, for captures of any size."""
 
 KEPT: Final[Mapping[str, str]] = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "MALLOC_MMAP_THRESHOLD_": str(64 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
 }
-"""What workers free is kept for the next batch: glibc and Arrow's own pool give it back, and it is faulted in
-anew, which takes a seventh of the time of tables."""
+"""Freed memory of workers stays for the next batch. glibc and Arrow's own pool would return it to the system,
+and faulting it in again takes a seventh of the time of tables."""
 
 SEARCHED: Final = ("spark-", "scala-", "hadoop-client-", "log4j-", "jackson-", "parquet-", "arrow-")
-"""Jars that most classes come from: a class is looked for in one jar after the other, of some hundred."""
+"""Jars with the most classes: Java searches about a hundred jars in order."""
 
 
 @contextmanager
-def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
-    """A session whose driver is here. folder: for its files. Raises UnavailableError."""
-    said = folder / "said.txt"
-    with said.open("wb") as log, _interrupts() as before, _unlogged():
+def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
+    """Yield a session whose driver is a child process. Raises UnavailableError.
+
+    `folder` is for its files.
+    """
+    output = folder / "said.txt"
+    with output.open("wb") as log, _interrupts() as before, _unlogged():
         variables = _variables(master, folder)
-        classes = _classes(master, wanted, Path(variables["JAVA_HOME"]))
+        classes = _classes(master, settings, Path(variables["JAVA_HOME"]))
         if classes is not None:
-            given = wanted.get(JAVA_OPTIONS, "")
-            wanted = {**wanted, JAVA_OPTIONS: f"{given} {classes.options}"}
-        conf = _configuration(master, wanted, folder)
+            java_options = settings.get(JAVA_OPTIONS, "")
+            settings = {**settings, JAVA_OPTIONS: f"{java_options} {classes.options}"}
+        conf = _configuration(master, settings, folder)
         with _environment(variables):
-            gateway = _started(conf, log, said)
-            context = _context(conf, gateway, master, said)
-        # its own handler asks the JVM something in the middle of another question
+            gateway = _started(conf, log, output)
+            context = _context(conf, gateway, master, output)
+        # pyspark's handler would call the JVM in the middle of another call
         _hear(before)
         asking, ended_well = True, False
         try:
@@ -84,70 +87,72 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
             raise
         finally:
             if master.kind == "embedded":
-                # all that it has is in the folder, and nobody waits for it
+                # all of its files are in the folder, so its end need not be awaited
                 accumulators: Any = context._accumulatorServer
                 accumulators.handle_error = lambda *_: None  # it would print that the JVM is gone
                 forgotten: Any = context
-                forgotten._jsc = None  # nobody is there to be asked to stop
+                forgotten._jsc = None  # the JVM is gone and can't be stopped
                 if ended_well and classes is not None and classes.makes:
                     classes.ended_well()
                     _leave(gateway)
                 else:
                     _kill(gateway)
             else:
-                if not asking:  # an answer that nobody waited for would be taken for the next one's
+                if not asking:  # an unread response would be taken for the next one
                     _quietly(context.stop)
                 _end(gateway)
-            _quietly(context.stop)  # pyspark forgets it, whatever became of it
+            _quietly(context.stop)  # pyspark forgets the context in any case
 
 
-def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
-    """A JVM that waits for us; what it prints goes to the log. Whoever interrupts that is heard behind it:
-    before, nobody knows the JVM that is to end."""
+def _started(conf: SparkConf, log: IO[bytes], output: Path) -> Any:
+    """Return a JVM that waits for calls; its output goes to the log.
+
+    An interrupt is handled only after that: before, the JVM to end is unknown.
+    """
     with noted() as pressed:
         try:
             gateway = launch_gateway(  # type: ignore[no-untyped-call]
                 conf, {"stdout": log, "stderr": subprocess.STDOUT}
             )
-            # the first question to the JVM loads it, and with it pandas: see `put_off`
+            # the first call of the JVM would load it, and with it pandas: see `put_off`
             import pyspark.testing  # noqa: F401
         except PySparkException:
-            raise UnavailableError(f"Spark does not start: {_reason(said)}") from None
+            raise UnavailableError(f"Spark does not start: {_reason(output)}") from None
     if pressed.is_set():
         _kill(gateway)
         raise KeyboardInterrupt
     return gateway
 
 
-def _context(conf: SparkConf, gateway: Any, master: Master, said: Path) -> SparkContext:
-    """Return a context of the JVM, which ends if there is none."""
+def _context(conf: SparkConf, gateway: Any, master: Master, output: Path) -> SparkContext:
+    """Return a context of the JVM; without a context, end the JVM."""
     try:
         return SparkContext(conf=conf, gateway=gateway)
     except Py4JError:
         _kill(gateway)
-        raise UnavailableError(f"{master.url} started no Spark: {_reason(said)}") from None
+        raise UnavailableError(f"{master.url} started no Spark: {_reason(output)}") from None
     except BaseException:
         _kill(gateway)
         raise
 
 
-def _classes(master: Master, wanted: Mapping[str, str], java: Path) -> Archive | None:
-    """What is kept of the classes of a session."""
+def _classes(master: Master, settings: Mapping[str, str], java: Path) -> Archive | None:
+    """Return the class archive of a session, if it has one."""
     embedded = master.kind == "embedded"
-    return archive(java, _jars(), wanted) if embedded else None
+    return archive(java, _jars(), settings) if embedded else None
 
 
 def _jars() -> Path:
     return Path(_find_spark_home()) / "jars"
 
 
-def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> SparkConf:
+def _configuration(master: Master, settings: Mapping[str, str], folder: Path) -> SparkConf:
     memory = max(HEAP + PER_CORE, min(HEAP + PER_CORE * master.tasks, _memory() // SHARE))
     ours = {
         "spark.app.name": "barnabas",
         "spark.master": master.url,
         "spark.driver.memory": f"{memory >> 20}m",
-        # the least: each small table that is joined has a page of its own, of 16 MiB where Spark chooses
+        # the minimum: each small table in a join has its own page, by default of 16 MiB
         "spark.buffer.pageSize": "1m",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -155,21 +160,21 @@ def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> S
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
     if master.kind == "embedded":
-        # elsewhere our packages come only with the first task
-        ours["spark.python.daemon.module"] = "barnabas.pipeline.spark.forking"
+        # elsewhere our packages arrive with the first task
+        ours["spark.python.daemon.module"] = "barnabas.pipeline.spark.worker_daemon"
         first = [path for name in SEARCHED for path in sorted(_jars().glob(f"{name}*.jar"))]
         ours["spark.driver.extraClassPath"] = os.pathsep.join(map(str, first))
     else:
         ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
-        # what is killed leaves files to Spark, which removes them
+        # Spark removes the files of killed workers
         ours["spark.executorEnv.TMPDIR"] = "."
-    if master.here:
+    if master.is_local:
         ours["spark.driver.host"] = ours["spark.driver.bindAddress"] = LOOPBACK
-    return SparkConf(loadDefaults=False).setAll([*{**ours, **wanted}.items()])
+    return SparkConf(loadDefaults=False).setAll([*{**ours, **settings}.items()])
 
 
 def _variables(master: Master, folder: Path) -> dict[str, str]:
-    """What the JVM, and through it Python's workers, find in their environment."""
+    """Return the environment of the JVM and, through it, of Python's workers."""
     python = sys.executable
     if master.kind == "cluster":  # its machines may have it elsewhere
         python = os.environ.get("PYSPARK_PYTHON", python)
@@ -177,15 +182,15 @@ def _variables(master: Master, folder: Path) -> dict[str, str]:
         "JAVA_HOME": str(java_home(os.environ, folder / "java")),
         "PYSPARK_PYTHON": python,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        # workers import our packages, whatever else the folder is called that this began in
+        # workers must not import modules from the current folder
         "PYTHONSAFEPATH": "1",
-        "SPARK_HOME": _find_spark_home(),  # else a script asks another Python for it
+        "SPARK_HOME": _find_spark_home(),  # otherwise a script gets it from another Python
         "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
     }
     if master.kind == "embedded":
-        variables["TMPDIR"] = str(folder)  # what workers leave that were killed goes with it
+        variables["TMPDIR"] = str(folder)  # files of killed workers are removed with it
         variables |= KEPT
-    if master.here:
+    if master.is_local:
         variables["SPARK_LOCAL_IP"] = LOOPBACK
     if master.local_cluster:
         variables["SPARK_HOME"] = str(_home(folder / "home"))
@@ -193,7 +198,7 @@ def _variables(master: Master, folder: Path) -> dict[str, str]:
 
 
 def _home(folder: Path) -> Path:
-    """Spark's files in a folder of ours, as links: it would make its workers' folders beside them."""
+    """Return a folder with links to Spark's files: Spark would make its workers' folders next to them."""
     folder.mkdir()
     for path in Path(_find_spark_home()).iterdir():
         (folder / path.name).symlink_to(path)
@@ -202,9 +207,9 @@ def _home(folder: Path) -> Path:
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """The variables in this process, since the JVM inherits them; then what was there before.
+    """Set the variables in this process, since the JVM inherits them, and restore all variables after it.
 
-    That is all of it: a SparkContext leaves some of its own (SPARK_BUFFER_SIZE), with Spark's defaults.
+    A SparkContext sets further ones (SPARK_BUFFER_SIZE) to Spark's defaults.
     """
     before = dict(os.environ)
     os.environ.update(variables)
@@ -218,7 +223,7 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _interrupts() -> Iterator[Any]:
-    """SIGINT as before at the end: a SparkContext takes it for itself. Gives what handled it before."""
+    """Restore the handler of SIGINT, which a SparkContext replaces; yield the earlier handler."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield before
@@ -227,16 +232,16 @@ def _interrupts() -> Iterator[Any]:
 
 
 def _hear(handler: Any) -> None:
-    """Let that handle SIGINT. Only the main thread may say so, and only there pyspark does."""
+    """Set the handler of SIGINT. Python allows that only in the main thread, where pyspark does it, too."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, handler)
 
 
 def _await_workers(context: SparkContext, master: Master) -> None:
-    """Until a worker has begun to work for us; without one a job would wait for ever."""
+    """Wait until a worker has been assigned; without one, a job would wait forever."""
     deadline = time.monotonic() + PATIENCE
     try:
-        # the driver itself is one of them
+        # the driver itself counts as one
         while context._jsc.sc().getExecutorMemoryStatus().size() < 2:
             if time.monotonic() > deadline:
                 raise UnavailableError(
@@ -249,7 +254,7 @@ def _await_workers(context: SparkContext, master: Master) -> None:
 
 
 def _end(gateway: Any) -> None:
-    """End the JVM, and let pyspark forget it, so that another may be started."""
+    """End the JVM, and reset pyspark, so that another JVM can be started."""
     process: subprocess.Popen[bytes] = gateway.proc
     _close_input(gateway)
     try:
@@ -261,19 +266,19 @@ def _end(gateway: Any) -> None:
 
 
 def _kill(gateway: Any) -> None:
-    """The same at once."""
+    """Kill the JVM, and reset pyspark."""
     gateway.proc.kill()
     _end(gateway)
 
 
 def _leave(gateway: Any) -> None:
-    """The same, but nobody waits for its end."""
+    """Let the JVM end without waiting for it, and reset pyspark."""
     _close_input(gateway)
     _forget(gateway)
 
 
 def _close_input(gateway: Any) -> None:
-    """The JVM ends when its input does."""
+    """Close the JVM's input, upon which it ends."""
     if gateway.proc.stdin is not None:
         _quietly(gateway.proc.stdin.close)
 
@@ -286,7 +291,7 @@ def _forget(gateway: Any) -> None:
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """py4j logs an interrupt with the whole story; where nobody has set up logging that is for nobody."""
+    """Suppress py4j's log of an interrupt, which has a long traceback, if logging is not configured."""
     nobody = logging.NullHandler()
     logging.root.addHandler(nobody)
     try:
@@ -296,7 +301,7 @@ def _unlogged() -> Iterator[None]:
 
 
 def _quietly(close: Any) -> None:
-    """Close what may be gone already, of which py4j would tell the whole story."""
+    """Close something that may be gone, without py4j's traceback."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -307,13 +312,13 @@ def _quietly(close: Any) -> None:
 
 
 def _memory() -> int:
-    """Of this machine, in bytes."""
+    """Return the size of this machine's memory in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _reason(said: Path) -> str:
-    """Of all that the JVM printed, the line that says why."""
-    lines = said.read_text(errors="replace").splitlines()
-    told = [line.strip() for line in lines if line.strip() and not line.startswith("\tat ")]
-    telling = [line for line in told if "Exception" in line or "rror" in line]
-    return (telling or told or ["no message"])[-1][:300]
+def _reason(output: Path) -> str:
+    """Return the line of the JVM's output that has the reason of a failure."""
+    lines = output.read_text(errors="replace").splitlines()
+    messages = [line.strip() for line in lines if line.strip() and not line.startswith("\tat ")]
+    errors = [line for line in messages if "Exception" in line or "rror" in line]
+    return (errors or messages or ["no message"])[-1][:300]

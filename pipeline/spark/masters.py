@@ -1,4 +1,4 @@
-"""Where Spark is to run: what a master's URL says, and whether somebody is there."""
+"""Where Spark runs: the meaning of a master's URL, and whether it is reachable."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Final, Literal, NamedTuple
 from barnabas.pipeline.spark.errors import UnavailableError
 
 CONNECT_PORT: Final = 15002
-"""Where a Spark Connect server listens if its URL names no port."""
+"""The default port of a Spark Connect server."""
 
 PATIENCE: Final = 10.0
-"""Seconds in which somebody has to accept a connection."""
+"""Seconds in which an address has to accept a connection."""
 
 PLANNING: Final = 4
-"""Tasks' worth of room in a driver whose tasks run elsewhere: it plans, and collects results."""
+"""The tasks for which a driver without local tasks gets memory: it plans, and collects results."""
 
 Kind = Literal["embedded", "cluster", "connect"]
 
@@ -29,40 +29,40 @@ _PORT: Final = re.compile(r"(?P<host>.+?):(?P<port>\d+)")
 
 
 class Master(NamedTuple):
-    """Where Spark is to run."""
+    """The place where Spark runs."""
 
     url: str
     kind: Kind
     addresses: tuple[tuple[str, int], ...] = ()
-    """Hosts and ports, one of which has to answer; () if only Spark knows."""
+    """Hosts and ports, one of which has to accept connections; () if only Spark knows."""
 
     @property
-    def here(self) -> bool:
-        """Whether all of it is on this machine's loopback."""
+    def is_local(self) -> bool:
+        """Return whether Spark runs on this machine's loopback only."""
         if self.kind == "embedded" or self.local_cluster:
             return True
         return bool(self.addresses) and all(_loopback(host) for host, _ in self.addresses)
 
     @property
     def tasks(self) -> int:
-        """How many run at once in the driver's JVM; where they run elsewhere, what it is given room for.
+        """Return the number of concurrent tasks in the driver's JVM, or PLANNING if tasks run elsewhere.
 
         >>> parse_master("local[2]").tasks, parse_master("local").tasks, parse_master("yarn").tasks
         (2, 1, 4)
         """
         if self.kind != "embedded":
             return PLANNING
-        said = self.url.removeprefix("local").strip("[]")
-        return (os.cpu_count() or 1) if said == "*" else int(said or 1)
+        count = self.url.removeprefix("local").strip("[]")
+        return (os.cpu_count() or 1) if count == "*" else int(count or 1)
 
     @property
     def local_cluster(self) -> bool:
-        """Whether the driver starts the workers, as processes of their own."""
+        """Return whether the driver starts the workers, as separate processes."""
         return self.url.startswith("local-cluster[")
 
 
 def parse_master(text: str | None) -> Master:
-    """What a URL says; None is all cores of this machine. Raises ValueError.
+    """Parse a URL; None means all cores of this machine. Raises ValueError.
 
     >>> parse_master(None)
     Master(url='local[*]', kind='embedded', addresses=())
@@ -82,11 +82,11 @@ def parse_master(text: str | None) -> Master:
         )
     connect = matched["scheme"] == "sc"
     addresses = []
-    for one in matched["hosts"].split(","):
-        address = _PORT.fullmatch(one)
+    for host_port in matched["hosts"].split(","):
+        address = _PORT.fullmatch(host_port)
         if address is None and not connect:
             raise ValueError(f"{text} is no master: it needs a port, as in spark://HOST:7077")
-        host, port = (one, CONNECT_PORT) if address is None else (address[1], int(address[2]))
+        host, port = (host_port, CONNECT_PORT) if address is None else (address[1], int(address[2]))
         addresses.append((host.strip("[]"), port))
     return Master(text, "connect" if connect else "cluster", tuple(addresses))
 
@@ -96,19 +96,19 @@ def reach(
     connect: Callable[..., socket.socket] = socket.create_connection,
     patience: float = PATIENCE,
 ) -> None:
-    """Raises UnavailableError if none of its addresses takes a connection: Spark would try for long."""
-    why = ""
+    """Raise UnavailableError if no address accepts a connection: Spark would retry for minutes."""
+    reason = ""
     for address in master.addresses:
         try:
             connect(address, timeout=patience).close()
         except OSError as problem:
-            # a failed look-up has an errno of its own kind, which os.strerror does not know
-            known = problem.errno is not None and problem.errno > 0
-            why = os.strerror(problem.errno or 0) if known else str(problem.args[-1])
+            # os.strerror does not know the errno of a failed name lookup
+            system_error = problem.errno is not None and problem.errno > 0
+            reason = os.strerror(problem.errno or 0) if system_error else str(problem.args[-1])
         else:
             return
-    if why:
-        raise UnavailableError(f"no answer from {master.url}: {why}")
+    if reason:
+        raise UnavailableError(f"no answer from {master.url}: {reason}")
 
 
 def _loopback(host: str) -> bool:

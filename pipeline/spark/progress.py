@@ -1,4 +1,4 @@
-"""How far Spark is with what it works on: tasks that are done, of those that are known."""
+"""Spark's progress: finished tasks of all known tasks."""
 
 from __future__ import annotations
 
@@ -14,32 +14,35 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.shell.progress import ProgressHandler
 
 INTERVAL: Final = 0.2
-"""Seconds between two looks at a driver of our own."""
+"""Seconds between two requests to a local driver."""
 
 Tell = Callable[[int, int], None]
-"""Told of the tasks that are done and of all that are known; both 0 between two jobs."""
+"""A function of finished and all known tasks; both are 0 between two jobs."""
 
 
 @contextmanager
 def watched(spark: SparkSession, tell: Tell) -> Iterator[None]:
-    """Tell of tasks while this lasts, from a thread of its own."""
+    """Report tasks during the context, from a separate thread."""
     if is_remote():
         with _of_connect(spark, tell):
             yield
         return
     ended = threading.Event()
 
-    def look() -> None:
+    def poll() -> None:
         while not ended.wait(INTERVAL):
             try:
                 tracker = spark.sparkContext.statusTracker()
                 infos = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-            except Exception:  # noqa: BLE001 - it has ended, or is just ending: others will hear of that
+            except Exception:  # noqa: BLE001 - the session has ended or is ending, which others will notice
                 return
-            known = [info for info in infos if info is not None]
-            tell(sum(one.numCompletedTasks for one in known), sum(one.numTasks for one in known))
+            active = [info for info in infos if info is not None]
+            tell(
+                sum(stage.numCompletedTasks for stage in active),
+                sum(stage.numTasks for stage in active),
+            )
 
-    thread = threading.Thread(target=look, name="progress", daemon=True)
+    thread = threading.Thread(target=poll, name="progress", daemon=True)
     thread.start()
     try:
         yield
@@ -50,13 +53,16 @@ def watched(spark: SparkSession, tell: Tell) -> Iterator[None]:
 
 @contextmanager
 def _of_connect(spark: SparkSession, tell: Tell) -> Iterator[None]:
-    """A server tells of itself."""
+    """Report tasks of a Spark Connect server, which sends its progress."""
 
     def heard(stages: Iterable[Any] | None, *_: Any, **__: Any) -> None:
-        known = list(stages or ())
-        tell(sum(one.num_completed_tasks for one in known), sum(one.num_tasks for one in known))
+        active = list(stages or ())
+        tell(
+            sum(stage.num_completed_tasks for stage in active),
+            sum(stage.num_tasks for stage in active),
+        )
 
-    handler = cast("ProgressHandler", heard)  # that it is a class of theirs, Spark does not ask
+    handler = cast("ProgressHandler", heard)  # Spark does not check the class
     spark.registerProgressHandler(handler)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Spark sessions: one way to have Spark, wherever it runs."""
+"""Spark sessions: one function for all masters."""
 
 from __future__ import annotations
 
@@ -19,69 +19,75 @@ if TYPE_CHECKING:
 SETTINGS: Final[Mapping[str, str]] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # what a worker is given at once: of large bodies not 10,000
+    # the size of a worker's batches: 10,000 large bodies would be too much
     "spark.sql.execution.arrow.maxBytesPerBatch": "4m",
 }
-"""What our code counts on, wherever it runs."""
+"""Settings that our code relies on, for all masters."""
 
 LIGHT: Final[Mapping[str, str]] = {
     "spark.driver.extraJavaOptions": (
-        # it would keep 48 MiB for code: some thousand queries fill that, and little is compiled then
+        # by default 48 MiB hold compiled code: a few thousand queries fill that and stop compilation
         "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
-        # Spark's own jars are not verified; no class is made of what is called some dozen times
+        # do not verify Spark's own jars; do not make classes for reflective calls
         " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
         " -Dsun.reflect.inflationThreshold=2147483647"
     ),
     "spark.sql.codegen.wholeStage": "false",
 }
-"""Settings where loading and compiling takes longer than what it would make faster: most of the work is
-Python's."""
+"""Settings for work in which loading and compiling take longer than they save: most of the work is Python's.
+"""
 
 LIGHT_UP_TO: Final = 4 << 30
-"""Bytes of captures for which they are taken: measured up to 2 GiB, where the JVM needs half as much time."""
+"""Bytes of captures up to which LIGHT is used: measured up to 2 GiB, where the JVM needs half as much time.
+"""
 
 QUICK: Final[Mapping[str, str]] = {**LIGHT, "spark.sql.shuffle.partitions": "2"}
 """Settings for little data."""
 
 INSTALLED: Final = ("pyspark", "pyarrow", "pandas")
-"""What the extra `spark` brings."""
+"""The packages of the extra `spark`."""
 
 
 @contextmanager
 def session(
     master: str | None = None, settings: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
-    """Spark, until the end of the `with`: JVM, workers and what they wrote are gone then. Only a JVM that
-    makes an archive of its classes (`class_archive.py`) goes on for some seconds.
+    """Yield a Spark session; at the end, its JVM, workers and files are removed.
 
-    master: `local[N]` (None: all cores here), `spark://HOST:PORT`, `sc://HOST:PORT` (Spark Connect),
-    or another of Spark's. settings: Spark's own, which go before ours.
+    Only a JVM that writes an archive of its classes (`class_archive.py`) runs for some more seconds. In the
+    main thread SIGINT raises KeyboardInterrupt, as usual.
 
-    Raises ValueError for what is no master, UnavailableError if Spark can't be had; both say in a
-    line what to do. In the main thread SIGINT raises KeyboardInterrupt, as ever.
+    Args:
+        master: `local[N]` (None: all cores of this machine), `spark://HOST:PORT`, `sc://HOST:PORT` (Spark
+            Connect), or another master of Spark.
+        settings: Spark's settings, which override ours.
+
+    Raises:
+        ValueError: The master is invalid.
+        UnavailableError: Spark is unavailable; the message is one line with a remedy.
     """
-    where = parse_master(master)
+    parsed = parse_master(master)
     with put_off():
-        lacking = [name for name in INSTALLED if importlib.util.find_spec(name) is None]
-    if lacking:
+        missing = [name for name in INSTALLED if importlib.util.find_spec(name) is None]
+    if missing:
         raise UnavailableError(
-            f"Spark needs the package {lacking[0]}: pip install 'barnabas[spark]'"
+            f"Spark needs the package {missing[0]}: pip install 'barnabas[spark]'"
         )
-    reach(where)
-    wanted = {**SETTINGS, **(settings or {})}
+    reach(parsed)
+    all_settings = {**SETTINGS, **(settings or {})}
     with ExitStack() as stack:
-        # what was killed in it may still finish a write
+        # a killed process may still finish a write in it
         folder = Path(
             stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="barnabas-spark-", ignore_cleanup_errors=True)
             )
         )
-        if where.kind == "connect":
+        if parsed.kind == "connect":
             from barnabas.pipeline.spark.connect import connected
 
-            yield stack.enter_context(connected(where, wanted, folder))
+            yield stack.enter_context(connected(parsed, all_settings, folder))
         else:
             with put_off():
                 from barnabas.pipeline.spark.driver import driver
 
-            yield stack.enter_context(driver(where, wanted, folder))
+            yield stack.enter_context(driver(parsed, all_settings, folder))

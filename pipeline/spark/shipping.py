@@ -1,7 +1,7 @@
-"""Our code for workers elsewhere: a zip of it, and what else must be installed there.
+"""Our code for remote workers: a zip of it, and the packages that must be installed there.
 
-A cluster's workers unpack it, since some of it must be files (programs that a target starts, sources that
-it builds); those of a Spark Connect server import from the zip, as there is no other way there.
+A cluster's workers unpack it, since some of it must be files (programs that a target starts, sources that it
+builds). Workers of a Spark Connect server can only import from the zip.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Final
 from barnabas.location import PACKAGE, ROOT
 
 UNPACKED: Final = "barnabas-packages"
-"""The folder in which workers unpack it, below the one that they run in."""
+"""The folder into which workers unpack it, below their working folder."""
 
 NEEDED: Final = ("construct", "cramjam", "crc32c", "jmespath", "numpy", "pyarrow", "pandas")
-"""Modules of others that it imports; they have native parts and can't be shipped."""
+"""Other packages' modules that it imports; they have native parts and can't be shipped."""
 
 
 def pack(to: Path) -> Path:
-    """Write the package as a zip that Python imports from; returns its path."""
+    """Write the package as a zip that Python imports from, and return its path."""
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in _files():
             archive.write(path, path.relative_to(ROOT).as_posix())
@@ -31,7 +31,7 @@ def pack(to: Path) -> Path:
 
 
 def _files() -> Iterator[Path]:
-    # in a source tree the parts are links to folders, which Path.rglob does not enter
+    # a source tree has links to folders, which Path.rglob does not follow
     for folder, _, names in sorted(os.walk(PACKAGE, followlinks=True)):
         for path in (Path(folder, name) for name in sorted(names)):
             if path.suffix not in (".pyc", ".pcap", ".pcapng", ".gz", ".zst"):
@@ -39,15 +39,15 @@ def _files() -> Iterator[Path]:
 
 
 def missing(_: object = None) -> list[str]:
-    """What can't be imported where this runs. It is called on workers, once before anything else.
+    """Return the modules that can't be imported on a worker. It is called before anything else.
 
     >>> missing()
     []
     """
-    lacking = []
+    absent = []
     for name in NEEDED:
         try:
             importlib.import_module(name)
         except ImportError as problem:
-            lacking.append(problem.name or name)
-    return sorted(set(lacking))
+            absent.append(problem.name or name)
+    return sorted(set(absent))

@@ -1,4 +1,4 @@
-"""Whether a cluster's workers can run our code, asked once before anything else."""
+"""Checks once whether a cluster's workers can run our code."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def require(spark: SparkSession, master: Master, tasks: int) -> None:
-    """Ask workers, in so many tasks, for what they lack. Raises UnavailableError."""
-    # not by Arrow, which they may lack
-    asked = udf(missing, "array<string>", useArrow=False)
-    rows = spark.range(0, tasks, 1, tasks).select(explode(asked("id")).alias("name"))
+    """Ask workers, in `tasks` tasks, for missing modules. Raises UnavailableError."""
+    # without Arrow, which may be missing
+    missing_modules = udf(missing, "array<string>", useArrow=False)
+    rows = spark.range(0, tasks, 1, tasks).select(explode(missing_modules("id")).alias("name"))
     try:
-        lacking = sorted({row["name"] for row in rows.collect()})
+        absent = sorted({row["name"] for row in rows.collect()})
     except PySparkException as problem:
         raise UnavailableError(f"the workers of {master.url} fail: {reason(problem)}") from None
-    if lacking:
+    if absent:
         raise UnavailableError(
-            f"the workers of {master.url} lack {', '.join(lacking)}: install it there"
-            f" (pip install {' '.join(lacking)})"
+            f"the workers of {master.url} lack {', '.join(absent)}: install it there"
+            f" (pip install {' '.join(absent)})"
         )

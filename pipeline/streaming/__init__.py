@@ -1,9 +1,8 @@
-"""The tables of a capture that is still being written, batch by batch.
+"""The tables of a growing capture, batch by batch.
 
-`arrivals.py` notes which files are complete. Spark's file source watches the notes, and its checkpoint keeps
-which were read. The driver reads them in order,
-since a connection's bytes can only be read one after the other and what one connection says (topic names,
-brokers) holds for the others; tasks decode the bodies, which is most of the work. The reader's state is
-pure and written last, as values (`state.py`): that rename is the end of the batch, and before it doing the
-batch again replaces all of it.
+`arrivals.py` notes which files are complete. Spark's file source watches the notes, and its checkpoint has
+those that were read. The driver reads the files in order, since a connection's bytes must be read in sequence
+and names from one connection are valid for others. Tasks decode the bodies, which is most of the work. The
+reader's state is pure and is written last, as values (`state.py`): its rename ends the batch. Before that, a
+repeated batch replaces all of its rows.
 """

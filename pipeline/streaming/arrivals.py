@@ -1,8 +1,8 @@
-"""Which files of a folder that is followed are to be read: a note for each, by which Spark counts them.
+"""Notes the complete files of a followed folder, one note for each, for Spark's file source.
 
-Spark's file source takes each name once, but a ring of files (`tcpdump -W`) writes new captures by the same
-names, and a file is called so before it is complete. So Spark watches the folder of notes. Notes are numbered
-in the order in which files were found complete.
+Spark's file source takes each name once, but a ring of files (`tcpdump -W`) writes new captures under the
+same names, and a file has its name before it is complete. So Spark watches the folder of notes. Notes are
+numbered in the order in which files were found complete.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from barnabas.captures.files.closed_files import closed_files, identity
 from barnabas.captures.files.pcapng import CaptureError
 
 NOTES: Final = "_arrivals"
-"""The folder of the notes, in the one of the tables."""
+"""The folder of the notes, in the folder of the tables."""
 
 
-class Arrived(NamedTuple):
-    """What of the noted files is still there."""
+class NotedFiles(NamedTuple):
+    """The noted files that still exist."""
 
     paths: list[Path]
     gone: list[Path]
@@ -31,9 +31,10 @@ class Arrived(NamedTuple):
 
 
 class Arrivals:
-    """Notes which files of a folder are complete. All methods raise OSError.
+    """The notes of a folder's complete files. All methods raise OSError.
 
-    grown: called once with each file that has become longer since it was noted; the rest of it is not read.
+    `grown` is called once with each file that has become longer since it was noted; the additional bytes are
+    not read.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Arrivals:
         self._noted = {Path(note["file"]): note for note in notes}
 
     def look(self) -> None:
-        """Note the files that were completed since the last look."""
+        """Note the files that were completed since the last call."""
         for path, note in [*self._noted.items()]:
             if (size := size_of(path)) != note["size"]:
                 del self._noted[path]
@@ -60,30 +61,34 @@ class Arrivals:
             size = size_of(file.path)
             note = {"identity": file.identity, "file": str(file.path), "size": size}
             part.write_text(json.dumps(note))
-            os.utime(part, (number, number))  # Spark goes by that
+            os.utime(part, (number, number))  # Spark sorts by it
             part.rename(self.notes / f"{number:09}")
             self._known.add(file.identity)
             self._noted[file.path] = note
 
 
-def arrived(paths: Iterable[Path], folder: Path) -> Arrived:
-    """Find the files of notes; a path that is not a note is the file. Raises OSError."""
-    found = Arrived([], [])
+def arrived(paths: Iterable[Path], folder: Path) -> NotedFiles:
+    """Return the files of notes; a path that is no note is the file itself. Raises OSError."""
+    files = NotedFiles([], [])
     for path in sorted(paths):
         if path.parent.name != NOTES:
-            (found.paths if path.exists() else found.gone).append(path)
+            (files.paths if path.exists() else files.gone).append(path)
             continue
         note = _read(path)
         file = Path(note["file"])
-        if _identity(file) != note["identity"]:  # it may have been compressed
-            places = (one.path for one in closed_files(folder) if one.identity == note["identity"])
-            here = next(places, None)
-            if here is None:
-                found.gone.append(file)
+        if _identity(file) != note["identity"]:  # it may have been compressed since
+            places = (
+                closed.path
+                for closed in closed_files(folder)
+                if closed.identity == note["identity"]
+            )
+            renamed = next(places, None)
+            if renamed is None:
+                files.gone.append(file)
                 continue
-            file = here
-        found.paths.append(file)
-    return found
+            file = renamed
+        files.paths.append(file)
+    return files
 
 
 def _identity(path: Path) -> str | None:
@@ -94,5 +99,5 @@ def _identity(path: Path) -> str | None:
 
 
 def _read(note: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(note.read_text())
-    return found
+    values: dict[str, Any] = json.loads(note.read_text())
+    return values

@@ -1,8 +1,8 @@
-"""Where the streaming job's batches are on disk, and how one takes its place there.
+"""The streaming job's batches on disk, and how a batch is installed.
 
-`OUT/TABLE/batch=N/...` has a batch's rows, `OUT/_state/N` what is carried over to the next. A batch is made
-in `OUT/_runs/`, and each of its folders is renamed into its place, the state last: a batch without one
-is not over, and doing it again replaces what it had left. When there are many, small ones become one
+`OUT/TABLE/batch=N/...` has a batch's rows, `OUT/_state/N` the state after it. A batch is made in
+`OUT/_runs/`, and each of its folders is renamed to its final name, the state last: a batch without a state is
+unfinished, and a repeated run replaces its folders. When there are many small batches, they are merged
 (`compaction.py`).
 """
 
@@ -22,13 +22,13 @@ from barnabas.pipeline.streaming.following import Following
 from barnabas.pipeline.streaming.state import dump, load
 
 STATE: Final = 3
-"""Version of the state: one more when a class that is written with it changes."""
+"""The version of the state; it is incremented when a class in the state changes."""
 
 _HEAD: Final = b"barnabas state %d\n" % STATE
-"""Stands before the state, which a line with its checksum follows."""
+"""The first line of a state; a line with its checksum follows."""
 
 _KEPT: Final = 2
-"""States that stay: Spark may ask for the latest batch once more."""
+"""The number of retained states: Spark may request the latest batch once more."""
 
 
 class Batches:
@@ -39,28 +39,28 @@ class Batches:
         self._states = out / "_state"
 
     def check(self) -> None:
-        """Raise ValueError if a state is another version's, or damaged."""
+        """Raise ValueError if a state has another version, or is damaged."""
         for number in self._numbers():
             self._read(number)
 
     @property
     def count(self) -> int:
-        """How many batches are over."""
+        """Return the number of finished batches."""
         return max((number + 1 for number in self._numbers()), default=0)
 
     def over(self, number: int) -> bool:
-        """Whether a batch is."""
+        """Return whether a batch is finished."""
         return self._state(number).exists()
 
     def before(self, number: int) -> Following:
-        """The state that a batch begins with; it is the latest one's before it."""
+        """Return the state before a batch: that of the latest earlier batch."""
         earlier = [each for each in self._numbers() if each < number]
         if not earlier:
             return Following()
         return self._read(max(earlier))
 
     def begin(self, number: int) -> Path:
-        """An empty folder to make a batch in."""
+        """Return an empty folder to make a batch in."""
         run = self.out / "_runs" / f"{number:09}"
         if run.exists():
             shutil.rmtree(run)
@@ -68,28 +68,28 @@ class Batches:
         return run
 
     def install(self, run: Path, number: int, tables: Iterable[str]) -> None:
-        """The tables of a batch take their places."""
+        """Move the tables of a batch to their final folders."""
         for table in tables:
-            place = self.out / table / f"batch={number}"
-            place.parent.mkdir(parents=True, exist_ok=True)
-            if place.exists():
-                shutil.rmtree(place)
-            (run / table).rename(place)
+            target = self.out / table / f"batch={number}"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists():
+                shutil.rmtree(target)
+            (run / table).rename(target)
 
     def compact(self, schemas: Mapping[str, pa.Schema], order: Mapping[str, Sequence[str]]) -> None:
-        """Small batches become one if there are many: see there. All of them are over."""
+        """Merge small batches if there are many. All batches must be finished."""
         compact(self.out, self.out / "_runs" / "compaction", schemas, order)
 
     def finish(self, run: Path, number: int, state: Following) -> None:
-        """A batch is over, whatever happens from now on."""
+        """Write the state after a batch, which finishes it."""
         self._states.mkdir(exist_ok=True)
-        made = run / "state"
-        with made.open("wb") as file:
+        state_file = run / "state"
+        with state_file.open("wb") as file:
             text = dump(state)
             file.write(b"%s%d\n%s" % (_HEAD, zlib.crc32(text), text))
             file.flush()
             os.fsync(file.fileno())
-        made.rename(self._state(number))
+        state_file.rename(self._state(number))
         shutil.rmtree(run)
         for path in self._states.iterdir():
             if path.name.isdigit() and int(path.name) <= number - _KEPT:

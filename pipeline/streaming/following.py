@@ -1,7 +1,7 @@
-"""Which closed files come next, and what is read of them: the streaming job without Spark.
+"""The order in which closed files are read, and their rows: the streaming job without Spark.
 
-Its state is what is open between two batches. A batch is a function of the state before it and of the
-segments that it is given, so that a batch which was cut short comes to the same when it is done again.
+The state has everything that is open between two batches. A batch is a function of the state before it and of
+its segments, so that a repeated batch has the same result.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from barnabas.captures.files.closed_files import closed_files
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.pipeline.streaming.incremental_reader import IncrementalReader, TableRow
 
-Given = tuple[Path, FileSegment]
+SegmentFile = tuple[Path, FileSegment]
 
 OTHERS: Final = ""
-"""The capture that files of other tools are segments of; no proxy calls one so."""
+"""The capture to which files of other tools belong; no proxy has a capture of this name."""
 
 
 @dataclass(slots=True)
 class Following:
-    """What is known between two batches: values only, see `state.py`."""
+    """The state between two batches: values only, see `state.py`."""
 
     reader: IncrementalReader | None = None
-    """The capture that is read just now."""
-    waiting: list[Given] = field(default_factory=list)
-    """Segments that came before one that they follow."""
+    """The capture that is being read."""
+    waiting: list[SegmentFile] = field(default_factory=list)
+    """Segments that arrived before one that precedes them."""
     done: set[str] = field(default_factory=set)
-    """Captures that are over."""
+    """Finished captures."""
 
     def batch(
         self,
@@ -41,15 +41,15 @@ class Following:
         present: Callable[[], Collection[FileSegment]],
         gone: Iterable[Path] = (),
     ) -> Iterator[TableRow]:
-        """The rows that these files complete. `present`: all segments that are in the folder, whether they
-        came yet or not: those are waited for; what is not there is missing. gone: what came, and was
-        overwritten or deleted since. Raises OSError.
+        """Yield the rows that these files complete. Raises OSError.
 
-        Files that no proxy has written are read one behind the other, as they came.
+        `present` returns all segments in the folder, arrived or not: present segments are awaited, others are
+        missing. `gone` has arrived files that were overwritten or deleted since. Files of other tools are
+        read in order of arrival.
         """
         for path in gone:
             yield _refused(path, "overwritten or deleted before it was read")
-        known = set(self.waiting)
+        waiting = set(self.waiting)
         for path in came:
             segment = identity(path)
             if segment is None and is_of_others(path):
@@ -59,27 +59,31 @@ class Following:
             elif self._late(segment):
                 yield _refused(path, "later segments were read already")
             else:
-                known.add((path, segment))
-        self.waiting = sorted(known, key=lambda given: given[0].name)
+                waiting.add((path, segment))
+        self.waiting = sorted(waiting, key=lambda segment_file: segment_file[0].name)
         while self.waiting:
             path, segment = self._next()
             if self._waits_for_others(segment, present):
                 return
-            self.waiting = [given for given in self.waiting if given[1] != segment]
+            self.waiting = [
+                segment_file for segment_file in self.waiting if segment_file[1] != segment
+            ]
             yield from self._read(path, segment)
 
-    def _next(self) -> Given:
-        """The next segment of the present capture; else the first one of the capture that begins next."""
+    def _next(self) -> SegmentFile:
+        """Return the next segment of the current capture, or the first one of the next capture."""
         name = self.waiting[0][1].capture
         if self.reader is not None and self.reader.last is not None:
             going_on = self.reader.last.capture
             if any(segment.capture == going_on for _, segment in self.waiting):
                 name = going_on
-        mine = [given for given in self.waiting if given[1].capture == name]
-        return min(mine, key=lambda given: given[1].number)
+        candidates = [
+            segment_file for segment_file in self.waiting if segment_file[1].capture == name
+        ]
+        return min(candidates, key=lambda segment_file: segment_file[1].number)
 
     def _next_of_others(self) -> FileSegment:
-        """The next file that no proxy has written, as if it were a segment."""
+        """Return the next file of another tool, as if it were a segment."""
         last = self.reader.last if self.reader else None
         going_on = last is not None and last.capture == OTHERS
         return FileSegment(OTHERS, last.number + 1 if last and going_on else 1)
@@ -87,13 +91,13 @@ class Following:
     def _waits_for_others(
         self, segment: FileSegment, present: Callable[[], Collection[FileSegment]]
     ) -> bool:
-        """Whether something is there, and has not come yet, that is to be read before."""
+        """Return whether a present segment that has not arrived yet must be read before this one."""
         last = self.reader.last if self.reader else None
         read = {last.capture: last.number} if last else {}
         if segment.number == read.get(segment.capture, -1) + 1:
             return False
         before = {**dict.fromkeys(read, 1 << 62), segment.capture: segment.number}
-        missed = set(present()) - {given[1] for given in self.waiting}
+        missed = set(present()) - {segment_file[1] for segment_file in self.waiting}
         return any(
             read.get(each.capture, 0) < each.number < before.get(each.capture, 0) for each in missed
         )
@@ -118,7 +122,7 @@ class Following:
 
 
 def name_of(path: Path, segment: FileSegment) -> str:
-    """What the capture is called in the tables: when it began to be read, and its own name.
+    """Return the capture's name in the tables: the time of its beginning, and its own name.
 
     >>> name_of(Path("barnabas-20261121T203300Z-000001.pcapng"), FileSegment("5f0e", 1))
     'barnabas-20261121T203300Z 5f0e'
@@ -131,7 +135,7 @@ def name_of(path: Path, segment: FileSegment) -> str:
 
 
 def identity(path: Path) -> FileSegment | None:
-    """What a file says of itself; None if it is no segment. Raises OSError."""
+    """Return the segment that a file contains, or None if it is no segment. Raises OSError."""
     try:
         return segment_of(meta_of_file(path))
     except CaptureError:
@@ -139,7 +143,7 @@ def identity(path: Path) -> FileSegment | None:
 
 
 def is_of_others(path: Path) -> bool:
-    """Return whether a file is a capture that no proxy has written. Raises OSError."""
+    """Return whether a file is a capture of another tool. Raises OSError."""
     try:
         return not meta_of_file(path)
     except CaptureError:
@@ -147,9 +151,9 @@ def is_of_others(path: Path) -> bool:
 
 
 def closed(folder: Path) -> set[FileSegment]:
-    """All closed segments in a folder. Raises OSError."""
-    found = (identity(file.path) for file in closed_files(folder))
-    return {segment for segment in found if segment is not None}
+    """Return all closed segments in a folder. Raises OSError."""
+    segments = (identity(file.path) for file in closed_files(folder))
+    return {segment for segment in segments if segment is not None}
 
 
 def _refused(path: Path, reason: str) -> TableRow:

@@ -1,8 +1,8 @@
-"""The reading of a capture that is still being written, segment after segment.
+"""Reads a growing capture, segment by segment.
 
-What is open between two of them (requests that wait, bytes of a frame that was cut, names that were learnt)
-is in `IncrementalReader`, which `state.py` writes and reads: segments that are fed one by one, by whatever
-process, come to the same rows as all at once.
+`IncrementalReader` has everything that is open between two segments (requests in flight, bytes of a partial
+frame, learnt names); `state.py` writes and reads it. Segments that are read one by one, by any process, give
+the same rows as all segments at once.
 """
 
 from __future__ import annotations
@@ -33,11 +33,10 @@ from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.pipeline.reading.event_rows import EventRows
-from barnabas.pipeline.reading.shortfalls import forgotten
-from barnabas.pipeline.reading.side_tables import connection_row, note_row
+from barnabas.pipeline.reading.side_tables import connection_row, forgotten_reason, note_row
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
 from barnabas.pipeline.rows.inside import inside_row
-from barnabas.pipeline.tables.quality import Read
+from barnabas.pipeline.tables.quality import ReadTotals
 
 Table = Literal["exchanges", "inside", "errors", "connections", "notes", "quality"]
 
@@ -45,47 +44,47 @@ COLUMNS: Final = tuple(column.name for column in (*EXCHANGES, *RAW))
 
 
 class TableRow(NamedTuple):
-    """A row of a table; one of an exchange has RAW behind it, one of quality only what was read."""
+    """A row of a table. A row of exchanges also has RAW, a row of quality only the amounts that were read."""
 
     table: Table
     row: dict[str, Any]
 
 
 class _NoDecryption(Decryption):
-    """Lets TLS through as it is, to be left out: ciphers can't be kept between two batches."""
+    """A decryption that leaves TLS out: ciphers can't be saved between two batches."""
 
     def lets_through(self, event: Event) -> bool:
-        """Return True: no conversation is looked at."""
+        """Return True: no conversation is decrypted."""
         return True
 
 
 class IncrementalReader:
-    """One capture, as far as its segments have been read. `name`: what it is called in the tables.
+    """A capture, as far as its segments have been read.
 
-    ours: whether a proxy writes it.
+    `name` is its name in the tables. `ours` says whether a proxy writes it.
     """
 
     def __init__(self, name: str, *, ours: bool = True) -> None:
         self.name = name
         self.context = Context()
-        """What was learnt so far."""
+        """The names and facts learnt so far."""
         self.last: FileSegment | None = None
-        """The latest segment that was read."""
+        """The last segment that was read."""
         self._file = ""
         self._packets = Packets()
         self._number = 0
-        """Of the packet that was read last, counted over all segments."""
-        self._rows = EventRows(self._found, COLUMNS, self.context, capture=name)
+        """The number of the last packet, over all segments."""
+        self._rows = EventRows(self._table_row, COLUMNS, self.context, capture=name)
         left_out: Counter[tuple[int, Kind]] = Counter()
         decryption = _NoDecryption(KeyLog(), Seen(), left_out)
         self._section = SectionReader(ours, 0, left_out, decryption, {})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._rows.make = self._found
+        self._rows.make = self._table_row
 
     def segment(self, path: Path) -> Iterator[TableRow]:
-        """The rows that a segment completes. What is damaged in it is an error's row. Raises OSError."""
+        """Yield the rows that a segment completes. Damage becomes a row of errors. Raises OSError."""
         self._file = str(path)
         before = self._number
         with CaptureFile(path) as file:
@@ -94,33 +93,34 @@ class IncrementalReader:
                     yield from self._block(block)
             except CaptureError as problem:
                 yield self._error("corrupt", problem.reason, offset=problem.offset)
-        read = Read(1, path.stat().st_size, self._number - before)
+        read = ReadTotals(1, path.stat().st_size, self._number - before)
         yield TableRow("quality", {"capture": self.name, **read._asdict()})
 
     def missing(self, numbers: range) -> Iterator[TableRow]:
-        """These segments will never come."""
+        """Yield a row for segments that will never come."""
         if not numbers:
             return
-        said = (
+        segments_text = (
             f"segment {numbers[0]}"
             if len(numbers) == 1
             else f"segments {numbers[0]} to {numbers[-1]}"
         )
         self._file = ""
         yield self._error(
-            "missing", f"{said} of the capture {'is' if len(numbers) == 1 else 'are'} not there"
+            "missing",
+            f"{segments_text} of the capture {'is' if len(numbers) == 1 else 'are'} not there",
         )
         list(self._rows.conversations.event(Lost(0, "arrived", "request", 0, 0)))
 
     def end(self) -> Iterator[TableRow]:
-        """No more segments will come: what is open is given up."""
+        """Yield the last rows of a finished capture: open connections are given up."""
         for event in self._section.end():
             yield from self._event(event)
         for number in self._rows.conversations.open:
             yield from filter(None, self._rows.end_of(number))
         if self.context.forgotten:
             self._file = ""
-            yield self._error("forgotten", forgotten(self.context.forgotten))
+            yield self._error("forgotten", forgotten_reason(self.context.forgotten))
 
     def _block(self, block: object) -> Iterator[TableRow]:
         if isinstance(block, Packet):
@@ -143,21 +143,21 @@ class IncrementalReader:
     def _event(self, event: Event) -> Iterator[TableRow]:
         return filter(None, self._rows.event(event))
 
-    def _found(self, kind: str, connection: int, said: dict[str, Any]) -> TableRow | None:
-        """A row of an event; none of a loss, which each exchange says itself."""
+    def _table_row(self, kind: str, connection: int, values: dict[str, Any]) -> TableRow | None:
+        """Return a row of an event; a loss has none, since each exchange has its count."""
         if kind == "exchange":
-            return TableRow("exchanges", said)
+            return TableRow("exchanges", values)
         if kind == "inside":
-            return TableRow("inside", inside_row(said, connection, self.name, {}))
+            return TableRow("inside", inside_row(values, connection, self.name, {}))
         if kind == "connection":
-            return TableRow("connections", connection_row(said, connection, self.name))
-        return self._error(**said, connection=connection) if kind == "error" else None
+            return TableRow("connections", connection_row(values, connection, self.name))
+        return self._error(**values, connection=connection) if kind == "error" else None
 
-    def _note(self, ts_ns: int, said: dict[str, Any]) -> TableRow:
-        return TableRow("notes", note_row(ts_ns, said, self.name))
+    def _note(self, ts_ns: int, content: dict[str, Any]) -> TableRow:
+        return TableRow("notes", note_row(ts_ns, content, self.name))
 
-    def _error(self, kind: str, reason: str, **about: Any) -> TableRow:
-        said = {"capture": self.name, "kind": kind, "reason": reason, **about}
-        if "connection" not in about and self._file:
-            said["file"] = self._file
-        return TableRow("errors", said)
+    def _error(self, kind: str, reason: str, **details: Any) -> TableRow:
+        values = {"capture": self.name, "kind": kind, "reason": reason, **details}
+        if "connection" not in details and self._file:
+            values["file"] = self._file
+        return TableRow("errors", values)

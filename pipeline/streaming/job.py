@@ -1,8 +1,8 @@
-"""The tables of a capture that is still being written: a batch for each few files that were closed.
+"""The streaming job: the tables of a growing capture, one batch for every few files that were closed.
 
-Spark's file source says which files came since the last batch (`arrivals.py`), and keeps in its checkpoint
-which ones they were; the driver reads them one after the other (`following.py`), and tasks decode the bodies.
-Rows are written exactly once: a batch that was cut short is done again, from the state that it began with.
+Spark's file source gives the files that arrived since the last batch (`arrivals.py`), and its checkpoint
+retains them. The driver reads them one after another (`following.py`), and tasks decode the bodies. Rows are
+written exactly once: an interrupted batch is repeated from the state before it.
 """
 
 from __future__ import annotations
@@ -28,55 +28,54 @@ from barnabas.pipeline.streaming.arrivals import Arrivals, arrived
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.following import closed
 from barnabas.pipeline.streaming.incremental_reader import TableRow
-from barnabas.pipeline.tables.decoded_bodies import ELIDED, Bodies
+from barnabas.pipeline.tables.decoded_bodies import ELIDED, Bodies, capture_of, lost_bodies
 from barnabas.pipeline.tables.folders import ON_REQUEST
-from barnabas.pipeline.tables.parquet import Filed, Table, parts, write_rows, write_tables
-from barnabas.pipeline.tables.partitioned_parquet import ZSTD, Written
-from barnabas.pipeline.tables.quality import QUALITY, Read, quality_row, sums
+from barnabas.pipeline.tables.parquet import Table, TaskFile, parts, write_rows, write_tables
+from barnabas.pipeline.tables.partitioned_parquet import ZSTD, WrittenFile
+from barnabas.pipeline.tables.quality import QUALITY, ReadTotals, quality_row, sums
 from barnabas.pipeline.tables.schemas import FOLDERS, ORDER, TABLES
 from barnabas.pipeline.tables.spark_stages import parallelism
-from barnabas.pipeline.tables.variants import capture_of, lost_bodies
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 AT_ONCE: Final = 8
-"""Segments of a batch at most, unless told otherwise."""
+"""The default for the most segments of a batch."""
 
 _EVERY: Final = "2 seconds"
-"""How often the folder is looked at."""
+"""The interval at which the folder is read."""
 
 _TABLES: Final[dict[str, tuple[Column, ...]]] = {
     **{table: columns for table, columns in TABLES.items() if table not in ON_REQUEST},
     "exchanges": (*EXCHANGES, *RAW),
 }
-"""The columns of each table, as rows come out of the reader."""
+"""The columns of each table, as the reader yields rows."""
 _FILES: Final = "path string, modificationTime timestamp, length bigint, content binary"
-"""What Spark says of files; their content is not read."""
+"""The columns of files from Spark; their content is not read."""
 _ROWS: Final = 2000
 
 Sink = Callable[["SparkSession", Path, int], None]
-"""Given a folder with the tables of a batch, and its number, before that is over; once more if it is done
-again."""
+"""A function of a session, a folder with the tables of a batch, and its number. It is called before the batch
+is finished, and again if the batch is repeated."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """Writes what is captured into a folder to tables, as its files are closed.
+    """Writes the captures in a folder to tables, as their files are closed.
 
-    Paths are those of this machine.
+    Paths are on this machine.
     """
 
     spark: SparkSession
     folder: Path
-    """The folder that is followed."""
+    """The folder to follow."""
     batches: Batches
-    """Where the tables are."""
+    """The folder of the tables."""
     bodies: Bodies = ELIDED
     """How bodies are written."""
     sinks: Sequence[Sink] = ()
-    """Where each batch goes, in addition."""
+    """Further destinations of each batch."""
 
     def start(
         self,
@@ -85,17 +84,17 @@ class Job:
         at_once: int = AT_ONCE,
         until_read: bool = False,
     ) -> StreamingQuery:
-        """Begin where the run before ended, however that did.
+        """Start where the preceding run ended, even if it was killed.
 
         Args:
-            arrivals: by whose `look` the caller finds the files that are closed later.
-            at_once: segments of a batch at most.
-            until_read: whether the query ends when all that is there is read; else it runs until it is
+            arrivals: The notes of files; the caller calls its `look` to find files that are closed later.
+            at_once: The most segments of a batch.
+            until_read: Whether the query ends when all present files are read; otherwise it runs until it is
                 stopped.
 
         Raises:
-            OSError: a folder can't be read or made.
-            ValueError: the run before was another version's.
+            OSError: A folder can't be read or made.
+            ValueError: Another version made the preceding run.
         """
         self.batches.check()
         out = self.batches.out
@@ -117,15 +116,15 @@ class Job:
         return writer.trigger(processingTime=_EVERY).start()
 
     def batch(self, files: DataFrame, number: int) -> None:
-        """Write a batch, from the segments that came."""
+        """Write a batch from arrived segments."""
         batches, folder = self.batches, self.folder.resolve()
         if batches.over(number):
-            return  # it was cut short behind its end
+            return  # it was interrupted after it was finished
         paths = [Path(unquote(urlparse(row["path"]).path)) for row in files.collect()]
         state = batches.before(number)
         run = batches.begin(number)
-        there, gone = arrived(paths, folder)
-        read = _write(run, state.batch(there, partial(closed, folder), gone))
+        present, gone = arrived(paths, folder)
+        read = _write(run, state.batch(present, partial(closed, folder), gone))
         names = {} if state.reader is None else dict(state.reader.context.topics)
         written = self._write_exchanges(run, names)
         _write_quality(run, read, written)
@@ -133,19 +132,19 @@ class Job:
             sink(self.spark, run, number)
         batches.install(run, number, _TABLES)
         batches.finish(run, number, state)
-        with contextlib.suppress(OSError):  # then there are more files than need be
+        with contextlib.suppress(OSError):  # without it there are only more files
             batches.compact(self._filed(), {"exchanges": ORDER})
 
-    def _write_exchanges(self, run: Path, names: Names) -> list[Written]:
-        """Write exchanges with the bodies decoded: the files."""
+    def _write_exchanges(self, run: Path, names: Names) -> list[WrittenFile]:
+        """Write exchanges with decoded bodies, and return the files."""
         bodies, schema = self.bodies, self._schema
 
         def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for one in batches:
-                yield bodies.decoded(one, names, schema)
+            for rows in batches:
+                yield bodies.decoded(rows, names, schema)
 
         raw = run / "_raw" / "part-0.parquet"
-        filed = Filed(str(raw), pq.read_metadata(raw).num_row_groups)
+        filed = TaskFile(str(raw), pq.read_metadata(raw).num_row_groups)
         table = Table("exchanges", None, schema, None, decode, FOLDERS, ORDER)
         shares = parts([filed], -(-filed.groups // parallelism(self.spark)) or 1)
         written = write_tables(self.spark, shares, [table], run)
@@ -159,33 +158,36 @@ class Job:
         return self.bodies.schema(arrow(EXCHANGES))
 
     def _filed(self) -> dict[str, pa.Schema]:
-        """Return what is in the files of each table: columns that folders are named by are not."""
+        """Return the schemas of each table's files, without columns in folders' names."""
         whole = self._schema
-        inner = pa.schema([one for one in whole if one.name not in FOLDERS], whole.metadata)
+        inner = pa.schema([field for field in whole if field.name not in FOLDERS], whole.metadata)
         return {**{table: arrow(columns) for table, columns in _TABLES.items()}, "exchanges": inner}
 
 
-def _write(run: Path, found: Iterable[TableRow]) -> dict[str, Read]:
-    """Rows as they come, a file for each table; exchanges with their bytes. What was read, by captures."""
+def _write(run: Path, all_rows: Iterable[TableRow]) -> dict[str, ReadTotals]:
+    """Write rows to a file for each table; return the amounts that were read, by capture.
+
+    Exchanges are written with their raw bodies.
+    """
     tables = {table: columns for table, columns in _TABLES.items() if table != "quality"}
     rows: dict[str, list[dict[str, object]]] = {table: [] for table in tables}
-    read: dict[str, Read] = {}
+    read: dict[str, ReadTotals] = {}
     writers = {}
     for table, columns in tables.items():
-        place = run / ("_raw" if table == "exchanges" else table)
-        place.mkdir()
-        path = place / "part-0.parquet"
+        table_folder = run / ("_raw" if table == "exchanges" else table)
+        table_folder.mkdir()
+        path = table_folder / "part-0.parquet"
         writers[table] = pq.ParquetWriter(path, arrow(columns), compression=ZSTD)
     try:
-        for one in found:
-            if one.table == "quality":
-                capture, *counts = one.row.values()
-                before = read.get(capture, Read(0, 0, 0))
-                read[capture] = Read(*map(sum, zip(before, counts, strict=True)))
+        for table_row in all_rows:
+            if table_row.table == "quality":
+                capture, *counts = table_row.row.values()
+                before = read.get(capture, ReadTotals(0, 0, 0))
+                read[capture] = ReadTotals(*map(sum, zip(before, counts, strict=True)))
                 continue
-            rows[one.table].append(one.row)
-            if len(rows[one.table]) == _ROWS:
-                _flush(writers[one.table], rows[one.table], tables[one.table])
+            rows[table_row.table].append(table_row.row)
+            if len(rows[table_row.table]) == _ROWS:
+                _flush(writers[table_row.table], rows[table_row.table], tables[table_row.table])
         for table, columns in tables.items():
             _flush(writers[table], rows[table], columns)
     finally:
@@ -202,18 +204,18 @@ def _flush(
         rows.clear()
 
 
-def _write_quality(run: Path, read: dict[str, Read], written: list[Written]) -> None:
-    """A row for each capture that something was read of, or said."""
+def _write_quality(run: Path, read: dict[str, ReadTotals], written: list[WrittenFile]) -> None:
+    """Write a row for each capture of which something was read or reported."""
     errors = defaultdict(list)
     for row in sums(ds.dataset(run / "errors")):
         errors[row["capture"]].append(row)
     files = defaultdict(list)
-    for one in written:
-        files[capture_of(one.path)].append(one.path)
+    for file in written:
+        files[capture_of(file.path)].append(file.path)
     rows = [
-        quality_row(name, read.get(name, Read(0, 0, 0)), errors[name], files[name])
+        quality_row(name, read.get(name, ReadTotals(0, 0, 0)), errors[name], files[name])
         for name in sorted({*read, *errors, *files})
     ]
-    place = run / "quality"
-    place.mkdir()
-    write_rows(place / "part-0.parquet", batch(rows, QUALITY))
+    target = run / "quality"
+    target.mkdir()
+    write_rows(target / "part-0.parquet", batch(rows, QUALITY))

@@ -1,8 +1,8 @@
-"""Exchanges of a folder that is followed to a Kafka topic, by Spark's own sink.
+"""Sends exchanges of a followed folder to a Kafka topic, by Spark's own sink.
 
-A record is an exchange. Its key is the connection, so that those of a connection are in one partition and in
-their order; its value is JSON: the columns of `exchanges` that are not null, `body` as `body_json`, and
-`id`, which no other exchange has. A batch that is done again sends its records again: at least once.
+A record is an exchange. Its key is the connection, so that a connection's exchanges are in one partition and
+in order. Its value is JSON: the columns of `exchanges` that are not null, `body` as `body_json`, and `id`,
+which is unique. A repeated batch sends its records again: at least once.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 CONNECTOR: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"
-"""What Spark's sink is in, by its Maven coordinates; Spark 4.3.0 takes it."""
+"""The package with Spark's sink, by its Maven coordinates; Spark 4.3.0 accepts it."""
 
 MOST: Final = 1_000_000
-"""Bytes of a value: a broker takes 1,048,588 with all that is around them, unless told otherwise
-(message.max.bytes)."""
+"""The most bytes of a value: a broker accepts 1,048,588 bytes with headers by default (message.max.bytes)."""
 
 ENDLESS: Final = frozenset(("topics", "partitions", "seen", BODY_JSON.name))
-"""Columns that a value of more than MOST is without, and `cut` says so."""
+"""Columns that are left out of a value of more than MOST; `cut` marks it."""
 
 
 class Topic(NamedTuple):
-    """Where exchanges go."""
+    """The destination of exchanges."""
 
     servers: str
-    """HOST:PORT of brokers, with commas between."""
+    """HOST:PORT of brokers, separated by commas."""
     name: str
     properties: Mapping[str, str] = {}
-    """More of what a producer is configured by."""
+    """Further settings of the producer."""
 
 
 def send(spark: SparkSession, tables: Path, topic: Topic) -> None:
@@ -51,7 +50,7 @@ def send(spark: SparkSession, tables: Path, topic: Topic) -> None:
 
 
 def records(exchanges: DataFrame) -> DataFrame:
-    """Keys and values, connection by connection and in the order of their requests."""
+    """Return keys and values, by connection and in the order of requests."""
     from pyspark.sql import functions as f
 
     connection = ("capture", "connection")

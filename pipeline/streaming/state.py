@@ -1,9 +1,9 @@
-"""The state of the streaming job as text: values of the classes that a reader consists of, and nothing else.
+"""The state of the streaming job as text: values of the reader's classes, and nothing else.
 
-It is JSON: a list of rows, each an object after those that it refers to. A row is the name of a type and what
-an object of it is made of: numbers, texts, true, false and null as they are, `[N]` for the object of row N.
-An object that several refer to is one row, so that they share it again. A name that is not in the tables of
-this module is refused: reading a state imports nothing and calls nothing that the state names.
+It is JSON: a list of rows, each an object after those that it refers to. A row is the name of a type and the
+parts of an object: numbers, texts, true, false and null literally, `[N]` for the object of row N. An object
+with several references is one row, so that it is shared again. A name that is not in the tables of this
+module is rejected: reading a state imports nothing and calls nothing that the state names.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     *(conversations, conversation, exchange_builder, fast_pairing, in_flight, exchange, sasl),
     *(context, brokers, groups, members, memory, sessions),
 )
-"""Whose classes a state may hold."""
+"""Modules whose classes a state may contain."""
 
 
 def _names(modules: Iterable[ModuleType]) -> dict[str, type]:
     return {
-        f"{module.__name__.partition('.')[2]}.{name}": found
+        f"{module.__name__.partition('.')[2]}.{name}": class_
         for module in modules
-        for name, found in vars(module).items()
-        if isinstance(found, type) and found.__module__ == module.__name__
+        for name, class_ in vars(module).items()
+        if isinstance(class_, type) and class_.__module__ == module.__name__
     }
 
 
 _CLASSES: Final = _names(MODULES)
-_NAMES: Final = {found: name for name, found in _CLASSES.items()}
+_NAMES: Final = {class_: name for name, class_ in _CLASSES.items()}
 
 _SCALARS: Final = (type(None), bool, int, float, str)
 _SEQUENCES: Final = (tuple, list, set, frozenset, deque)
@@ -82,19 +82,24 @@ _PLAIN: Final[dict[str, Callable[[list[Any]], Any]]] = {
     "Path": lambda parts: Path(parts[0]),
     "asked": lambda parts: MethodType(Pairing.asked, *parts),
 }
-"""How the other objects are made of what stands in their rows."""
+"""Functions that make other objects from the parts in their rows."""
 
 
 _HASHED: Final = {"set": 1, "frozenset": 1, "dict": 2, "OrderedDict": 2, "Counter": 2}
-"""Types that hash what is in them: every object, or every second one, which is a key."""
+"""Types that hash their content: every object, or every second one, which is a key."""
 
 KEY: Final = 1000
-"""Objects in such a key, each as often as it is referred to: nothing interrupts Python while it hashes."""
+"""The most objects in such a key, counted with each reference: Python can't be interrupted while it hashes.
+"""
 
 
 def dump(state: Following) -> bytes:
-    """Return a state as text. Raises TypeError for an object that is no value of the known classes,
-    RecursionError for a circle of objects."""
+    """Return a state as text.
+
+    Raises:
+        TypeError: An object is no value of the known classes.
+        RecursionError: Objects refer to each other in a circle.
+    """
     rows: list[list[Any]] = []
     places: dict[int, list[int]] = {}
     written: list[Any] = []
@@ -117,8 +122,8 @@ def dump(state: Following) -> bytes:
 
 
 def load(text: bytes) -> Following:
-    """Return the state that a text holds. Raises ValueError for any other text."""
-    made: list[Any] = []
+    """Return the state in a text. Raises ValueError for any other text."""
+    objects: list[Any] = []
     sizes: list[int] = []
     try:
         for name, *parts in json.loads(text):
@@ -126,18 +131,18 @@ def load(text: bytes) -> Following:
             if name in _HASHED and any(size > KEY for size in inside[:: _HASHED[name]]):
                 raise ValueError("a key of too many objects")
             sizes.append(min(1 + sum(inside), KEY + 1))
-            values = [made[part[0]] if type(part) is list else part for part in parts]
+            values = [objects[part[0]] if type(part) is list else part for part in parts]
             plain = _PLAIN.get(name)
-            made.append(_object(_CLASSES[name], *values) if plain is None else plain(values))
+            objects.append(_object(_CLASSES[name], *values) if plain is None else plain(values))
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as problem:
         raise ValueError(f"no state: {problem!r}") from None
-    if not made or not isinstance(made[-1], Following):
+    if not objects or not isinstance(objects[-1], Following):
         raise ValueError("no state")
-    return made[-1]
+    return objects[-1]
 
 
 def _taken_apart(value: Any) -> tuple[str, list[Any]]:
-    """Name of the type, and what an object of it is made of."""
+    """Return the name of an object's type, and its parts."""
     kind = type(value)
     if kind in _SEQUENCES:
         return kind.__name__, list(value)
@@ -161,19 +166,19 @@ def _taken_apart(value: Any) -> tuple[str, list[Any]]:
 
 
 def _object(kind: type, content: Any, *attributes: Any) -> Any:
-    """An object of one of our classes."""
-    made = tuple.__new__(kind, content) if issubclass(kind, tuple) else kind.__new__(kind)
-    if isinstance(made, dict):
-        dict.update(made, content)
-    elif isinstance(made, list):
-        list.extend(made, content)
+    """Return an object of one of our classes."""
+    result = tuple.__new__(kind, content) if issubclass(kind, tuple) else kind.__new__(kind)
+    if isinstance(result, dict):
+        dict.update(result, content)
+    elif isinstance(result, list):
+        list.extend(result, content)
     state = _pairs(attributes)
-    if hasattr(made, "__setstate__"):
-        made.__setstate__(state)
+    if hasattr(result, "__setstate__"):
+        result.__setstate__(state)
     else:
         for name, value in state.items():
-            object.__setattr__(made, name, value)
-    return made
+            object.__setattr__(result, name, value)
+    return result
 
 
 def _pairs(parts: Sequence[Any]) -> dict[Any, Any]:

@@ -1,6 +1,7 @@
-"""Rows that batches of a folder which is followed have added, as tables of their own.
+"""The rows that recent batches of a followed folder have added, as separate tables.
 
-Table formats keep what each batch added; the folder's own Parquet does not, where small batches became one.
+Table formats retain the files of each batch. The folder's own Parquet does not, since small batches are
+merged.
 """
 
 from __future__ import annotations
@@ -19,46 +20,53 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class Added(NamedTuple):
-    """What batches have added."""
+class AddedFiles(NamedTuple):
+    """The files that batches have added."""
 
     files: Mapping[str, list[Path]]
     """By table."""
     next: int
-    """The number of the batch that comes next."""
+    """The number of the next batch."""
 
 
-def added(out: Path, kind: str, first: int) -> Added:
-    """What the batches from this one on have added, up to the last that is in `exchanges`. kind: of FORMATS.
+def added(out: Path, kind: str, first: int) -> AddedFiles:
+    """Return the files that batches have added, from batch `first` up to the latest one in `exchanges`.
 
-    Raises OSError, also where there is no batch at all, and ValueError if not all of these are there.
+    `kind` is a name in FORMATS.
+
+    Raises:
+        OSError: A file can't be read, or there is no batch.
+        ValueError: A batch is missing.
     """
     of_table = partial(FORMATS[kind].batches, out / kind)
     last = next((number for number, _ in of_table("exchanges")), -1)
     if last < 0:
         raise OSError(0, "there is no batch in it", str(out / kind / "exchanges"))
-    wanted = range(first, last + 1)
+    numbers = range(first, last + 1)
     if first > last + 1:
         raise ValueError(f"batch {last + 1} is the next one")
     files = {}
     for table in tables_in(out / kind):
-        found = dict(takewhile(lambda one: one[0] >= first, of_table(table)))
-        for number in wanted:
-            if number not in found:
+        files_by_batch = dict(takewhile(lambda batch: batch[0] >= first, of_table(table)))
+        for number in numbers:
+            if number not in files_by_batch:
                 raise ValueError(f"batch {number} is not in the {kind} table {table}")
-        files[table] = [path for number in wanted for path in found[number]]
-    return Added(files, last + 1)
+        files[table] = [path for number in numbers for path in files_by_batch[number]]
+    return AddedFiles(files, last + 1)
 
 
 def write_added(
-    spark: SparkSession, place: Path, files: Mapping[str, list[Path]], to: Path
+    spark: SparkSession, source_folder: Path, files: Mapping[str, list[Path]], to: Path
 ) -> None:
-    """Make tables of these files, which are below `place`: bodies are a VARIANT again. Raises OSError."""
+    """Write tables with the rows of these files, with bodies as VARIANT. Raises OSError.
+
+    The files are below `source_folder`.
+    """
     from pyspark.sql import functions as f
 
     for table, paths in files.items():
         schema = ddl(columns_of(table))
-        reader = spark.read.schema(schema).option("basePath", str(place / table))
+        reader = spark.read.schema(schema).option("basePath", str(source_folder / table))
         rows = reader.parquet(*map(str, paths)) if paths else spark.createDataFrame([], schema)
         if table == "exchanges":
             rows = rows.withColumn("body", f.parse_json(BODY_JSON.name)).drop(BODY_JSON.name)

@@ -1,4 +1,4 @@
-"""Delta tables, by delta-rs. `userMetadata` of a commit says which run or batch it is of."""
+"""Delta tables, by delta-rs. `userMetadata` of a commit names its run or batch."""
 
 from __future__ import annotations
 
@@ -14,69 +14,80 @@ import pyarrow as pa
 from barnabas.pipeline.tables.schemas import FOLDERS
 
 _APP: Final = "barnabas"
-"""Whose transactions batches are."""
+"""The application id of the transactions that batches make."""
 _DECORATION: Final = re.compile(r"\x1b\[\d*m|↳")
 
 
 def commit(
-    folder: Path, table: str, said: Mapping[str, Any], rows: Callable[[], pa.RecordBatchReader]
+    folder: Path, table: str, metadata: Mapping[str, Any], rows: Callable[[], pa.RecordBatchReader]
 ) -> None:
-    """See `Format`. What goes wrong is told in a line: delta-rs says it in several, with colours, the cause
-    last."""
+    """Commit rows; see `Format`.
+
+    delta-rs reports errors in several colored lines; the last one has the cause.
+    """
     from deltalake.exceptions import DeltaError
 
-    place = folder / table
+    table_folder = folder / table
     try:
-        _commit(place, said, rows)
+        _commit(table_folder, metadata, rows)
     except (DeltaError, OSError) as problem:
         line = _DECORATION.sub("", str(problem)).strip().splitlines()[-1].strip()
-        raise OSError(0, line, str(place)) from None
+        raise OSError(0, line, str(table_folder)) from None
 
 
-def _commit(place: Path, said: Mapping[str, Any], rows: Callable[[], pa.RecordBatchReader]) -> None:
+def _commit(
+    table_folder: Path, metadata: Mapping[str, Any], rows: Callable[[], pa.RecordBatchReader]
+) -> None:
     from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
-    there = DeltaTable(place) if DeltaTable.is_deltatable(str(place)) else None
+    table = DeltaTable(table_folder) if DeltaTable.is_deltatable(str(table_folder)) else None
     options: dict[str, Any] = {"mode": "append"}
     once = None
-    if "batch" in said:
-        latest = None if there is None else there.transaction_version(_APP)
-        if latest is not None and latest >= said["batch"]:
+    if "batch" in metadata:
+        latest = None if table is None else table.transaction_version(_APP)
+        if latest is not None and latest >= metadata["batch"]:
             return
-        once = [Transaction(_APP, said["batch"])]
-    elif there is not None:
-        quoted = said["capture"].replace("'", "''")
+        once = [Transaction(_APP, metadata["batch"])]
+    elif table is not None:
+        quoted = metadata["capture"].replace("'", "''")
         options = {"mode": "overwrite", "predicate": f"capture = '{quoted}'"}
-    found = rows()
+    reader = rows()
     write_deltalake(
-        place,
-        found,
+        table_folder,
+        reader,
         schema_mode="merge",
-        partition_by=[one for one in FOLDERS if one in found.schema.names],
+        partition_by=[column for column in FOLDERS if column in reader.schema.names],
         commit_properties=CommitProperties(
-            {"userMetadata": json.dumps(said)}, app_transactions=once
+            {"userMetadata": json.dumps(metadata)}, app_transactions=once
         ),
         **options,
     )
 
 
 def batches(folder: Path, table: str) -> Iterator[tuple[int, list[Path]]]:
-    """See `Format`. By the log, as Delta's PROTOCOL.md has it: who optimizes a table adds to it what batches
-    had added."""
-    place = folder / table
-    for path in sorted((place / "_delta_log").glob("*.json"), reverse=True):
+    """Yield the batches of a table; see `Format`.
+
+    The log is read as Delta's PROTOCOL.md defines it. A later optimization adds files that batches had added
+    before.
+    """
+    table_folder = folder / table
+    for path in sorted((table_folder / "_delta_log").glob("*.json"), reverse=True):
         try:
-            found = [*_batches(place, path.read_text("utf-8"))]
+            log_batches = [*_batches(table_folder, path.read_text("utf-8"))]
         except (ValueError, TypeError, LookupError, RecursionError) as problem:
-            said = f"it is damaged ({type(problem).__name__})"
-            raise OSError(0, said, str(path)) from None
-        yield from found
+            reason = f"it is damaged ({type(problem).__name__})"
+            raise OSError(0, reason, str(path)) from None
+        yield from log_batches
 
 
-def _batches(place: Path, log: str) -> Iterator[tuple[int, list[Path]]]:
-    # other ends of lines may stand in texts
+def _batches(table_folder: Path, log: str) -> Iterator[tuple[int, list[Path]]]:
+    # texts may contain other line separators
     actions = [dict(json.loads(line)) for line in log.split("\n") if line]
-    for transaction in (one["txn"] for one in actions if "txn" in one):
+    for transaction in (action["txn"] for action in actions if "txn" in action):
         if transaction["appId"] == _APP:
-            files = [place / unquote(one["add"]["path"]) for one in actions if "add" in one]
+            files = [
+                table_folder / unquote(action["add"]["path"])
+                for action in actions
+                if "add" in action
+            ]
             yield int(transaction["version"]), files

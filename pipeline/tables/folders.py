@@ -1,12 +1,13 @@
-"""Where tables are on disk, and how what a run has made takes its place there: whole, or not at all.
+"""The folders of the tables on disk, and how a run's tables are installed: all of them or none.
 
-`OUT/TABLE/capture=NAME/...`: a capture's rows are a folder of each table, so that writing them again
-replaces them and leaves those of others. A run writes into `OUT/_runs/`, which Spark's readers pass over;
-when all of it is there its folder is renamed, and from then on it counts: who comes next ends what a
-killed run had left to do. Whoever runs holds a lock in its folder, which the system lets go when that
-process is gone; whoever makes analyses of the tables holds that of the whole folder, too.
+`OUT/TABLE/capture=NAME/...`: a capture's rows are one folder of each table, so that writing them again
+replaces them and leaves other captures alone. A run writes into `OUT/_runs/`, which Spark's readers ignore.
+When it is complete its folder is renamed, which commits the run: the next run finishes what a killed one had
+left to do. A run holds a lock in its folder, which the system releases when its process ends. A process that
+makes analyses of the tables holds the lock of the whole folder, too.
 
-What follows a folder writes `OUT/TABLE/batch=NAME/` in the same way: `OUT` has tables of one kind only.
+A job that follows a folder writes `OUT/TABLE/batch=NAME/` in the same way. All tables of `OUT` are of one of
+the two kinds.
 """
 
 from __future__ import annotations
@@ -24,76 +25,77 @@ from urllib.parse import unquote
 from barnabas.captures.files import private
 
 ON_REQUEST: Final = ("packets", "frames")
-"""Tables that are not written unless somebody asks for them."""
+"""Tables that are written only on request."""
 
 _RUNS: Final = "_runs"
 _BEFORE: Final = ("capture=*/", "batch=*/capture=*/")
 _READY: Final = ".ready"
 _SOURCE: Final = "_source"
 _SOURCES: Final = "_sources"
-"""A file of each capture's name: where it came from. Not among the tables, where readers would take it for
-a part of them."""
+"""The folder with a file of each capture's name, which has the capture's source. Readers would take it for a
+part of a table if it were in one."""
 _LOCK: Final = "_lock"
 _ESCAPED: Final = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{\[\]^]")
-"""What Spark writes as %XX in the names of such folders."""
+"""Characters that Spark writes as %XX in names of such folders."""
 
 
 _PATTERN: Final = re.compile(r"[][{}*?\\]")
-"""What makes a pattern of a path that Spark is given."""
+"""Characters that make a path a pattern for Spark."""
 
 
 def checked_path(path: Path) -> Path:
-    """The path itself. Raises ValueError if Spark would take it for a pattern.
+    """Return the path. Raises ValueError if Spark would treat it as a pattern.
 
     >>> checked_path(Path("/tmp/run-1"))
     PosixPath('/tmp/run-1')
     """
-    found = _PATTERN.search(str(path))
-    if found:
-        raise ValueError(f"Spark treats the {found[0]} in {path} as a pattern: use another name")
+    special = _PATTERN.search(str(path))
+    if special:
+        raise ValueError(f"Spark treats the {special[0]} in {path} as a pattern: use another name")
     return path
 
 
 Partition = Literal["capture", "batch"]
-"""By what the tables of a folder are parted: runs write a capture each, what follows a folder batches."""
+"""The partition key of a folder's tables: runs write captures, a followed folder has batches."""
 
 
 def partitions(out: Path) -> set[Partition]:
-    """Those that there are in a folder; Spark reads no table that has both."""
+    """Return the partition keys in a folder; Spark reads no table that has both."""
     kinds: tuple[Partition, ...] = ("capture", "batch")
     return {kind for kind in kinds if next(out.glob(f"*/{kind}=*"), None)}
 
 
 def earlier(out: Path) -> bool:
-    """Whether tables of the first version are in a folder, which were parted by api, too: Spark reads no
-    table that is parted in two ways."""
+    """Return whether a folder has tables of the first version, with partitions by api.
+
+    Spark reads no table with two partition schemes.
+    """
     return any(next(out.glob(f"exchanges/{by}day=*/api=*"), None) for by in _BEFORE)
 
 
 @contextlib.contextmanager
 def held(out: Path) -> Iterator[bool]:
-    """The whole folder, which is there, for one process at a time; whether it is ours meanwhile. Raises
-    OSError."""
+    """Lock a whole folder, which exists; yield whether the lock was free. Raises OSError."""
     with (out / _LOCK).open("w") as lock:
         yield _locked(lock)
 
 
 class Run(NamedTuple):
-    """Where a run writes, and the lock that it holds."""
+    """The folder into which a run writes, and the lock that it holds."""
 
     folder: Path
     lock: TextIO
 
 
 def begin(out: Path) -> Run:
-    """A new folder for a run. Ends what killed runs have left. Raises OSError."""
+    """Make a folder for a new run, and finish or remove those of killed runs. Raises OSError."""
     runs = out / _RUNS
     private.folder(out)
     runs.mkdir(exist_ok=True)
     for folder in sorted(runs.iterdir()):
         with contextlib.suppress(FileNotFoundError), (folder / _LOCK).open() as lock:
             if not _locked(lock):
-                continue  # somebody else is at it
+                continue  # another process uses it
             if folder.suffix == _READY:
                 _install(out, folder)
             else:
@@ -106,7 +108,7 @@ def begin(out: Path) -> Run:
 
 
 def _locked(lock: TextIO) -> bool:
-    """Take a lock, unless somebody holds it."""
+    """Take a lock unless another process holds it; return whether it was taken."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -115,8 +117,10 @@ def _locked(lock: TextIO) -> bool:
 
 
 def finish(out: Path, run: Run, capture: str, source: str) -> None:
-    """All tables of a run are there, in folders of their names: they take the place of what the capture
-    had. `source` says where it came from. Raises OSError."""
+    """Install all tables of a run, which replace the capture's earlier tables. Raises OSError.
+
+    `source` is the path of the capture's first file.
+    """
     (run.folder / _SOURCE).write_text(f"{capture}\n{source}\n", encoding="utf-8")
     ready = run.folder.with_suffix(_READY)
     run.folder.rename(ready)
@@ -125,59 +129,61 @@ def finish(out: Path, run: Run, capture: str, source: str) -> None:
 
 
 def give_up(run: Run) -> None:
-    """A run came to nothing; nothing happens to one that is finished."""
+    """Remove an unfinished run; a finished run stays."""
     shutil.rmtree(run.folder, ignore_errors=True)
     run.lock.close()
 
 
 def _install(out: Path, ready: Path) -> None:
-    said = (ready / _SOURCE).read_text(encoding="utf-8")
-    capture, source = said.splitlines()
+    source_text = (ready / _SOURCE).read_text(encoding="utf-8")
+    capture, source = source_text.splitlines()
     (out / _SOURCES).mkdir(exist_ok=True)
     (out / _SOURCES / escaped(capture)).write_text(source, encoding="utf-8")
     for table in sorted(path for path in ready.iterdir() if path.is_dir()):
         if table.name.startswith("_"):
             shutil.rmtree(table)
             continue
-        place = folder_of(out, table.name, capture)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if place.exists():
-            place.rename(ready / f"_old-{table.name}")
-        table.rename(place)
+        target = folder_of(out, table.name, capture)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists():
+            target.rename(ready / f"_old-{table.name}")
+        table.rename(target)
     shutil.rmtree(ready)
 
 
 def folder_of(out: Path, table: str, capture: str) -> Path:
-    """The folder with a capture's rows of a table."""
+    """Return the folder with a capture's rows of a table."""
     return out / table / f"capture={escaped(capture)}"
 
 
 def escaped(text: str) -> str:
-    """A value as it is in the name of a folder.
+    """Return a value as it is written in the name of a folder.
 
     >>> escaped("a/b")
     'a%2Fb'
     """
-    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", text)
+    return _ESCAPED.sub(lambda special: f"%{ord(special[0]):02X}", text)
 
 
 def name_for(out: Path, source: Path) -> str:
-    """What a capture is called whose first file this is: like the file, and so that no other capture in
-    these tables has the name, whatever folder it was in; text to Spark, which guesses types of such names.
+    """Return the name of a capture whose first file is `source`: the file's name, made unique.
+
+    It is unique among the captures in the tables, whatever their folders. It never looks like a number or
+    date, since Spark guesses the types of such names.
 
     >>> name_for(Path("nowhere"), Path("/captures/orders.pcapng"))
     'orders.pcapng'
     """
-    wanted = source.name if re.match(r"[A-Za-z]\w*\W", source.name) else f"capture {source.name}"
-    sources = dict(_known(out))
-    where, name, number = str(source.resolve()), wanted, 2
-    while sources.get(name, where) != where:
-        name, number = f"{wanted} ({number})", number + 1
+    preferred = source.name if re.match(r"[A-Za-z]\w*\W", source.name) else f"capture {source.name}"
+    sources = dict(_captures(out))
+    resolved_source, name, number = str(source.resolve()), preferred, 2
+    while sources.get(name, resolved_source) != resolved_source:
+        name, number = f"{preferred} ({number})", number + 1
     return name
 
 
-def _known(out: Path) -> list[tuple[str, str]]:
-    """Names of captures in the tables, and their first files."""
+def _captures(out: Path) -> list[tuple[str, str]]:
+    """Return the names of captures in the tables, and their first files."""
     return [
         (unquote(path.name), path.read_text(encoding="utf-8"))
         for path in sorted(out.glob(f"{_SOURCES}/*"))

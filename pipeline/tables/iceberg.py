@@ -1,9 +1,9 @@
-"""Iceberg tables, by pyiceberg. The summary of a snapshot says which run or batch it is of.
+"""Iceberg tables, by pyiceberg. The summary of a snapshot names its run or batch.
 
-The catalog is a file of SQLite beside the tables, which are `barnabas.TABLE` in it. They have no partitions:
-of each file the least and largest capture and time are known. Files are written as the folder's own are, in
-bounded memory, and pyiceberg is told of them. Metadata names files by their whole paths: a folder that was
-moved can't be read.
+The catalog is an SQLite file next to the tables, which are `barnabas.TABLE` in it. They have no partitions;
+the metadata has the least and largest capture and time of each file. Files are written as the folder's own
+are, in bounded memory, and then added to the table. Metadata has absolute paths, so a folder that was moved
+is unreadable.
 """
 
 from __future__ import annotations
@@ -24,72 +24,74 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table
 
 _NAME: Final = "barnabas"
-"""Of the catalog and of the tables' namespace, and what stands before our properties."""
+"""The name of the catalog and of the tables' namespace, and the prefix of our properties."""
 _BATCH: Final = f"{_NAME}.batch"
-"""Property of a table: its latest batch; of a snapshot's summary: its own."""
+"""The property with a table's latest batch, and the one with a snapshot's batch."""
 _PROPERTIES: Final = {
-    # by these files are passed over, or replaced without being read; of nested columns footers say nothing
+    # with these, files are skipped, or replaced without being read; footers lack nested columns
     "write.metadata.metrics.default": "none",
-    **{f"write.metadata.metrics.column.{one}": "full" for one in (*FOLDERS, *ORDER, "ts")},
-    # of many batches: the metadata of each has all before it
+    **{f"write.metadata.metrics.column.{name}": "full" for name in (*FOLDERS, *ORDER, "ts")},
+    # each metadata file has all earlier snapshots, so many batches would fill the disk
     "write.metadata.delete-after-commit.enabled": "true",
     "commit.manifest-merge.enabled": "true",
 }
 
 
 def commit(
-    folder: Path, table: str, said: Mapping[str, Any], rows: Callable[[], pa.RecordBatchReader]
+    folder: Path, table: str, metadata: Mapping[str, Any], rows: Callable[[], pa.RecordBatchReader]
 ) -> None:
-    """See `Format`."""
+    """Commit rows; see `Format`."""
     from pyiceberg.expressions import EqualTo, Reference
 
-    place = folder / table
-    with _catalog(place) as catalog:
-        there = _load(catalog, place)
-        latest = -1 if there is None else int(there.properties.get(_BATCH, -1))
-        if latest >= said.get("batch", latest + 1):
+    table_folder = folder / table
+    with _catalog(table_folder) as catalog:
+        iceberg_table = _load(catalog, table_folder)
+        latest = -1 if iceberg_table is None else int(iceberg_table.properties.get(_BATCH, -1))
+        if latest >= metadata.get("batch", latest + 1):
             return
-        found = rows()
+        reader = rows()
         order = ORDER if table == "exchanges" else ()
         file = f"{uuid.uuid4().hex}-{{}}.parquet"
-        made = write(found, found.schema, (), place / "data", file, order)
-        if there is None:
+        files = write(reader, reader.schema, (), table_folder / "data", file, order)
+        if iceberg_table is None:
             catalog.create_namespace_if_not_exists(_NAME)
             name = (_NAME, table)
-            there = catalog.create_table(name, found.schema, str(place), properties=_PROPERTIES)
-        with there.transaction() as change:
+            iceberg_table = catalog.create_table(
+                name, reader.schema, str(table_folder), properties=_PROPERTIES
+            )
+        with iceberg_table.transaction() as change:
             with change.update_schema() as columns:
-                columns.union_by_name(found.schema)
-            if "capture" in said:
-                of_it = EqualTo(term=Reference("capture"), value=said["capture"])
-                if any(True for _ in there.scan(row_filter=of_it).plan_files()):
+                columns.union_by_name(reader.schema)
+            if "capture" in metadata:
+                of_it = EqualTo(term=Reference("capture"), value=metadata["capture"])
+                if any(True for _ in iceberg_table.scan(row_filter=of_it).plan_files()):
                     change.delete(of_it)
             change.add_files(
-                [str(one.path) for one in made],
-                {f"{_NAME}.{key}": str(one) for key, one in said.items()},
+                [str(value.path) for value in files],
+                {f"{_NAME}.{key}": str(value) for key, value in metadata.items()},
                 check_duplicate_files=False,
             )
-            if "batch" in said:
-                change.set_properties({_BATCH: str(said["batch"])})
+            if "batch" in metadata:
+                change.set_properties({_BATCH: str(metadata["batch"])})
 
 
 def batches(folder: Path, table: str) -> Iterator[tuple[int, list[Path]]]:
-    """See `Format`."""
+    """Yield the batches of a table; see `Format`."""
     from pyiceberg.manifest import ManifestEntryStatus
     from pyiceberg.table.snapshots import ancestors_of
 
     with _catalog(folder / table, new=False) as catalog:
-        found = _load(catalog, folder / table)
-        if found is None:
+        iceberg_table = _load(catalog, folder / table)
+        if iceberg_table is None:
             return
-        for snapshot in ancestors_of(found.current_snapshot(), found.metadata):
+        for snapshot in ancestors_of(iceberg_table.current_snapshot(), iceberg_table.metadata):
             number = snapshot.summary and snapshot.summary[_BATCH]
             if number:
                 entries = (
                     entry
-                    for manifest in snapshot.manifests(found.io)
+                    for manifest in snapshot.manifests(iceberg_table.io)
                     if manifest.added_snapshot_id == snapshot.snapshot_id
-                    for entry in manifest.fetch_manifest_entry(found.io)
+                    for entry in manifest.fetch_manifest_entry(iceberg_table.io)
                 )
                 files = [
                     Path(entry.data_file.file_path)
@@ -100,35 +102,34 @@ def batches(folder: Path, table: str) -> Iterator[tuple[int, list[Path]]]:
 
 
 @contextmanager
-def _catalog(place: Path, *, new: bool = True) -> Iterator[SqlCatalog]:
-    """The catalog of a table that is there. new: make one if there is none. What goes wrong with both is told
-    in a line, as an OSError."""
+def _catalog(table_folder: Path, *, new: bool = True) -> Iterator[SqlCatalog]:
+    """Open the catalog of a table, or make one if `new` is set. Errors become an OSError in one line."""
     from pyiceberg.catalog.sql import SqlCatalog
 
-    file = place.with_name("catalog.db")
+    file = table_folder.with_name("catalog.db")
     try:
         if new:
-            place.parent.mkdir(parents=True, exist_ok=True)
+            table_folder.parent.mkdir(parents=True, exist_ok=True)
         else:
             file.stat()  # SQLite would make it
         uri = f"sqlite:///{quote(str(file))}"
         with closing(SqlCatalog(_NAME, uri=uri, init_catalog_tables=str(new))) as catalog:
             yield catalog
-    except Exception as problem:  # noqa: BLE001 of damaged files: EOFError, SystemError, KeyError ...
+    except Exception as problem:  # noqa: BLE001 damaged files raise EOFError, SystemError, KeyError ...
         line = (str(problem).splitlines() or [""])[0]
-        known = isinstance(problem, (OSError, ValueError))
-        said = line if known and line else f"{type(problem).__name__}: {line}"
-        raise OSError(0, said, str(place)) from None
+        explained = isinstance(problem, (OSError, ValueError))
+        reason = line if explained and line else f"{type(problem).__name__}: {line}"
+        raise OSError(0, reason, str(table_folder)) from None
 
 
-def _load(catalog: SqlCatalog, place: Path) -> Table | None:
-    """None if there is none yet. Raises ValueError for one that was made elsewhere, and copied."""
-    name = (_NAME, place.name)
+def _load(catalog: SqlCatalog, table_folder: Path) -> Table | None:
+    """Return a table, or None if there is none. Raises ValueError for a table that was moved or copied."""
+    name = (_NAME, table_folder.name)
     if not catalog.table_exists(name):
         return None
-    found = catalog.load_table(name)
-    if found.location() != str(place):
+    loaded = catalog.load_table(name)
+    if loaded.location() != str(table_folder):
         raise ValueError(
-            f"it was made as {found.location()}, and can't be moved: delete {place.parent}"
+            f"it was made as {loaded.location()}, and can't be moved: delete {table_folder.parent}"
         )
-    return found
+    return loaded

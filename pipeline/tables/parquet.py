@@ -1,7 +1,7 @@
-"""Parquet that tasks write themselves: what is Arrow on both sides need not become the JVM's rows between.
+"""Parquet files that tasks write themselves, so that Arrow data need not become rows of the JVM.
 
-A task writes files of names that no other has, and says which, as its result. Only what was said takes its
-place: what an attempt left that failed, or that was made twice, goes with the folder of the run.
+A task writes files with unique names, and returns these names as its result. Only returned files are
+installed: files of failed or repeated attempts are removed with the run's folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from barnabas.pipeline.tables import partitioned_parquet
-from barnabas.pipeline.tables.partitioned_parquet import ZSTD, Written
+from barnabas.pipeline.tables.partitioned_parquet import ZSTD, WrittenFile
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,16 +26,16 @@ Batches = Iterator[pa.RecordBatch]
 _SAID: Final = "path string, groups int"
 
 
-class Filed(NamedTuple):
+class TaskFile(NamedTuple):
     """A file that a task has written."""
 
     path: str
     groups: int
-    """How many row groups it has."""
+    """The number of its row groups."""
 
 
 class Groups(NamedTuple):
-    """Some row groups of a file."""
+    """Consecutive row groups of a file."""
 
     path: str
     begin: int
@@ -43,12 +43,12 @@ class Groups(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What one task reads: it keeps one row group at a time."""
+    """The input of one task, which retains one row group at a time."""
 
     groups: tuple[Groups, ...]
 
     def batches(self, kind: str | None, columns: list[str] | None = None) -> Batches:
-        """The rows of a kind, or all; columns: None for all."""
+        """Yield the rows of a kind, or all rows, with these columns (None: all)."""
         read = None if columns is None else ["kind", *columns]
         for path, begin, end in self.groups:
             with pq.ParquetFile(path) as file:
@@ -57,90 +57,95 @@ class Part(NamedTuple):
                     if kind is None or least == kind == most:
                         yield from file.read_row_group(group, columns=read).to_batches()
                     elif least <= kind <= most:
-                        found = file.read_row_group(group, columns=read)
-                        yield from found.filter(ds.field("kind") == kind).to_batches()
+                        row_group = file.read_row_group(group, columns=read)
+                        yield from row_group.filter(ds.field("kind") == kind).to_batches()
 
 
 def _kinds(file: pq.ParquetFile, group: int) -> tuple[str, str]:
-    """The least and the greatest of the kinds in a row group."""
+    """Return the least and the greatest kind in a row group."""
     column = file.schema_arrow.get_field_index("kind")
-    said = file.metadata.row_group(group).column(column).statistics
-    return said.min, said.max
+    statistics = file.metadata.row_group(group).column(column).statistics
+    return statistics.min, statistics.max
 
 
 class Table(NamedTuple):
-    """A table to be made of what travels. To be pickled."""
+    """A table to make from outcomes. It can be pickled."""
 
     name: str
     kind: str | None
-    """Of what travels; None: all of it."""
+    """The kind of outcomes; None: all kinds."""
     schema: pa.Schema
     reads: list[str] | None
-    """Columns of what travels that its rows are made of; None: all."""
+    """Columns of outcomes that its rows are made of; None: all."""
     make: Callable[[Batches], Batches]
     folders: tuple[str, ...] = ()
-    """Columns by whose values the files are in folders, which have them instead of the files."""
+    """Columns by whose values files are put into folders; the files lack them."""
     order: tuple[str, ...] = ()
     """Columns by which the rows of a file are sorted."""
 
 
 def tasks(spark: SparkSession, count: int) -> DataFrame:
-    """The numbers up to `count`, each in a partition of its own."""
+    """Return the numbers up to `count`, each in a partition of its own."""
     return spark.range(0, count, 1, max(1, count))
 
 
-def made(
+def rows_of_tasks(
     spark: SparkSession | None, count: int, make: Callable[[Batches], Batches], columns: str
 ) -> Iterator[dict[str, Any]]:
-    """Rows that are made of the numbers up to `count`, each in a task; without Spark one by one, here."""
+    """Yield rows made of the numbers up to `count`, each in a task; without Spark, in this process."""
     if spark is None:
-        found = make(pa.record_batch({"id": [number]}) for number in range(count))
-        return (row for one in found for row in one.to_pylist())
+        batches = make(pa.record_batch({"id": [number]}) for number in range(count))
+        return (row for batch in batches for row in batch.to_pylist())
     return (row.asDict() for row in tasks(spark, count).mapInArrow(make, columns).collect())
 
 
 def file_rows(
-    found: DataFrame | Batches,
+    source: DataFrame | Batches,
     read: Callable[[Batches], Batches],
     schema: pa.Schema,
     folder: Path,
     compression: str = "lz4",
-) -> list[Filed]:
-    """What a function of Arrow batches makes of a DataFrame, as files in a new folder: one of each task, with
-    a row group for each batch; or of batches, here. Raises OSError."""
+) -> list[TaskFile]:
+    """Write the rows that a function makes of a DataFrame, as files in a new folder. Raises OSError.
+
+    Each task writes one file, with a row group for each batch. Batches instead of a DataFrame are written in
+    this process.
+    """
     folder.mkdir()
-    place = str(folder)
+    target = str(folder)
 
     def write(batches: Batches) -> Batches:
-        path = f"{place}/{uuid.uuid4().hex}.parquet"
+        path = f"{target}/{uuid.uuid4().hex}.parquet"
         groups = 0
         with pq.ParquetWriter(path, schema, compression=compression) as writer:
-            for one in read(batches):
-                writer.write_batch(one)
+            for batch in read(batches):
+                writer.write_batch(batch)
                 groups += 1
         yield pa.record_batch({"path": [path], "groups": pa.array([groups], pa.int32())})
 
-    if isinstance(found, Iterator):
-        return [Filed(**row) for one in write(found) for row in one.to_pylist()]
-    return [Filed(row["path"], row["groups"]) for row in found.mapInArrow(write, _SAID).collect()]
+    if isinstance(source, Iterator):
+        return [TaskFile(**row) for result in write(source) for row in result.to_pylist()]
+    return [
+        TaskFile(row["path"], row["groups"]) for row in source.mapInArrow(write, _SAID).collect()
+    ]
 
 
-def parts(filed: Iterable[Filed], groups: int) -> list[Part]:
-    """Files as parts of so many row groups at most: one has what is left of several files."""
-    found: list[Part] = []
-    mine: list[Groups] = []
+def parts(filed: Iterable[TaskFile], groups: int) -> list[Part]:
+    """Return files as parts of at most `groups` row groups; a part may have rest of several files."""
+    all_parts: list[Part] = []
+    groups_of_part: list[Groups] = []
     room = groups
-    for one in filed:
+    for task_file in filed:
         begin = 0
-        while begin < one.groups:
-            end = min(begin + room, one.groups)
-            mine.append(Groups(one.path, begin, end))
+        while begin < task_file.groups:
+            end = min(begin + room, task_file.groups)
+            groups_of_part.append(Groups(task_file.path, begin, end))
             room -= end - begin
             begin = end
             if not room:
-                found.append(Part(tuple(mine)))
-                mine, room = [], groups
-    return [*found, Part(tuple(mine))] if mine else found
+                all_parts.append(Part(tuple(groups_of_part)))
+                groups_of_part, room = [], groups
+    return [*all_parts, Part(tuple(groups_of_part))] if groups_of_part else all_parts
 
 
 def write_rows(path: Path, rows: pa.RecordBatch) -> None:
@@ -150,36 +155,38 @@ def write_rows(path: Path, rows: pa.RecordBatch) -> None:
 
 def write_tables(
     spark: SparkSession | None, of: Sequence[Part], tables: Sequence[Table], run: Path
-) -> list[Written]:
-    """Tables of what travelled in these parts, as folders of a run's with their names: their files.
-    Without Spark they are made here. Raises OSError."""
+) -> list[WrittenFile]:
+    """Write tables from these parts into a run's folders, and return their files. Raises OSError.
+
+    Without Spark they are made in this process.
+    """
     attempts = run / "_attempts"
-    place, chosen = str(attempts), tuple(tables)
+    attempts_path, chosen = str(attempts), tuple(tables)
 
     def write(batches: Batches) -> Batches:
         for numbers in batches:
             for number in numbers["id"].to_pylist():
-                attempt = Path(place) / uuid.uuid4().hex
-                found = [one for table in chosen for one in _write(of[number], table, attempt)]
-                paths = [str(one.path.relative_to(attempt)) for one in found]
-                nulls = pa.array([one.nulls for one in found], pa.int64())
-                names = pa.array([attempt.name] * len(found), pa.string())
+                attempt = Path(attempts_path) / uuid.uuid4().hex
+                files = [file for table in chosen for file in _write(of[number], table, attempt)]
+                paths = [str(file.path.relative_to(attempt)) for file in files]
+                nulls = pa.array([file.nulls for file in files], pa.int64())
+                names = pa.array([attempt.name] * len(files), pa.string())
                 columns = [names, pa.array(paths, pa.string()), nulls]
                 yield pa.RecordBatch.from_arrays(columns, ["attempt", "path", "nulls"])
 
     for table in tables:
         (run / table.name).mkdir()
     written = []
-    said = "attempt string, path string, nulls bigint"
-    for row in made(spark, len(of), write, said):
+    result_columns = "attempt string, path string, nulls bigint"
+    for row in rows_of_tasks(spark, len(of), write, result_columns):
         target = run / row["path"]
         target.parent.mkdir(parents=True, exist_ok=True)
         (attempts / row["attempt"] / row["path"]).rename(target)
-        written.append(Written(target, row["nulls"]))
+        written.append(WrittenFile(target, row["nulls"]))
     return written
 
 
-def _write(part: Part, table: Table, attempt: Path) -> list[Written]:
+def _write(part: Part, table: Table, attempt: Path) -> list[WrittenFile]:
     rows = table.make(part.batches(table.kind, table.reads))
-    place, name = attempt / table.name, f"part-{attempt.name}-{{}}.parquet"
-    return partitioned_parquet.write(rows, table.schema, table.folders, place, name, table.order)
+    target, name = attempt / table.name, f"part-{attempt.name}-{{}}.parquet"
+    return partitioned_parquet.write(rows, table.schema, table.folders, target, name, table.order)

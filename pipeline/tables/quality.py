@@ -1,4 +1,4 @@
-"""How much of captures was read: a row for each, what its files hold and what could not be read of them."""
+"""The table `quality`: how much of each capture was read, and how much could not be read."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ QUALITY: Final = (
     Column("undecodable", "bigint", "exchanges with a body that could not be decoded"),
     Column("unmatched", "bigint", "responses without a request"),
 )
-"""One row a capture and run; of a folder that is followed a row a capture and batch."""
+"""One row a capture and run; in a followed folder, one row a capture and batch."""
 
 _BYTES_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "skipped": ("corrupt", "truncated"),
     "unframed": ("skipped",),
     "missing": ("gap",),
 }
-"""Columns that are a sum of `bytes` in errors, and of which kinds."""
+"""Columns that sum `bytes` of errors, with the kinds of these errors."""
 _ROWS_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "gaps": ("gap", "missing"),
     "unmatched": ("unmatched",),
 }
-"""The same of those that are a number of rows."""
+"""Columns that count rows of errors, with the kinds of these errors."""
 
 
-class Read(NamedTuple):
-    """What was read of a capture."""
+class ReadTotals(NamedTuple):
+    """The amount that was read of a capture."""
 
     files: int
     bytes: int
@@ -50,36 +50,38 @@ class Read(NamedTuple):
 
 def quality_row(
     capture: str,
-    read: Read,
+    read: ReadTotals,
     errors: Iterable[Mapping[str, Any]],
     exchanges: Sequence[Path],
 ) -> dict[str, Any]:
-    """The row of a capture. errors: its sums, see `sums`. exchanges: files with its rows. Raises OSError."""
+    """Return the row of a capture. Raises OSError.
+
+    `errors` are its sums, see `sums`; `exchanges` are the files with its rows.
+    """
     of = {row["kind"]: row for row in errors}
-    found = ds.dataset(list(exchanges)) if exchanges else None
+    dataset = ds.dataset(list(exchanges)) if exchanges else None
     return {
         "capture": capture,
         **read._asdict(),
-        "exchanges": found.count_rows() if found else 0,
+        "exchanges": dataset.count_rows() if dataset else 0,
         "errors": sum(row["count"] for row in of.values()),
         **{name: _sum(of, kinds, "bytes") for name, kinds in _BYTES_OF.items()},
         **{name: _sum(of, kinds, "count") for name, kinds in _ROWS_OF.items()},
-        # by the statistics of what was all decoded nothing is read
-        "undecodable": found.count_rows(filter=pc.field("undecodable") > "") if found else 0,
+        # files whose statistics show that all rows were decoded are not read
+        "undecodable": dataset.count_rows(filter=pc.field("undecodable") > "") if dataset else 0,
     }
 
 
 def quality(out: Path) -> list[dict[str, Any]]:
-    """The rows of a folder, in order: none of what was written before there was this table. Raises
-    OSError."""
+    """Return the rows of a folder, in order; none if the tables are older than this table. Raises OSError."""
     files = sorted((out / "quality").rglob("*.parquet"))
     if not files:
         return []
-    # names of captures are texts, even those that look like numbers
+    # names of captures are text, even if they look like numbers
     by = ds.partitioning(arrow(QUALITY[:1]), flavor="hive")
     table = ds.dataset(files, schema=arrow(QUALITY), partitioning=by, partition_base_dir=str(out))
-    found: list[dict[str, Any]] = table.to_table().to_pylist()
-    return sorted(found, key=lambda row: str(row["capture"]))
+    all_rows: list[dict[str, Any]] = table.to_table().to_pylist()
+    return sorted(all_rows, key=lambda row: str(row["capture"]))
 
 
 def _sum(of: Mapping[str, Mapping[str, Any]], kinds: Sequence[str], name: str) -> int:
@@ -87,11 +89,11 @@ def _sum(of: Mapping[str, Mapping[str, Any]], kinds: Sequence[str], name: str) -
 
 
 def sums(errors: ds.Dataset) -> list[dict[str, Any]]:
-    """Rows of errors, counted: {capture (if they have it), kind, count, bytes}. Raises OSError."""
+    """Return counts of error rows: {capture (if they have it), kind, count, bytes}. Raises OSError."""
     by = [name for name in ("capture", "kind") if name in errors.schema.names]
     table = errors.to_table(columns=[*by, "bytes"])
-    found = table.group_by(by).aggregate([("bytes", "sum"), ([], "count_all")])
+    grouped = table.group_by(by).aggregate([("bytes", "sum"), ([], "count_all")])
     names = {"bytes_sum": "bytes", "count_all": "count"}
-    renamed = found.rename_columns([names.get(one, one) for one in found.schema.names])
+    renamed = grouped.rename_columns([names.get(column, column) for column in grouped.schema.names])
     rows: list[dict[str, Any]] = renamed.to_pylist()
     return rows

@@ -1,9 +1,9 @@
-"""The tables: their columns, the folders that their files are in, the order of their rows.
+"""The tables: their columns, the folders of their files, the order of their rows.
 
-exchanges: a row each (EXCHANGES), and the decoded bodies as `body` VARIANT {request, response}. inside
-(INSIDE): what lies within their bytes. errors (ERRORS): what could not be read. connections, notes: see
-`pipeline/reading/side_tables.py`. quality: how much was read. packets, frames: on request, since they have
-more rows than all others.
+exchanges: one row each (EXCHANGES), and the decoded bodies as `body` VARIANT {request, response}. inside
+(INSIDE): the contents of bytes fields. errors (ERRORS): unreadable data. connections, notes: see
+`pipeline/reading/side_tables.py`. quality: the amount that was read. packets, frames: on request, since they
+have the most rows.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
 """By name; exchanges have `body` after their columns."""
 
 FOLDERS: Final = ("capture", "day")
-"""Columns by whose values the rows of exchanges are in folders; rows of other tables by capture alone."""
+"""Columns by whose values the files of exchanges are in folders; other tables are in folders by capture only.
+"""
 
 ORDER: Final = ("api", "ts_ns")
-"""Columns by which the exchanges of a file are sorted: a query for an API skips row groups of others."""
+"""Columns by which the exchanges of a file are sorted: a query for one API skips row groups of others."""
 
 
 def folders_of(table: str) -> tuple[str, ...]:
-    """Return the columns by whose values the rows of a table are in folders."""
+    """Return the columns by whose values the files of a table are in folders."""
     return FOLDERS if table == "exchanges" else FOLDERS[:1]
 
 
@@ -53,5 +54,5 @@ def ddl_of(table: str) -> str:
 
 
 def filed_columns(table: str) -> tuple[Column, ...]:
-    """Return the columns of a capture's rows: all but `capture`, which is in the name of their folder."""
+    """Return the columns in a table's files: all but `capture`, which is in the name of their folder."""
     return tuple(column for column in TABLES[table] if column.name != "capture")

@@ -1,21 +1,20 @@
 """Captures as a data source of Spark: `spark.read.format("barnabas").load(paths)`, and as a stream.
 
-    spark.dataSource.register(KafkaCapture)
-    spark.read.format("barnabas").option("table", "errors").load("capture.pcapng")
-    spark.readStream.format("barnabas").option("table", "files").load("folder")
+     spark.dataSource.register(KafkaCapture)
+     spark.read.format("barnabas").option("table", "errors").load("capture.pcapng")
+     spark.readStream.format("barnabas").option("table", "files").load("folder")
 
-Options: table (`exchanges`, which is what there is without it, `packets`, `frames`, `errors`: regions of
-files that can't be read, `notes`, `files`), size (bytes that a task reads), bodies (`full`: bytes over 4 KiB
-are whole in `body_json`), pushdown (`true`: conditions on number, ts_ns and size are met before a row is
-made, which wants spark.sql.python.filterPushdown.enabled). If `.schema(...)` is given, only its columns are
-made.
-Frames and exchanges need all packets of a connection in one place, which no data source can bring about:
-`barnabas.pipeline.tables.tables` does. Here one task reads those of a capture, one after the other as the
-pure reader does, in the memory of what is under way, as far as the first damage; of a stream each file has a
-task.
+Options: `table` (`exchanges`, the default, `packets`, `frames`, `errors`: unreadable regions of files,
+`notes`, `files`), `size` (bytes that a task reads), `bodies` (`full`: bytes over 4 KiB are whole in
+`body_json`), `pushdown` (`true`: conditions on number, ts_ns and size are checked before a row is made; this
+needs spark.sql.python.filterPushdown.enabled). If `.schema(...)` is set, only its columns are made.
 
-A stream reads a folder: what is new are captures that nobody writes any more (`closed_files`). Its offset is
-which files were read, so it goes on where it ended. Each file is a capture of its own to it.
+Frames and exchanges need all packets of a connection in one task. A data source can't shuffle;
+`barnabas.pipeline.tables.tables` can. Here one task reads the frames and exchanges of a capture sequentially,
+in memory bounded by the frames in transit, up to the first damage. In a stream each file has a task.
+
+A stream reads a folder: new captures are those that no process writes any more (`closed_files`). Its offset
+is the set of files that were read, so it continues where it ended. Each file is a separate capture.
 """
 
 from __future__ import annotations
@@ -43,7 +42,6 @@ from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.reading.event_rows import exchange_rows
-from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.packet_rows import (
     COMPARED,
     OPERATORS,
@@ -51,9 +49,8 @@ from barnabas.pipeline.reading.packet_rows import (
     Comparison,
     packet_rows,
 )
-from barnabas.pipeline.reading.plan import Piece, Plan
-from barnabas.pipeline.reading.planning import plan
-from barnabas.pipeline.reading.ranges import SIZE, ranges
+from barnabas.pipeline.reading.plan import Piece, Plan, plan
+from barnabas.pipeline.reading.ranges import SIZE, ranges, sorted_paths
 from barnabas.pipeline.reading.side_tables import NOTES, fault_rows, note_rows
 from barnabas.pipeline.reading.survey import survey
 from barnabas.pipeline.rows.bodies import body_batch, json_array
@@ -82,42 +79,47 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
 _OPTIONS: Final = frozenset(("path", "paths", "table", "size", "bodies", "pushdown"))
 
 _ROWS: Final = 4000
-"""Of frames, in a batch."""
+"""Frames in a batch."""
 
 _BODIES: Final = ("key", "version", "request_body", "response_body")
-"""What JSON text of bodies is made of."""
+"""Columns from which the JSON text of bodies is made."""
 _WITH_BODIES: Final = 200
-"""Rows of exchanges in a batch then."""
+"""Exchanges in a batch with bodies."""
 
 
 class KafkaCapture(DataSource):
-    """See the module. Raises ValueError for options that mean nothing, and what `plan` raises."""
+    """The data source; see the module.
+
+    Raises:
+        ValueError: An option is invalid.
+        CaptureError: A file is no capture; see `plan`.
+    """
 
     @classmethod
     def name(cls) -> str:
-        """What `format` calls it."""
+        """Return the name for `format`."""
         return FORMAT
 
     def schema(self) -> str:
-        """All columns of the table, as DDL."""
+        """Return all columns of the table, as DDL."""
         return ddl(TABLES[_table(self.options)])
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Reads files as one capture."""
+        """Return a reader of files as one capture."""
         read = _Filtering if self.options.get("pushdown", "false") == "true" else _Reader
         paths = [path for each in _paths(self.options) for path in listing(each).captures]
-        return read(_wanted(self.options, schema), paths)
+        return read(_read_options(self.options, schema), paths)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 Spark's name
-        """Reads a folder to which files are added."""
+        """Return a reader of a folder to which files are added."""
         paths = _paths(self.options)
         if len(paths) != 1 or not paths[0].is_dir():
             raise ValueError("a stream of captures reads one folder")
-        return _Stream(_wanted(self.options, schema), paths[0])
+        return _Stream(_read_options(self.options, schema), paths[0])
 
 
-class _Wanted(NamedTuple):
-    """What is read of captures."""
+class _ReadOptions(NamedTuple):
+    """The table to read, and how."""
 
     table: str
     size: int
@@ -128,12 +130,12 @@ class _Wanted(NamedTuple):
     """How bytes of bodies are written."""
 
 
-def _wanted(options: Any, schema: StructType) -> _Wanted:
-    return _Wanted(_table(options), _size(options), tuple(schema.names), _blob(options))
+def _read_options(options: Any, schema: StructType) -> _ReadOptions:
+    return _ReadOptions(_table(options), _size(options), tuple(schema.names), _blob(options))
 
 
 class _Part(InputPartition):
-    """What one task reads."""
+    """The input of one task."""
 
     def __init__(
         self,
@@ -147,43 +149,43 @@ class _Part(InputPartition):
         self.captures = captures
 
 
-def _parts(wanted: _Wanted, paths: Sequence[Path]) -> list[_Part]:
-    """A capture's tasks."""
-    table = wanted.table
+def _parts(options: _ReadOptions, paths: Sequence[Path]) -> list[_Part]:
+    """Return a capture's tasks."""
+    table = options.table
     if table == "files":
         return [_Part(rows=[{"file": str(path), "bytes": path.stat().st_size} for path in paths])]
     if table in ("exchanges", "frames"):
         return [_Part(captures=sorted_paths(paths))]
-    made = _planned(paths, wanted.size)
+    capture_plan = _planned(paths, options.size)
     if table == "packets":
-        return [_Part(piece) for piece in made.pieces] or [_Part()]
+        return [_Part(piece) for piece in capture_plan.pieces] or [_Part()]
     capture = sorted_paths(paths)[0].name if paths else ""
     make = fault_rows if table == "errors" else note_rows
-    return [_Part(rows=make(made, capture))]
+    return [_Part(rows=make(capture_plan, capture))]
 
 
 def _planned(paths: Sequence[Path], size: int) -> Plan:
-    return plan(ranges(sorted_paths(paths), size), lambda found: [survey(one) for one in found])
+    return plan(ranges(sorted_paths(paths), size), lambda pieces: [survey(each) for each in pieces])
 
 
 def _read(
-    wanted: _Wanted, part: _Part, conditions: Sequence[Comparison] = ()
+    options: _ReadOptions, part: _Part, conditions: Sequence[Comparison] = ()
 ) -> Iterator[pa.RecordBatch]:
-    table, names = wanted.table, wanted.names
+    table, names = options.table, options.names
     if part.piece is not None:
         yield from packet_rows(part.piece, names, conditions)
         return
     if table == "exchanges":
-        yield from _exchanges(part.captures, names, wanted.blob)
+        yield from _exchanges(part.captures, names, options.blob)
         return
     by_name = {column.name: column for column in TABLES[table]}
     columns = tuple(by_name[name] for name in names)
     rows: Iterable[dict[str, Any]] = part.rows
     if part.captures:
         rows = _undamaged(frame_rows(CaptureReader(*part.captures), part.captures[0].name))
-    coming = iter(rows)
-    while some := list(itertools.islice(coming, _ROWS)):
-        yield batch(some, columns)
+    remaining = iter(rows)
+    while batch_rows := list(itertools.islice(remaining, _ROWS)):
+        yield batch(batch_rows, columns)
 
 
 def _exchanges(
@@ -192,53 +194,56 @@ def _exchanges(
     if not captures:
         return
     bodies = BODY_JSON.name in names
-    wanted = {*names, *(_BODIES if bodies else ())}
-    columns = tuple(one for one in (*EXCHANGES, *RAW) if one.name in wanted)
+    selected = {*names, *(_BODIES if bodies else ())}
+    columns = tuple(column for column in (*EXCHANGES, *RAW) if column.name in selected)
     context = Context()
-    made = exchange_rows(
-        CaptureReader(*captures), context, tuple(one.name for one in columns), captures[0].name
+    all_rows = exchange_rows(
+        CaptureReader(*captures),
+        context,
+        tuple(column.name for column in columns),
+        captures[0].name,
     )
-    coming = _undamaged(made)
-    while some := list(itertools.islice(coming, _WITH_BODIES if bodies else _ROWS)):
-        found = batch(some, columns)
+    remaining = _undamaged(all_rows)
+    while batch_rows := list(itertools.islice(remaining, _WITH_BODIES if bodies else _ROWS)):
+        rows = batch(batch_rows, columns)
         if bodies:
-            texts = json_array(body_batch(found, context.topics, blob))
-            found = found.append_column(BODY_JSON.name, texts)
-        yield found.select(list(names))
+            texts = json_array(body_batch(rows, context.topics, blob))
+            rows = rows.append_column(BODY_JSON.name, texts)
+        yield rows.select(list(names))
 
 
 def _undamaged(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Those before the first damage: of that, `errors` has a row."""
+    """Yield the rows before the first damage, for which `errors` has a row."""
     with contextlib.suppress(CaptureError):
         yield from rows
 
 
 class _Reader(DataSourceReader):
-    def __init__(self, wanted: _Wanted, paths: list[Path]) -> None:
-        self._wanted, self._paths = wanted, paths
+    def __init__(self, options: _ReadOptions, paths: list[Path]) -> None:
+        self._options, self._paths = options, paths
         self._conditions: list[Comparison] = []
 
     def partitions(self) -> Sequence[InputPartition]:
-        """A task for each piece."""
-        return _parts(self._wanted, self._paths)
+        """Return a task for each piece."""
+        return _parts(self._options, self._paths)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a task."""
+        """Return the rows of a task."""
         assert isinstance(partition, _Part)  # noqa: S101
-        return _read(self._wanted, partition, self._conditions)
+        return _read(self._options, partition, self._conditions)
 
 
 class _Filtering(_Reader):
-    """The same. Spark refuses a reader with this method unless it is told to use it."""
+    """A reader that checks conditions. Spark rejects a reader with this method unless pushdown is enabled."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 Spark's name
-        """Takes the comparisons that are quickly made; Spark does the others."""
-        for one in filters:
-            attribute: tuple[str, ...] = getattr(one, "attribute", ())
-            value = getattr(one, "value", None)
-            kind = type(one).__name__
+        """Take the comparisons that are cheap to make, and yield the others, which Spark makes."""
+        for each_filter in filters:
+            attribute: tuple[str, ...] = getattr(each_filter, "attribute", ())
+            value = getattr(each_filter, "value", None)
+            kind = type(each_filter).__name__
             if (
-                self._wanted.table == "packets"
+                self._options.table == "packets"
                 and kind in OPERATORS
                 and len(attribute) == 1
                 and attribute[0] in COMPARED
@@ -246,37 +251,37 @@ class _Filtering(_Reader):
             ):
                 self._conditions.append(Comparison(attribute[0], kind, value))
             else:
-                yield one
+                yield each_filter
 
 
 class _Stream(DataSourceStreamReader):
-    def __init__(self, wanted: _Wanted, folder: Path) -> None:
-        self._wanted, self._folder = wanted, folder
+    def __init__(self, options: _ReadOptions, folder: Path) -> None:
+        self._options, self._folder = options, folder
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 Spark's name
-        """No file was read."""
+        """Return the offset before any file."""
         return {"files": []}
 
     def latestOffset(self, *_: object) -> dict[str, Any]:  # noqa: N802 Spark's name
-        """All files that are closed by now."""
+        """Return the offset after all files that are closed by now."""
         return {"files": [file.identity for file in closed_files(self._folder)]}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        """Tasks for the files that came in between."""
-        known = set(start["files"])
-        new = set(end["files"]) - known
+        """Return tasks for the files between two offsets."""
+        read_before = set(start["files"])
+        new = set(end["files"]) - read_before
         return [
             part
             for file in closed_files(self._folder)
-            # a stream that an earlier version began knows files by their names
-            if file.identity in new and file.path.name not in known
-            for part in _parts(self._wanted, [file.path])
+            # streams begun by an earlier version have names of files as offsets
+            if file.identity in new and file.path.name not in read_before
+            for part in _parts(self._options, [file.path])
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a task."""
+        """Return the rows of a task."""
         assert isinstance(partition, _Part)  # noqa: S101
-        return _read(self._wanted, partition)
+        return _read(self._options, partition)
 
 
 def _table(options: Any) -> str:
@@ -298,17 +303,17 @@ def _paths(options: Any) -> list[Path]:
 
 
 def _plain(path: str) -> str:
-    """A path as Spark may have written it."""
+    """Return a path without the prefix that Spark may have added."""
     return (
         path.removeprefix("file://") if path.startswith("file:///") else path.removeprefix("file:")
     )
 
 
 def _blob(options: Any) -> Blob:
-    wanted = options.get("bodies", "elided")
-    if wanted not in BLOBS:
-        raise ValueError(f"bodies {wanted!r}: one of {', '.join(BLOBS)}")
-    return BLOBS[wanted]
+    name = options.get("bodies", "elided")
+    if name not in BLOBS:
+        raise ValueError(f"bodies {name!r}: one of {', '.join(BLOBS)}")
+    return BLOBS[name]
 
 
 def _size(options: Any) -> int:

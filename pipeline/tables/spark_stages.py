@@ -1,107 +1,115 @@
-"""The stages on Spark: a thin shell around the pure ones, each a generator of Arrow batches. Without a
-session they are the same in this process, which has little done before Spark has started.
+"""The stages of reading, on Spark or in this process: each is a generator of Arrow batches.
 
-What a worker needs travels in the function itself, so workers elsewhere need our packages and the files,
-and nothing of the driver's.
+Without a session they run in this process, which finishes small captures before Spark would have started. The
+functions contain all that a worker needs, so remote workers need our packages and the files, and nothing from
+the driver.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.endings import asking
-from barnabas.pipeline.reading.flows import Reading, outcomes
-from barnabas.pipeline.reading.mapped_files import MappedFiles
-from barnabas.pipeline.reading.outcomes import HEAD, Outcome, schema, travelling
+from barnabas.pipeline.reading.file_bytes import MappedFiles
+from barnabas.pipeline.reading.flows import FlowSettings, outcomes
+from barnabas.pipeline.reading.outcomes import HEAD, Outcome, Position, schema, travelling
 from barnabas.pipeline.reading.packet_rows import packet_rows
-from barnabas.pipeline.reading.plan import Piece, Plan
-from barnabas.pipeline.reading.planning import plan
+from barnabas.pipeline.reading.plan import Piece, Plan, plan
 from barnabas.pipeline.reading.ranges import Range
-from barnabas.pipeline.reading.runs import Row, unpack
-from barnabas.pipeline.reading.survey import Surveyed, survey
+from barnabas.pipeline.reading.runs import SegmentRow, unpack
+from barnabas.pipeline.reading.survey import RangeSurvey, survey
 from barnabas.pipeline.reading.tcp_segments import COLUMNS, SCHEMA, segments
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
 from barnabas.pipeline.rows.exchanges import batch
-from barnabas.pipeline.tables.parquet import Batches, Filed, file_rows, made, tasks
+from barnabas.pipeline.tables.parquet import Batches, TaskFile, file_rows, rows_of_tasks, tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 BATCH_BYTES: Final = 8 << 20
-"""Bytes of bodies, and of what is said beside exchanges, by which a batch ends."""
+"""Bytes of bodies, or of details of other outcomes, that end a batch."""
 MOST: Final = 2000
-"""Rows of such a batch, at most."""
+"""The most rows of such a batch."""
 _LOCAL: Final = 3 << 30
-"""Bytes of captures up to which the driver surveys them itself: starting a job takes as long."""
+"""Bytes of captures up to which the driver surveys them itself: a job takes as long to start."""
 HERE: Final = 64 << 20
-"""Bytes of segments, with the payload of packed files, that are kept in this process."""
+"""Bytes of segments, with the payload of packed files, that this process retains."""
 _PACKED: Final = 4
-"""What a byte of a packed file counts as: it has to be unpacked first, and is several."""
+"""The weight of a byte of a packed file, which has to be decompressed and grows."""
 
 
-def surveyed(spark: SparkSession | None, ranges: Sequence[Range]) -> list[Surveyed]:
-    """The survey of each range, made by Spark's workers if it is much, a task for each. Raises OSError."""
+def surveyed(spark: SparkSession | None, ranges: Sequence[Range]) -> list[RangeSurvey]:
+    """Return the survey of each range; Spark's workers make it if there is much data. Raises OSError."""
     if spark is None or sum(map(_work, ranges)) < _LOCAL:
-        return [survey(one) for one in ranges]
+        return [survey(each) for each in ranges]
     import pickle
 
     def read(batches: Batches) -> Batches:
         for numbers in batches:
             for number in numbers["id"].to_pylist():
-                found = pickle.dumps(survey(ranges[number]))
-                yield pa.record_batch({"id": [number], "found": [found]})
+                pickled = pickle.dumps(survey(ranges[number]))
+                yield pa.record_batch({"id": [number], "found": [pickled]})
 
-    rows = made(spark, len(ranges), read, "id bigint, found binary")
+    rows = rows_of_tasks(spark, len(ranges), read, "id bigint, found binary")
     return [pickle.loads(bytes(row["found"])) for row in sorted(rows, key=lambda row: row["id"])]  # noqa: S301 our own
 
 
-def _work(one: Range) -> int:
-    """Bytes that a survey looks at, about."""
-    if one.kind == "packed":
-        return Path(one.path).stat().st_size * _PACKED
-    return one.stop - one.start
+def _work(file_range: Range) -> int:
+    """Return the approximate number of bytes that a survey reads."""
+    if file_range.kind == "packed":
+        return Path(file_range.path).stat().st_size * _PACKED
+    return file_range.stop - file_range.start
 
 
 def planned(spark: SparkSession | None, ranges: Sequence[Range]) -> Plan:
-    """How these ranges are read. Raises OSError, CaptureError."""
-    return plan(ranges, lambda found: surveyed(spark, found) if found else [])
+    """Return the plan for reading these ranges. Raises OSError, CaptureError."""
+    return plan(
+        ranges, lambda missing_surveys: surveyed(spark, missing_surveys) if missing_surveys else []
+    )
 
 
 def segment_rows(spark: SparkSession, plan: Plan, partitions: int, *, carry: bool) -> DataFrame:
-    """Return the rows of segments.py of all pieces, read by a task for each, and brought together flow by
-    flow in so many partitions."""
+    """Return the rows of tcp_segments.py of all pieces, grouped by flow in `partitions` partitions.
+
+    Each piece is read by a task.
+    """
     rows = _of_pieces(spark, plan, partial(segments, links=plan.links, carry=carry), ddl(COLUMNS))
     return rows.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
 
 
 class TooMuch(Exception):
-    """More than is to be in this process at once: what is packed may come to any size."""
+    """More data than this process may hold: compressed data may have any size."""
 
 
 def segments_here(plan: Plan, go_on: Callable[[], None] | None = None) -> Batches:
-    """The same rows, flow by flow. go_on: see `write`. Raises TooMuch."""
-    found: list[pa.RecordBatch] = []
+    """Return the rows of tcp_segments.py, grouped by flow, without Spark. Raises TooMuch.
+
+    `go_on`: see `write`.
+    """
+    retained: list[pa.RecordBatch] = []
     size = 0
     for piece in plan.pieces:
-        for one in asking(segments(piece, plan.links, carry=False), go_on):
-            found.append(one)
-            size += one.nbytes
+        for rows in asking(segments(piece, plan.links, carry=False), go_on):
+            retained.append(rows)
+            size += rows.nbytes
             if size > HERE:
                 raise TooMuch
     order = [("flow", "ascending"), ("first", "ascending")]
-    return iter(pa.Table.from_batches(found, SCHEMA).sort_by(order).to_batches())
+    return iter(pa.Table.from_batches(retained, SCHEMA).sort_by(order).to_batches())
 
 
 def packets(spark: SparkSession, plan: Plan, columns: tuple[Column, ...]) -> DataFrame:
-    """The rows of packet_rows.py of all pieces, with these columns."""
+    """Return the rows of packet_rows.py of all pieces, with these columns."""
     names = tuple(column.name for column in columns)
     return _of_pieces(spark, plan, partial(packet_rows, columns=names), ddl(columns))
 
@@ -120,39 +128,40 @@ def _of_pieces(
 
 
 def outcome_files(
-    found: DataFrame | Batches,
+    segments: DataFrame | Batches,
     plan: Plan,
     columns: tuple[str, ...],
     folder: Path,
     *,
     frames: bool = False,
     go_on: Callable[[], None] | None = None,
-) -> list[Filed]:
-    """Write what the flows come to into files in a new folder: rows with the columns of outcomes.py, of
-    exchanges these.
+) -> list[TaskFile]:
+    """Write the outcomes of flows into files in a new folder, with the columns of outcomes.py.
 
     Args:
-        found: segments, flow by flow.
-        plan: how the captures are read.
-        columns: columns of exchanges.
-        folder: where the files are made.
-        frames: whether there is a row of each frame, too.
-        go_on: see `write`.
+        segments: Segments, grouped by flow.
+        plan: The plan for reading the captures.
+        columns: Columns of exchanges.
+        folder: The folder for the files.
+        frames: Whether to write a row of each frame, too.
+        go_on: See `write`.
 
     Raises:
-        OSError: a file can't be read or written.
+        OSError: A file can't be read or written.
     """
     travel = travelling(columns)
     names = tuple(column.name for column in travel)
-    reading = Reading(names, tuple(plan.section_groups), plan.packets, tuple(plan.secrets), frames)
+    reading = FlowSettings(
+        names, tuple(plan.section_groups), plan.packets, tuple(plan.secrets), frames
+    )
 
     def read(batches: Batches) -> Batches:
         keys = KeyLog()
         for text in reading.secrets:
             keys.add(text)
         files = MappedFiles()
-        rows = ((flow, row) for one in batches for flow, row in _rows(one))
-        grouped = itertools.groupby(rows, key=lambda one: one[0])
+        rows = ((flow, row) for batch in batches for flow, row in _rows(batch))
+        grouped = itertools.groupby(rows, key=lambda batch: batch[0])
         done = (
             outcome
             for _, group in grouped
@@ -160,20 +169,20 @@ def outcome_files(
         )
         yield from _batches(asking(done, go_on), (*HEAD, *travel))
 
-    return file_rows(found, read, schema(columns), folder)
+    return file_rows(segments, read, schema(columns), folder)
 
 
 def parallelism(spark: SparkSession) -> int:
-    """How many tasks run at once, as far as that is known."""
+    """Return the number of tasks that run at once, as far as it is known."""
     try:
         return spark.sparkContext.defaultParallelism
     except Exception:  # noqa: BLE001 Spark Connect does not say it
         return 8
 
 
-def _rows(one: pa.RecordBatch) -> Iterator[tuple[bytes, Row]]:
-    columns = [one[name] for name in SCHEMA.names]
-    for at in range(len(one)):
+def _rows(batch: pa.RecordBatch) -> Iterator[tuple[bytes, SegmentRow]]:
+    columns = [batch[name] for name in SCHEMA.names]
+    for at in range(len(batch)):
         flow, _, section_group, ends, path, packed, data = (
             column[at].as_py() for column in columns
         )
@@ -181,30 +190,33 @@ def _rows(one: pa.RecordBatch) -> Iterator[tuple[bytes, Row]]:
 
 
 def _batches(done: Iterable[Outcome], columns: tuple[Column, ...]) -> Batches:
-    """Exchanges, and apart from them what is said beside: who asks for the one moves nothing of the other."""
-    kept: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
-    sizes = dict.fromkeys(kept, 0)
-    for one in done:
-        beside, row = one.columns is None, _travelling(one)
-        rows = kept[beside]
+    """Yield batches of exchanges, and separate batches of other outcomes.
+
+    Readers of one of them need not read the other.
+    """
+    gathered: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
+    sizes = dict.fromkeys(gathered, 0)
+    for outcome in done:
+        other, row = outcome.columns is None, _travelling(outcome)
+        rows = gathered[other]
         rows.append(row)
-        sizes[beside] += sum(len(row.get(name) or b"") for name in _LARGE)
-        if sizes[beside] >= BATCH_BYTES or len(rows) >= MOST:
-            yield _batch(rows, columns, beside=beside)
-            kept[beside], sizes[beside] = [], 0
-    for beside, rows in kept.items():
+        sizes[other] += sum(len(row.get(name) or b"") for name in _LARGE)
+        if sizes[other] >= BATCH_BYTES or len(rows) >= MOST:
+            yield _batch(rows, columns, other=other)
+            gathered[other], sizes[other] = [], 0
+    for other, rows in gathered.items():
         if rows:
-            yield _batch(rows, columns, beside=beside)
+            yield _batch(rows, columns, other=other)
 
 
-_LARGE: Final = ("request_body", "response_body", "said")
-"""What a row may have much of."""
+_LARGE: Final = ("request_body", "response_body", "details")
+"""Columns that may be large."""
 
 
 def _batch(
-    rows: list[dict[str, Any]], columns: tuple[Column, ...], *, beside: bool
+    rows: list[dict[str, Any]], columns: tuple[Column, ...], *, other: bool
 ) -> pa.RecordBatch:
-    if not beside:
+    if not other:
         return batch(rows, columns)
     head = batch(rows, HEAD)
     schema = arrow(columns)
@@ -212,16 +224,53 @@ def _batch(
     return pa.RecordBatch.from_arrays([*head.columns, *nulls], schema=schema)
 
 
-def _travelling(one: Outcome) -> dict[str, Any]:
-    place = one.place
-    said = json.dumps(one.said, default=str) if one.columns is None else None
+def _travelling(outcome: Outcome) -> dict[str, Any]:
+    position = outcome.position
+    details = json.dumps(outcome.details, default=str) if outcome.columns is None else None
     return {
-        "kind": one.kind,
-        "section_group": one.section_group,
-        "of": one.of,
-        "at": place.at,
-        "flow": place.flow,
-        "within": place.within,
-        "said": said,
-        **(one.columns or {}),
+        "kind": outcome.kind,
+        "section_group": outcome.section_group,
+        "connection_key": outcome.connection_key,
+        "at": position.at,
+        "flow": position.flow,
+        "within": position.within,
+        "details": details,
+        **(outcome.columns or {}),
     }
+
+
+_NAMES: Final = ("topic", "producer", "broker")
+"""Kinds of outcomes that several flows may yield alike."""
+
+
+def fact_outcomes(filed: Sequence[TaskFile]) -> Iterator[Outcome]:
+    """Yield the outcomes in files that are no exchange, and from which facts are gathered.
+
+    This process reads them, since they are few and jobs take longer to start.
+    """
+    chosen = ds.field("kind").isin(["connection", "flow", "loss", *_NAMES])
+    columns = ["kind", "section_group", "connection_key", *Position._fields, "details"]
+    names = set()
+    for part in _dataset(filed).to_batches(columns=columns, filter=chosen):
+        for row in part.to_pylist():
+            kind, text = row["kind"], row["details"]
+            if kind in _NAMES:
+                if (kind, text) in names:
+                    continue
+                names.add((kind, text))
+            values = json.loads(text) if kind in _NAMES else {}
+            position = Position(row["at"], row["flow"], row["within"])
+            yield Outcome(kind, row["section_group"], row["connection_key"], position, values)
+
+
+def counts(filed: Sequence[TaskFile]) -> dict[str, int]:
+    """Return the number of rows of each kind."""
+    counter: Counter[str] = Counter()
+    for part in _dataset(filed).to_batches(columns=["kind"]):
+        for item in part["kind"].value_counts().to_pylist():
+            counter[item["values"]] += item["counts"]
+    return counter
+
+
+def _dataset(filed: Sequence[TaskFile]) -> ds.Dataset:
+    return ds.dataset([file.path for file in filed])

@@ -1,4 +1,4 @@
-"""From capture files to tables on disk: Parquet, for Spark and whatever else reads it.
+"""Writes the tables of capture files as Parquet, for Spark and other readers.
 
 Exchanges are in folders by capture and day, sorted by api and time.
 """
@@ -14,24 +14,32 @@ import pyarrow.dataset as ds
 
 from barnabas.endings import asking
 from barnabas.pipeline.reading.facts import gather
-from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.outcomes import ALL
 from barnabas.pipeline.reading.packet_rows import WRITTEN
 from barnabas.pipeline.reading.plan import Plan
-from barnabas.pipeline.reading.ranges import SIZE, memory, ranges
+from barnabas.pipeline.reading.ranges import SIZE, memory, ranges, sorted_paths
 from barnabas.pipeline.reading.side_tables import fault_rows, forgotten_rows, note_rows
 from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.tables import folders
+from barnabas.pipeline.tables.analysis_tables import by_tasks
 from barnabas.pipeline.tables.capture_rows import CaptureRows
-from barnabas.pipeline.tables.decoded_bodies import ELIDED, Bodies
-from barnabas.pipeline.tables.keeping import by_tasks
-from barnabas.pipeline.tables.parquet import Batches, Filed, Table, parts, write_rows, write_tables
-from barnabas.pipeline.tables.quality import Read, quality_row, sums
+from barnabas.pipeline.tables.decoded_bodies import ELIDED, Bodies, lost_bodies
+from barnabas.pipeline.tables.parquet import (
+    Batches,
+    Table,
+    TaskFile,
+    parts,
+    write_rows,
+    write_tables,
+)
+from barnabas.pipeline.tables.quality import ReadTotals, quality_row, sums
 from barnabas.pipeline.tables.schemas import ddl_of, filed_columns
 from barnabas.pipeline.tables.spark_stages import (
     BATCH_BYTES,
     MOST,
+    counts,
+    fact_outcomes,
     outcome_files,
     packets,
     parallelism,
@@ -39,52 +47,50 @@ from barnabas.pipeline.tables.spark_stages import (
     segment_rows,
     segments_here,
 )
-from barnabas.pipeline.tables.travelled import counts, said
-from barnabas.pipeline.tables.variants import lost_bodies
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LARGE, SMALL = 256 << 20, 4 << 20
-"""Bytes of captures whose flows are one task's: at most, as far as they can be parted, and at least."""
+"""The most and the least bytes of captures whose flows one task reads, as far as they can be split."""
 
 ROWS, BODIES = 400_000, 128 << 20
-"""Exchanges, and bytes of captures whose bodies are, written by one task at most: each writes files of its
-own."""
+"""The most exchanges, and bytes of captures with bodies, that one task writes; each task writes its own
+files."""
 SHARE: Final = 4
-"""Into how many parts of that, at most, what is there is parted so that no task waits for others."""
+"""The most parts into which that amount is split so that no task waits for others."""
 
 STEPS: Final = ("surveying", "reading flows", "gathering names", "writing tables")
 
 Progress = Callable[[int, int, str], None]
-"""Told which step begins: its number from 0, how many there are, and what it is."""
+"""Called when a step begins: its number from 0, the number of steps, and its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """What is written of a capture, and how its files are read."""
+    """Options for writing a capture's tables and reading its files."""
 
     name: str | None = None
-    """What the capture is called; None: like its first file."""
+    """The capture's name; None: that of its first file."""
     secrets: Sequence[bytes] = ()
-    """Texts of key logs, in addition to those in the files."""
+    """Key logs, in addition to those in the files."""
     size: int = SIZE
     """Bytes of files that a task reads."""
     bodies: Bodies | None = ELIDED
-    """How bodies are written; None: `body` is null, and all takes far less."""
+    """How bodies are written; None: `body` is null, and everything takes far less time and space."""
     also: Collection[str] = ()
-    """Tables of `folders.ON_REQUEST`; packets want Spark. If one is not asked for, what there was of this
-    capture goes."""
+    """Tables of `folders.ON_REQUEST`; packets need Spark. Earlier tables of this capture that are not
+    requested are removed."""
 
 
 DEFAULTS: Final = TableOptions()
 
 
-class Written(NamedTuple):
-    """What was written."""
+class TableCounts(NamedTuple):
+    """The numbers of rows that were written."""
 
     capture: str
-    """What it is called in the tables."""
+    """Its name in the tables."""
     packets: int
     exchanges: int
     errors: int
@@ -99,25 +105,25 @@ def write(
     *,
     progress: Progress | None = None,
     go_on: Callable[[], None] | None = None,
-) -> Written:
-    """Write what capture files hold into the tables in a folder. The files are read as one capture.
+) -> TableCounts:
+    """Write the contents of capture files into the tables in a folder. The files are read as one capture.
 
-    The rows of this capture are replaced; those of others stay. If the run is killed, the tables are as they
-    were, or the next run completes what was begun.
+    The rows of this capture are replaced; those of others stay. If the run is killed, the tables stay
+    unchanged, or the next run completes the installation.
 
     Args:
-        spark: None: all is done in this process, which has little to do.
-        captures: the files.
-        out: the folder.
-        options: what is written, and how files are read.
-        progress: called when a step begins.
-        go_on: called often where all is done in this process: what it raises ends the run.
+        spark: None: everything is done in this process, for small captures.
+        captures: The files.
+        out: The folder.
+        options: What is written, and how files are read.
+        progress: Called when a step begins.
+        go_on: Called often while this process does the work: an exception from it ends the run.
 
     Raises:
-        OSError: a file can't be read or written.
-        CaptureError: a file is no capture.
-        ValueError: there is no file, or `out` is no plain path.
-        TooMuch: without Spark there is too much for this process.
+        OSError: A file can't be read or written.
+        CaptureError: A file is no capture.
+        ValueError: There is no file, or `out` is a pattern.
+        TooMuch: Without Spark there is too much for this process.
     """
     if not captures:
         raise ValueError("no capture files")
@@ -139,10 +145,12 @@ def write(
         begin()
         filed = _flows(spark, _bytes(paths), plan, run.folder, options, go_on)
         begin()
-        facts, count = gather(said(filed), plan.section_groups), counts(filed)
+        facts, count = gather(fact_outcomes(filed), plan.section_groups), counts(filed)
         begin()
-        made = CaptureRows(facts, capture, options.bodies).tables()
-        chosen = [_asking(one, go_on) for one in made if one.kind is None or one.kind in count]
+        tables = CaptureRows(facts, capture, options.bodies).tables()
+        chosen = [
+            _asking(each, go_on) for each in tables if each.kind is None or each.kind in count
+        ]
         files = write_tables(
             spark, parts(filed, _groups(spark, filed, options)), chosen, run.folder
         )
@@ -164,7 +172,7 @@ def write(
     except BaseException:
         folders.give_up(run)
         raise
-    return Written(
+    return TableCounts(
         capture,
         plan.packets,
         count.get("exchange", 0),
@@ -174,7 +182,7 @@ def write(
 
 
 def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
-    """Return a table of a folder, of all captures in it. Raises LookupError for an unknown table."""
+    """Return a table of a folder, with all captures in it. Raises LookupError for an unknown table."""
     return spark.read.schema(ddl_of(table)).parquet(str(out / table))
 
 
@@ -185,26 +193,28 @@ def _flows(
     run: Path,
     options: TableOptions,
     go_on: Callable[[], None] | None,
-) -> list[Filed]:
-    """Write what the flows come to into files, of which the tables are made. size: bytes of the captures."""
+) -> list[TaskFile]:
+    """Write the outcomes of all flows into files. `size` is the size of the captures in bytes."""
     columns = EXCHANGES if options.bodies is None else ALL
     if spark is None:
         rows: DataFrame | Batches = segments_here(plan, go_on)
     else:
         shares = max(-(-size // LARGE), min(4 * parallelism(spark), -(-size // SMALL)))
-        # payload is looked up in the files as long as they stay in the system's cache meanwhile
+        # payload is read from the files if these fit into the system's cache
         rows = segment_rows(spark, plan, shares, carry=size > memory() // 4)
     names = tuple(column.name for column in columns)
     frames = "frames" in options.also
     return outcome_files(rows, plan, names, run / "_travelling", frames=frames, go_on=go_on)
 
 
-def _groups(spark: SparkSession | None, filed: Sequence[Filed], options: TableOptions) -> int:
-    """Return how many row groups of what travelled one task writes tables of."""
+def _groups(spark: SparkSession | None, filed: Sequence[TaskFile], options: TableOptions) -> int:
+    """Return the number of row groups of outcomes from which one task writes tables."""
     # bodies are many times as large as all else
     most = ROWS // MOST if options.bodies is None else BODIES // BATCH_BYTES
-    here = sum(one.groups for one in filed) // (1 if spark is None else parallelism(spark))
-    return min(most, max(most // SHARE, here))
+    per_task = sum(task_file.groups for task_file in filed) // (
+        1 if spark is None else parallelism(spark)
+    )
+    return min(most, max(most // SHARE, per_task))
 
 
 def _asking(table: Table, go_on: Callable[[], None] | None) -> Table:
@@ -215,9 +225,9 @@ def _asking(table: Table, go_on: Callable[[], None] | None) -> Table:
 
 
 def _quality(run: Path, capture: str, paths: Sequence[Path], plan: Plan) -> dict[str, Any]:
-    what = Read(len(paths), _bytes(paths), plan.packets)
+    totals = ReadTotals(len(paths), _bytes(paths), plan.packets)
     files = list((run / "exchanges").rglob("*.parquet"))
-    return quality_row(capture, what, sums(ds.dataset(run / "errors")), files)
+    return quality_row(capture, totals, sums(ds.dataset(run / "errors")), files)
 
 
 def _bytes(paths: Sequence[Path]) -> int:
@@ -225,7 +235,7 @@ def _bytes(paths: Sequence[Path]) -> int:
 
 
 def _add(run: Path, table: str, rows: list[dict[str, Any]]) -> None:
-    """Write a file of rows that the driver itself knows; one without rows only if there is no folder."""
+    """Write a file of rows that the driver itself has; without rows, only if there is no folder."""
     folder = run / table
     if rows or not folder.exists():
         folder.mkdir(exist_ok=True)

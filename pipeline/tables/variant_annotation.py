@@ -1,7 +1,7 @@
-"""Parquet's annotation of a VARIANT, put into a file's footer: pyarrow can't write it.
+"""Adds Parquet's annotation of a VARIANT to a file's footer, which pyarrow can't write.
 
 The footer is a struct in Thrift's compact protocol, `FileMetaData` of parquet.thrift; its second field is the
-list of the schema's elements. Only as much of it is read as stands before that list's end.
+list of the schema's elements. The footer is read up to the end of that list.
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ from typing import BinaryIO, Final
 
 _MAGIC: Final = b"PAR1"
 _NAME: Final = 4
-"""Field of a SchemaElement."""
+"""The field of a SchemaElement with its name."""
 _LOGICAL_TYPE: Final = 10
-"""Another: the last one that it has."""
+"""The last field of a SchemaElement."""
 _VARIANT: Final = bytes((0x0C, 0x20, 0x13, 0x01, 0, 0))
-"""The union LogicalType: its field 16 is a VariantType, of which the field specification_version is 1."""
+"""The union LogicalType: its field 16 is a VariantType with 1 in the field specification_version."""
 
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _STRUCT = 1, 2, 3, 7, 8, 9, 12
 """Types of the compact protocol; the others here are numbers of varying length."""
 
 
 def annotate(file: BinaryIO, column: str) -> None:
-    """Say in a Parquet file, open to be read and written, that a column at the top is a VARIANT. It says it
-    once: nothing is there already. Raises OSError."""
+    """Annotate a top-level column of a Parquet file as VARIANT. Raises OSError.
+
+    The file is open for reading and writing, and has no such annotation yet.
+    """
     end = file.seek(0, os.SEEK_END)
     file.seek(end - 8)
     size = int.from_bytes(file.read(4), "little")
@@ -35,7 +37,7 @@ def annotate(file: BinaryIO, column: str) -> None:
 
 
 def annotated(footer: bytes, column: str) -> bytes:
-    """The footer with it."""
+    """Return the footer with the annotation."""
     for name, last, stop in _elements(_Reader(footer)):
         if name == column.encode():
             head = bytes(((_LOGICAL_TYPE - last) << 4 | _STRUCT,))
@@ -49,15 +51,15 @@ class _Reader:
         self.at = 0
 
     def number(self) -> int:
-        """An unsigned one of varying length."""
-        found = shift = 0
+        """Read an unsigned varint."""
+        value = shift = 0
         while True:
             byte = self.data[self.at]
             self.at += 1
-            found |= (byte & 0x7F) << shift
+            value |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
-                return found
+                return value
 
     def binary(self) -> bytes:
         size = self.number()
@@ -65,8 +67,11 @@ class _Reader:
         return self.data[self.at - size : self.at]
 
     def fields(self) -> Iterator[tuple[int, int]]:
-        """Number and type of each field of a struct; whoever asks reads its value before the next. Behind
-        them the reader is at the byte that ends the struct."""
+        """Yield number and type of each field of a struct.
+
+        The caller reads a field's value before the next one. At the end the reader is at the byte that ends
+        the struct.
+        """
         number = 0
         while head := self.data[self.at]:
             self.at += 1
@@ -91,14 +96,14 @@ class _Reader:
             self.number()
 
     def items(self) -> int:
-        """How many a list has."""
+        """Read the length of a list."""
         head = self.data[self.at]
         self.at += 1
         return self.number() if head >> 4 == 15 else head >> 4
 
 
 def _elements(reader: _Reader) -> Iterator[tuple[bytes, int, int]]:
-    """Name of each element of the schema, number of its last field, offset of the byte that ends it."""
+    """Yield each schema element's name, the number of its last field, and the offset of its last byte."""
     for number, kind in reader.fields():
         if number != 2 or kind != _LIST:
             reader.skip(kind)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION, body_version
 from barnabas.proxy.edits.version_ranges import Offer, narrowed
 from barnabas.specs import NAMES, api
-from barnabas.specs.broker_addresses import PLACES, Resolve, patch, place_of
+from barnabas.specs.broker_addresses import ADDRESS_FIELDS, Resolve, address_fields, patch
 from barnabas.specs.keys import API_VERSIONS
 
 
 def needs_body(key: int, version: int) -> bool:
     """Whether something in a response may be changed."""
-    return key == API_VERSIONS or place_of(key, version) is not None
+    return key == API_VERSIONS or address_fields(key, version) is not None
 
 
 def edit_response(
@@ -71,7 +71,7 @@ def explain(offer: Offer) -> list[str]:
     """A line for each edit that is made without a rule, for the start of the proxy."""
     patched = ", ".join(
         NAMES[key] + (f" v{places[0].first}+" if places[0].first else "")
-        for key, places in PLACES.items()
+        for key, places in ADDRESS_FIELDS.items()
     )
     final = "" if offer.unstable else ", and what no release has made final (--unstable offers it)"
     return [

@@ -8,7 +8,7 @@ from typing import Final
 
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.wording import shorten
-from barnabas.specs.broker_addresses import Kind, Resolve
+from barnabas.specs.broker_addresses import NodeKind, Resolve
 
 Address = tuple[str, int]
 
@@ -27,7 +27,7 @@ MOST: Final = 1000
 class Node:
     """A broker (or a controller), where it really is, and where the proxy listens for it."""
 
-    kind: Kind | None
+    kind: NodeKind | None
     """None for the bootstrap address, whose broker is not known."""
     id: int | None
     upstream: Address
@@ -90,13 +90,13 @@ class Topology:
         missing: Callable[[int], Node | None] = lambda _: None,
         elsewhere: Elsewhere = lambda _: None,
     ) -> None:
-        self.nodes: dict[tuple[Kind, int], Node] = {}
+        self.nodes: dict[tuple[NodeKind, int], Node] = {}
         self._listen = listen
         self._moved = moved
         self._missing = missing
         self._elsewhere = elsewhere
 
-    def node(self, kind: Kind, id: int, upstream: Address) -> Node:
+    def node(self, kind: NodeKind, id: int, upstream: Address) -> Node:
         """The node of that id, met at this address; listened for if it is new. May raise OSError."""
         node = self.nodes.get((kind, id))
         if node is None:
@@ -135,7 +135,7 @@ class Topology:
         interface has the same name. Without a scope it would lead nobody; for others there is `advertised`.
         """
 
-        def resolve(kind: Kind, id: int, host: str, port: int) -> Address:
+        def resolve(kind: NodeKind, id: int, host: str, port: int) -> Address:
             return self._advertised(self.node(kind, id, (host, port)), reached_at, advertised)
 
         return resolve

@@ -6,9 +6,8 @@ from barnabas.captures.kafka.context.id_names import TOPIC, places_without_names
 from barnabas.captures.kafka.errors import error_paths
 from barnabas.specs import api
 from barnabas.specs.dialects.keys import error_in_header
-from barnabas.specs.entities import Entity, entity_paths
+from barnabas.specs.entities import Entity, entity_paths, partition_places
 from barnabas.specs.frames import Direction
-from barnabas.specs.partitions import partition_places
 from barnabas.specs.registry import name_of
 
 

@@ -20,11 +20,17 @@ from barnabas.proxy.matching.kinds import names_any
 from barnabas.specs import api
 from barnabas.specs.codec import Codec, TooLarge, Unfit
 from barnabas.specs.dialects.keys import error_in_header
-from barnabas.specs.entities import Entity, entity_paths, named, values_at
+from barnabas.specs.entities import (
+    Entity,
+    entity_paths,
+    named,
+    partition_places,
+    partitions_in,
+    values_at,
+)
 from barnabas.specs.frames import Direction, Short, request_head
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.malformed import Malformed
-from barnabas.specs.partitions import partition_places, partitions_in
 
 T = TypeVar("T")
 

@@ -1,1 +1,1 @@
-"""One file an API: the declaration of all its versions; `barnabas.specs.registry` knows its key and name."""
+"""Declarations of all APIs, one file for each; `barnabas.specs.registry` has their keys and names."""

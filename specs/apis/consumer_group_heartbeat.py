@@ -1,5 +1,4 @@
-"""ConsumerGroupHeartbeat (key 68): a member of a new-style consumer group joins, beats, learns its
-assignment and leaves.
+"""ConsumerGroupHeartbeat (key 68): a member joins, beats, learns its assignment and leaves (KIP-848).
 
 Layout: ConsumerGroupHeartbeatRequest.json and ConsumerGroupHeartbeatResponse.json of Apache Kafka;
 KIP-848; v0 of 3.5 and 3.6 had assignors of the client.

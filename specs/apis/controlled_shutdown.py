@@ -1,5 +1,4 @@
-"""ControlledShutdown (key 7): a broker asks the controller to move its leaders away before it
-stops.
+"""ControlledShutdown (key 7): a broker asks the controller to move its leaders before it stops.
 
 Layout: ControlledShutdownRequest.json and ControlledShutdownResponse.json of Apache Kafka; v0 has
 no client id in its header; left with Kafka 4.0.

@@ -1,5 +1,4 @@
-"""DescribeTopicPartitions (key 75): asks for topics page by page, with the eligible leader
-replicas.
+"""DescribeTopicPartitions (key 75): asks for topics page by page, with eligible leader replicas.
 
 Layout: DescribeTopicPartitionsRequest.json and DescribeTopicPartitionsResponse.json of Apache
 Kafka; KIP-966.

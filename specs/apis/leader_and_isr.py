@@ -1,5 +1,4 @@
-"""LeaderAndIsr (key 4): the controller tells a broker which partitions it leads or follows
-(ZooKeeper era).
+"""LeaderAndIsr (key 4): the controller tells a broker its partitions and their roles (ZooKeeper era).
 
 Layout: LeaderAndIsrRequest.json and LeaderAndIsrResponse.json of Apache Kafka; left with Kafka 4.0.
 """

@@ -1,5 +1,4 @@
-"""ListConfigResources (key 74): an admin lists resources that have a configuration; v0 only those
-of client metrics.
+"""ListConfigResources (key 74): an admin lists resources with a configuration; v0: of client metrics.
 
 Layout: ListConfigResourcesRequest.json and ListConfigResourcesResponse.json of Apache Kafka;
 KIP-714, KIP-1142.

@@ -1,5 +1,4 @@
-"""ShareGroupHeartbeat (key 76): a member of a share group joins, beats, learns its assignment and
-leaves.
+"""ShareGroupHeartbeat (key 76): a share group's member joins, beats, learns its assignment and leaves.
 
 Layout: ShareGroupHeartbeatRequest.json and ShareGroupHeartbeatResponse.json of Apache Kafka;
 KIP-932.

@@ -1,5 +1,4 @@
-"""StopReplica (key 5): the controller tells a broker to stop, and perhaps delete, replicas
-(ZooKeeper era).
+"""StopReplica (key 5): the controller tells a broker to stop or delete replicas (ZooKeeper era).
 
 Layout: StopReplicaRequest.json and StopReplicaResponse.json of Apache Kafka; left with Kafka 4.0.
 """

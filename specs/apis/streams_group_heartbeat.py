@@ -1,5 +1,4 @@
-"""StreamsGroupHeartbeat (key 88): a member of a streams group joins, beats, learns its tasks and
-leaves.
+"""StreamsGroupHeartbeat (key 88): a streams group's member joins, beats, learns its tasks and leaves.
 
 Layout: StreamsGroupHeartbeatRequest.json and StreamsGroupHeartbeatResponse.json of Apache Kafka;
 KIP-1071; its user endpoints are not brokers' addresses.

@@ -1,5 +1,4 @@
-"""StreamsGroupTopologyDescriptionUpdate (key 93): a member hands the coordinator a description of
-its topology.
+"""StreamsGroupTopologyDescriptionUpdate (key 93): a member describes its topology.
 
 Layout: StreamsGroupTopologyDescriptionUpdateRequest.json and
 StreamsGroupTopologyDescriptionUpdateResponse.json of Apache Kafka; KIP-1331.

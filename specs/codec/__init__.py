@@ -1,6 +1,13 @@
-"""One version of a message as generated Python: decode, encode, projections. Made on first use.
+"""The codec of one message version, in generated Python: decode, encode, projections. Made on first use.
 
-The declaration is the source and construct the reference; this is the same, fast and bounded.
+The declaration is the source and construct the reference; a codec is equal to both, fast and bounded.
+
+- `decoder.py`, `decoder_source.py`, `fixed_runs.py` generate decoders of regular bytes; `encoder.py`
+  generates encoders.
+- `careful_decoder.py` and `careful_encoder.py` handle every other body or value, and report oddities and
+  errors.
+- `codegen.py` writes the source; `budget.py` limits memory; `selection.py` says which fields to read.
+- `spans.py`, `tail_walker.py` and `variant.py` find offsets, walk streams, and write VARIANT.
 """
 
 from __future__ import annotations
@@ -19,7 +26,7 @@ from barnabas.specs.codec.decoder import (
     decoder,
 )
 from barnabas.specs.codec.encoder import UNFIT, encoder
-from barnabas.specs.codec.wanted import Wanted, prune, wanted_tree
+from barnabas.specs.codec.selection import Selection, prune, selection_of
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 
@@ -29,7 +36,7 @@ __all__ = ["Codec", "Malformed", "Oddity", "TooLarge", "Unfit"]
 class Codec:
     """Reads and writes the body of one version of one message.
 
-    What is read of a body takes no more memory than `barnabas.specs.codec.budget.BUDGET`: else TooLarge is
+    Decoded values take no more memory than `barnabas.specs.codec.budget.BUDGET`; otherwise TooLarge is
     raised, which is a Malformed.
     """
 
@@ -53,11 +60,11 @@ class Codec:
         return encoder(self.layout, self.name)
 
     def source(self) -> str:
-        """The Python source of the generated decoder and encoder of regular bodies."""
+        """Return the Python source of the generated decoder and encoder."""
         return f"{source_of(self._decode)}\n\n{source_of(self._encode)}"
 
     def decode(self, body: bytes) -> dict[str, Any]:
-        """All fields of a body. Raises Malformed where Kafka's own classes would too."""
+        """Return all fields of a body. Raises Malformed if Kafka's own classes would reject the body."""
         try:
             read = self._decode if len(body) <= FREE else self._charged
             return read(body)  # type: ignore[no-any-return]
@@ -65,9 +72,10 @@ class Codec:
             return decode_carefully(self.layout, body)[0]
 
     def regular(self, body: bytes) -> dict[str, Any] | None:
-        """All fields of a body in which nothing is odd; None if something is, or if it is malformed.
+        """Return all fields of a body without oddities, or None if it is odd or malformed.
 
-        Raises TooLarge.
+        Raises:
+            TooLarge: The values would take too much memory.
 
         >>> from barnabas import specs
         >>> request = specs.api("Metadata").request.codec(1)
@@ -81,21 +89,24 @@ class Codec:
             return None
 
     def inspect(self, body: bytes) -> tuple[dict[str, Any], list[Oddity]]:
-        """All fields of a body, and what Kafka accepts in it but never writes. Raises Malformed."""
+        """Return all fields of a body, and its oddities. Raises Malformed.
+
+        An oddity is something that Kafka accepts but never writes.
+        """
         return decode_carefully(self.layout, body)
 
     def encode(self, values: Mapping[str, Any]) -> bytes:
-        """The bytes of a body; missing fields take their default. Raises Unfit, with the path."""
+        """Return the bytes of a body; missing fields get their default. Raises Unfit, with the path."""
         try:
             return self._encode(values)
         except UNFIT:
             return encode_carefully(self.layout, values)
 
     def project(self, *paths: str) -> Callable[[bytes], dict[str, Any]]:
-        """A decoder of these dotted paths only; it stops behind the last of them.
+        """Return a decoder of these dotted paths only; it stops after the last of them.
 
-        Paths that this version does not have are left out. If the whole body can be decoded, this is
-        what `decode` has at these paths; if not, it may still be read up to there.
+        Paths that this version lacks are ignored. If the whole body can be decoded, the values equal those of
+        `decode`. If not, the fields up to the last path may still be readable.
 
         >>> from barnabas import specs
         >>> request = specs.api("Metadata").request.codec(1)
@@ -104,11 +115,11 @@ class Codec:
         """
         return self._projected(paths)
 
-    def _wanted(self, paths: tuple[str, ...]) -> Wanted:
-        return wanted_tree(tuple(path for path in paths if self.layout.find(path)))
+    def _selection(self, paths: tuple[str, ...]) -> Selection:
+        return selection_of(tuple(path for path in paths if self.layout.find(path)))
 
     def _partial_decoder(self, paths: tuple[str, ...], charged: bool) -> Callable[[bytes], Any]:
-        return decoder(self.layout, self.name, self._wanted(paths), charged=charged)
+        return decoder(self.layout, self.name, self._selection(paths), charged=charged)
 
     def _projection(self, paths: tuple[str, ...]) -> Callable[[bytes], dict[str, Any]]:
         free = self._partial(paths, False)
@@ -119,19 +130,19 @@ class Codec:
                 return read(body)[0]  # type: ignore[no-any-return]
             except IRREGULAR:
                 values = decode_carefully(self.layout, body)[0]
-                return prune(values, self._wanted(paths))  # type: ignore[no-any-return]
+                return prune(values, self._selection(paths))  # type: ignore[no-any-return]
 
         return project
 
     def project_prefix(self, *paths: str) -> Callable[[bytes], tuple[dict[str, Any], int] | None]:
-        """A decoder of these dotted paths from the first bytes of a body, and how many it read.
+        r"""Return a decoder of these dotted paths from the first bytes of a body.
 
-        It returns None if these bytes do not reach that far, or if anything in them is odd. What it
-        does return is what `project` would make of the whole body, whatever that goes on with.
+        It returns the values and the number of bytes it read. It returns None if the bytes end before the
+        last path, or if they are odd. The values equal those of `project` for any continuation of the body.
 
         >>> from barnabas import specs
         >>> prefix = specs.api("Produce").request.codec(3).project_prefix("acks")
-        >>> prefix(bytes.fromhex("ffff 0001 00007530 000000")), prefix(b"\\xff")
+        >>> prefix(bytes.fromhex("ffff 0001 00007530 000000")), prefix(b"\xff")
         (({'acks': 1}, 4), None)
         """
         return self._prefix_projected(paths)
@@ -150,10 +161,13 @@ class Codec:
         return project
 
     def locate(self, *paths: str) -> Callable[[bytes], Any]:
-        """Where the addresses at these paths stand (see `barnabas.specs.codec.decoder.address_locator`)."""
-        wanted = wanted_tree(paths)
-        free = address_locator(self.layout, self.name, wanted)
+        """Return a function that finds the addresses at these paths.
+
+        See `barnabas.specs.codec.decoder.address_locator`.
+        """
+        selected = selection_of(paths)
+        free = address_locator(self.layout, self.name, selected)
         charged = functools.cache(
-            lambda: address_locator(self.layout, self.name, wanted, charged=True)
+            lambda: address_locator(self.layout, self.name, selected, charged=True)
         )
         return lambda body: (free if len(body) <= FREE else charged())(body)

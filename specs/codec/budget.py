@@ -1,8 +1,8 @@
-"""What decoding may take: a body of a MiB can announce a million elements, each many times its bytes.
+"""A bound on the memory that decoding may use.
 
-What a value costs in memory follows from its layout, so it is charged before anything is made of it.
-The contents of strings and bytes are charged beside, as they are read. Elements that are only passed
-over cost time: they are charged too, as a share of it.
+A body of 1 MiB can announce a million elements, each many times the size of its bytes. The memory of a value
+follows from its layout, so it is charged before the value is made. The contents of strings and bytes are
+charged when they are read. Elements that are only skipped take time: they are charged a share.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from barnabas.specs.layout import Layout, Node, Slot
 from barnabas.specs.malformed import Malformed
 
 BUDGET: Final = 64 << 20
-"""Bytes of memory that the values of one body may take, however they are read; their JSON form takes
-as much again. One for all, so that a rule, the log, and a capture of both say the same."""
+"""Bytes of memory that the values of one body may take, however they are read; their JSON form takes as much
+again. All readers share it, so that a rule, the log and a capture agree."""
 
 FREE: Final = 128 << 10
-"""Bodies up to this size can't take more, whatever is in them (a test goes over all layouts): nothing
+"""Bodies up to this size can't exceed the budget, whatever their content (a test covers all layouts). Nothing
 is charged for them."""
 
 WIDE: Final = 4
-"""Bytes of memory that a byte of text may take: one emoji makes all of a string that wide."""
+"""Bytes of memory that a byte of text may take: one emoji makes every character of a string that wide."""
 
 TAG: Final = 400
-"""What a tagged field that nobody knows costs beside its bytes: entry, and its share of a dict."""
+"""The charge for an unknown tagged field in addition to its bytes: an entry, and its share of a dict."""
 
 WALK: Final = 64
-"""What an element that is only passed over is charged."""
+"""The charge for an element that is only skipped."""
 
 _ENTRY: Final = 16
-"""An element's place in its list, while it grows and is copied."""
+"""The charge for an element's slot in its list, which grows and is copied."""
 
 _VALUES: Final = {"string": 64, "bytes": 56, "records": 56, "array": 72, "uuid": 160}
 """Bytes of a value without its contents; numbers take 32."""
 
 
 class TooLarge(Malformed):
-    """A body whose values would take more memory than the budget: it is not decoded."""
+    """A body whose values would take more memory than the budget; it is not decoded."""
 
     def __init__(self) -> None:
         reason = f"too large to decode: it would take more than {BUDGET >> 20} MiB of memory"
@@ -45,33 +45,33 @@ class TooLarge(Malformed):
         self.args = (reason,)
 
 
-def element_cost(element: Node, wanted: dict[str, Any] | None) -> int:
-    """What an element of an array is charged, in bytes; its own arrays and contents come beside.
+def element_cost(element: Node, selected: dict[str, Any] | None) -> int:
+    """Return the charge for an array element, in bytes, without its own arrays and contents.
 
-    `wanted` as in `barnabas.specs.codec.wanted.Wanted`: {} is passed over.
+    `selected` is a `barnabas.specs.codec.selection.Selection`: {} means that the element is skipped.
     """
-    return WALK if wanted == {} else _ENTRY + cost(element, wanted)
+    return WALK if selected == {} else _ENTRY + cost(element, selected)
 
 
-def cost(node: Node, wanted: dict[str, Any] | None = None) -> int:
-    """Bytes that a value takes at most, without the elements of arrays and the contents of text."""
+def cost(node: Node, selected: dict[str, Any] | None = None) -> int:
+    """Return the most bytes that a value takes, without the elements of arrays and the contents of text."""
     if node.kind == "struct" and node.struct is not None:
-        return struct_cost(node.struct, wanted)
+        return struct_cost(node.struct, selected)
     return _VALUES.get(node.kind, 32)
 
 
-def struct_cost(layout: Layout, wanted: dict[str, Any] | None = None) -> int:
-    """The same of a structure; fields in its tagged section stand at their defaults."""
-    slots = [slot for slot in layout.slots if wanted is None or slot.name in wanted]
-    inner = sum(cost(slot.node, wanted and wanted[slot.name]) for slot in slots)
+def struct_cost(layout: Layout, selected: dict[str, Any] | None = None) -> int:
+    """Return the most bytes that a structure takes, with its tagged fields at their defaults."""
+    slots = [slot for slot in layout.slots if selected is None or slot.name in selected]
+    inner = sum(cost(slot.node, selected and selected[slot.name]) for slot in slots)
     return _dict(len(slots)) + inner
 
 
 def tag_cost(known: list[Slot]) -> int:
-    """What each field of a tagged section is charged beside its contents."""
+    """Return the charge for each field of a tagged section, without its contents."""
     return TAG + max((cost(slot.node) for slot in known), default=0)
 
 
 def _dict(fields: int) -> int:
-    """A dict as CPython makes it, one field to spare for a name that is put in (topic ids)."""
+    """Return the bytes of a dict in CPython, with room for one more field (a topic name)."""
     return 16 + (184 if fields < 5 else 272 if fields < 10 else 80 * fields)

@@ -1,8 +1,8 @@
-"""The careful reader: walks a layout field by field, says what is odd and where it stops.
+"""The careful decoder: walks a layout field by field and reports oddities, and the offset of an error.
 
-It accepts what Kafka's own classes accept (trailing bytes, overlong varints, any boolean, tags out
-of order ...) and lists each as an oddity. The generated decoder (`barnabas.specs.codec.decoder`) reads only
-regular bytes and leaves everything else to this one, so its speed does not matter.
+It accepts what Kafka's own classes accept (trailing bytes, overlong varints, any boolean, tags out of order
+...) and lists each as an oddity. The generated decoder (`barnabas.specs.codec.decoder`) reads only regular
+bytes and leaves all others to this one, so its speed does not matter.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from barnabas.specs.layout import Layout, Node, Slot
 from barnabas.specs.malformed import Malformed
 
 MAX_STRING = 0x7FFF
-"""The longest string that Kafka accepts, in bytes, whatever its length is encoded in."""
+"""The longest string that Kafka accepts, in bytes, whatever the type of its length."""
 
 MAX_ODDITIES = 1000
-"""Oddities that are kept of one body; the rest is counted."""
+"""Oddities that are retained for one body; further ones are counted."""
 
 FOREIGN_TAG = "is of another version"
-"""How the reason ends for a tag that Kafka has in other versions only: older releases do not know it."""
+"""The end of the reason for a tag that only other versions define: older releases do not know it."""
 
 INVALID_UTF8 = "invalid UTF-8"
-"""What is odd about text in which characters stand for wrong bytes: written again it may be too long."""
+"""The oddity of text with invalid UTF-8. Each wrong byte is replaced by a character, so the encoded text may
+be too long."""
 
 SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 """Half a surrogate pair in UTF-8: one wrong character to Java, three to Python."""
@@ -44,7 +45,7 @@ FIXED = {
 
 
 class Oddity(NamedTuple):
-    """Something that Kafka accepts and never writes: where (field path, byte offset) and what."""
+    """Something that Kafka accepts but never writes: field path, byte offset and description."""
 
     path: str
     offset: int
@@ -52,17 +53,21 @@ class Oddity(NamedTuple):
 
 
 def text_of(raw: bytes) -> str:
-    """Bytes as text, with what Java puts in the place of those that are no UTF-8.
+    """Decode bytes as UTF-8, replacing invalid bytes as Java does.
 
-    >>> text_of(b"a\\xff\\xed\\xa0\\x80")
-    'a\ufffd\ufffd'
+    >>> text_of(bytes.fromhex("61 ff eda080")) == "a" + 2 * chr(0xFFFD)
+    True
     """
     return SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
 
 
 def decode_carefully(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
-    """The values of a body, and what is odd about it. Raises Malformed where Kafka would too; and
-    TooLarge, where these would take more than the budget (`barnabas.specs.codec.budget`)."""
+    """Return the values of a body, and its oddities.
+
+    Raises:
+        Malformed: Kafka would reject the body.
+        TooLarge: The values would take more than `barnabas.specs.codec.budget.BUDGET`.
+    """
     reader = CarefulDecoder(data)
     values = reader.struct(layout, "")
     if reader.offset < len(data):
@@ -73,7 +78,7 @@ def decode_carefully(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[
 
 
 class CarefulDecoder:
-    """A body that is being read, and what was odd about it so far."""
+    """A body that is being read, with the oddities found so far."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -83,37 +88,39 @@ class CarefulDecoder:
         self._left: int | None = None if len(data) <= FREE else BUDGET
         self._costs: dict[int, int] = {}
 
-    def charge(self, what: int) -> None:
-        """Take bytes of memory from what is left. Raises TooLarge."""
+    def charge(self, size: int) -> None:
+        """Subtract bytes from the remaining memory budget. Raises TooLarge."""
         if self._left is not None:
-            self._left -= what
+            self._left -= size
             if self._left < 0:
                 raise TooLarge
 
     def elements(self, element: Node, count: int) -> None:
-        """The same for elements of an array."""
+        """Subtract the memory of an array's elements from the remaining budget. Raises TooLarge."""
         if self._left is not None:
             if id(element) not in self._costs:  # the layout outlives this
                 self._costs[id(element)] = element_cost(element, None)
             self.charge(count * self._costs[id(element)])
 
-    def odd(self, path: str, what: str) -> None:
-        """Note something odd here."""
+    def odd(self, path: str, description: str) -> None:
+        """Record an oddity at the current offset."""
         if len(self.oddities) < MAX_ODDITIES:
-            self.oddities.append(Oddity(path, self.offset, what))
+            self.oddities.append(Oddity(path, self.offset, description))
         else:
             self.more += 1
 
-    def take(self, size: int, path: str, what: str) -> bytes:
-        """The next bytes, which are the contents of a string ("text"), bytes, records, or a number."""
-        left = len(self.data) - self.offset
-        if size > left:
-            raise Malformed(path, self.offset, f"{size} bytes expected for {what}, {left} remain")
+    def take(self, size: int, path: str, content: str) -> bytes:
+        """Return the next bytes: a number, or the contents of a string ("text"), bytes or records."""
+        remaining = len(self.data) - self.offset
+        if size > remaining:
+            raise Malformed(
+                path, self.offset, f"{size} bytes expected for {content}, {remaining} remain"
+            )
         self.offset += size
         return self.data[self.offset - size : self.offset]
 
     def varint(self, path: str) -> int:
-        """An unsigned varint as Kafka reads it: up to 5 bytes, as a signed 32-bit number."""
+        """Read an unsigned varint as Kafka does: up to 5 bytes, as a signed 32-bit number."""
         start, value = self.offset, 0
         for shift in range(0, 35, 7):
             byte = self.take(1, path, "a varint")[0]
@@ -128,7 +135,7 @@ class CarefulDecoder:
         raise Malformed(path, start, "a varint goes on after 5 bytes")
 
     def length(self, node: Node, path: str) -> int | None:
-        """A length or count checked against the bytes that remain; None for null."""
+        """Read a length or count and compare it with the remaining bytes; None means null."""
         start = self.offset
         if node.compact:
             length = self.varint(path) - 1
@@ -145,27 +152,27 @@ class CarefulDecoder:
             return None
         if node.kind == "string" and length > MAX_STRING:
             raise Malformed(path, start, f"a string of {length} bytes; {MAX_STRING} is the most")
-        left = len(self.data) - self.offset
-        if length > left:
+        remaining = len(self.data) - self.offset
+        if length > remaining:
             unit = "elements" if node.kind == "array" else "bytes"
-            raise Malformed(path, start, f"{length} {unit} announced, {left} bytes remain")
+            raise Malformed(path, start, f"{length} {unit} announced, {remaining} bytes remain")
         return int(length)
 
     def present(self, node: Node, path: str) -> bool:
-        """Whether a nullable structure is not null, by what stands in front of it."""
+        """Read the marker of a nullable structure and return whether the structure is present."""
         if node.tagged:
             marker = self.varint(path)
-            usual, there = (0, 1), marker > 0
+            regular, is_present = (0, 1), marker > 0
         else:
             byte = self.take(1, path, "a null marker")[0]
             marker = byte - 256 if byte >= 0x80 else byte
-            usual, there = (-1, 1), marker >= 0
-        if marker not in usual:
+            regular, is_present = (-1, 1), marker >= 0
+        if marker not in regular:
             self.odd(path, f"null marker {marker}")
-        return there
+        return is_present
 
     def value(self, node: Node, path: str) -> Any:
-        """One value."""
+        """Read a value."""
         match node.kind:
             case "struct":
                 assert node.struct is not None  # noqa: S101
@@ -187,7 +194,7 @@ class CarefulDecoder:
                 return fixed.unpack(self.take(fixed.size, path, kind))[0]
 
     def content(self, node: Node, length: int, path: str) -> Any:
-        """What stands behind a length or count."""
+        """Read the contents after a length or count."""
         if node.element is not None:
             self.elements(node.element, length)
             return [self.value(node.element, f"{path}[{i}]") for i in range(length)]
@@ -198,7 +205,7 @@ class CarefulDecoder:
         return self.take(length, path, node.kind)
 
     def text(self, raw: bytes, path: str) -> str:
-        """Text as Java would have it."""
+        """Decode text as Java does."""
         try:
             return raw.decode()
         except UnicodeDecodeError:
@@ -206,18 +213,18 @@ class CarefulDecoder:
             return text_of(raw)
 
     def struct(self, layout: Layout, path: str) -> dict[str, Any]:
-        """The fields of a structure."""
+        """Read the fields of a structure."""
         dot = f"{path}." if path else ""
         values = {slot.name: self.value(slot.node, dot + slot.name) for slot in layout.plain}
         if not layout.flexible:
             return values
-        found = values | {slot.name: slot.fresh_default() for slot in layout.tagged}
-        self.tags(layout, found, path, dot)
-        ordered = {slot.name: found.pop(slot.name) for slot in layout.slots}
-        return ordered | found
+        fields = values | {slot.name: slot.fresh_default() for slot in layout.tagged}
+        self.tags(layout, fields, path, dot)
+        ordered = {slot.name: fields.pop(slot.name) for slot in layout.slots}
+        return ordered | fields
 
     def tags(self, layout: Layout, values: dict[str, Any], path: str, dot: str) -> None:
-        """A tagged section, into the values."""
+        """Read a tagged section into the values."""
         before = -math.inf
         start = self.offset
         count = self.varint(f"{dot}_tags")
@@ -246,7 +253,7 @@ class CarefulDecoder:
                 unknown[tag] = self.take(size, f"{dot}_tags", f"tag {tag}")
 
     def tagged(self, slot: Slot, size: int, path: str) -> Any:
-        """The value of a tagged field that this version has."""
+        """Read the value of a tagged field that this version has."""
         start = self.offset
         value = self.value(slot.node, path)
         if self.offset - start != size:

@@ -1,7 +1,7 @@
-"""The careful writer: fills in defaults, checks every value, and names the path of what does not fit.
+"""The careful encoder: adds defaults, checks every value, and names the path of a value that does not fit.
 
-The generated encoder (`barnabas.specs.codec.encoder`) writes complete and fitting values only; for all others
-it turns here, which either writes them or says why not.
+The generated encoder (`barnabas.specs.codec.encoder`) writes complete and valid values only. It leaves all
+others to this one, which writes them or raises Unfit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from barnabas.specs.layout import Layout, Node
 
 
 class Unfit(ValueError):
-    """A value that a field can't hold: the dotted path of the field and the reason."""
+    """A value that a field can't hold: the dotted path of the field, and the reason."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path or 'body'}: {reason}")
@@ -25,11 +25,11 @@ class Unfit(ValueError):
 
 
 ONE_BYTE: Final = tuple(bytes((value,)) for value in range(128))
-"""Short lengths as they are written."""
+"""The encodings of the varints 0 to 127."""
 
 
 def uvarint(value: int) -> bytes:
-    """An unsigned varint in its shortest form; below zero as Java has it: in 32 bits.
+    """Return an unsigned varint in its shortest form; a negative number is written in 32 bits, as in Java.
 
     >>> uvarint(300).hex(), uvarint(-1).hex()
     ('ac02', 'ffffffff0f')
@@ -47,14 +47,14 @@ def uvarint(value: int) -> bytes:
 
 
 def encode_carefully(layout: Layout, values: Mapping[str, Any]) -> bytes:
-    """The bytes of a body; missing fields take their default. Raises Unfit."""
+    """Return the bytes of a body; missing fields get their default. Raises Unfit."""
     writer = _CarefulEncoder()
     writer.struct(layout, values, "")
     return b"".join(writer.out)
 
 
 def check_value(node: Node, value: Any, path: str) -> None:
-    """Raise Unfit if a field can't hold a value. path: of the field."""
+    """Raise Unfit if a field can't hold a value. `path` is the field's path."""
     _CarefulEncoder().value(node, value, path)
 
 
@@ -68,20 +68,19 @@ _EXPECTED: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "uuid": ((uuid.UUID,), "a uuid.UUID is expected"),
     "bool": ((bool,), "True or False is expected"),
 }
-"""The types of values by kind, and how Unfit names them; numbers are what `struct` takes."""
+"""The types of values by kind, and the words for them in Unfit; numbers are what `struct` accepts."""
 
 _LENGTHY: Final = frozenset(("array", "string", "bytes", "records"))
-"""Kinds with a length or count in front, which may stand for null."""
+"""Kinds that begin with a length or count, which may mean null."""
 
 
 class _CarefulEncoder:
-    """The bytes of a body as far as they are written."""
+    """The bytes of a body written so far."""
 
     def __init__(self) -> None:
         self.out: list[bytes] = []
 
     def struct(self, layout: Layout, values: Any, path: str) -> None:
-        """Write the fields of a structure."""
         if not isinstance(values, Mapping):
             raise Unfit(path, f"a structure is expected, not {values!r}")
         dot = f"{path}." if path else ""
@@ -97,7 +96,7 @@ class _CarefulEncoder:
             self.tags(layout, values, dot)
 
     def tags(self, layout: Layout, values: Mapping[str, Any], dot: str) -> None:
-        """Write a tagged section: the fields that are not at their default, and those nobody knows."""
+        """Write a tagged section: known fields that differ from their default, and unknown fields."""
         tags: dict[int, bytes] = {}
         for tag, data in (values.get("_tags") or {}).items():
             if not isinstance(tag, int) or tag < 0 or not isinstance(data, bytes):
@@ -119,7 +118,6 @@ class _CarefulEncoder:
             self.out += (uvarint(tag), uvarint(len(data)), data)
 
     def value(self, node: Node, value: Any, path: str) -> None:
-        """Write one value."""
         types, expected = _EXPECTED.get(node.kind, ((object,), ""))
         lengthy = node.kind in _LENGTHY
         fits = isinstance(value, types) or (lengthy and value is None)
@@ -141,7 +139,7 @@ class _CarefulEncoder:
             self.out.append(_number(node.kind, value, path))
 
     def lengthy(self, node: Node, value: Any, path: str) -> None:
-        """Write a length or count, and what stands behind it."""
+        """Write a length or count, and the contents."""
         if value is None:
             self.length(node, -1, path)
         elif node.element is not None:
@@ -154,7 +152,7 @@ class _CarefulEncoder:
             self.out.append(raw)
 
     def length(self, node: Node, length: int, path: str) -> None:
-        """Write a length or count; -1 stands for null."""
+        """Write a length or count; -1 means null."""
         if length < 0 and not node.nullable:
             raise Unfit(path, "null is not allowed in this version")
         try:

@@ -1,10 +1,10 @@
-"""Writing Python source to be read: lines, indentation, names of fields, constants, and runs of fixed fields.
+"""Writes readable Python source: lines, names of fields, constants, and runs of fixed-size fields.
 
-Fixed-size fields that stand side by side (and the length in front of what follows them) are read or
-written by one struct call; that is most of a generated codec's speed.
+Consecutive fixed-size fields (and the length of the next field) are read or written by one struct call; most
+of a generated codec's speed comes from that.
 
-A variable has the name of its field, and a comment says the path of the field: `topics[].name` is that of
-each element. The source is in `linecache`, so tracebacks and debuggers show its lines.
+A variable has the name of its field, and a comment gives the field's path: `topics[].name` is a field of each
+element. The source is in `linecache`, so tracebacks and debuggers show its lines.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ CHARS = {
 """The struct format of each fixed-size kind."""
 
 FEW = 32
-"""Arrays of fewer fixed-size elements than this are read and written by structs made beforehand."""
+"""Arrays with fewer fixed-size elements than this are read and written by prepared structs."""
 
 
 TAKEN = frozenset((*keyword.kwlist, "_", "len", "max", "range", "ValueError"))
-"""Names that no variable may have: those of Python that generated functions use."""
+"""Names that no variable may have, since generated functions use them."""
 
 
 class Fixed(NamedTuple):
     """A field of a run: its struct format, its variable or expression, and its path for the comment.
 
-    Without a name it is passed over, without a path it is in no comment.
+    A field without a name is skipped. A field without a path is not in the comment.
     """
 
     char: str
@@ -53,7 +53,7 @@ class Fixed(NamedTuple):
 
 
 class Source:
-    """A function under construction, in which the names of locals are taken already."""
+    """A function under construction; it keeps track of used names."""
 
     def __init__(self, *local: str, **constants: Any) -> None:
         self.lines: list[str] = []
@@ -62,28 +62,28 @@ class Source:
         self._taken = {*TAKEN, *local, *constants}
         self._shared: dict[str, str] = {}
 
-    def name(self, wanted: str) -> str:
-        """A name that is not used yet: the wanted one, or that with a number behind it."""
-        name, number = wanted, 1
+    def name(self, preferred: str) -> str:
+        """Return an unused name: the wanted one, with a number if it is taken."""
+        name, number = preferred, 1
         while name in self._taken:
             number += 1
-            name = f"{wanted}_{number}"
+            name = f"{preferred}_{number}"
         self._taken.add(name)
         return name
 
-    def constant(self, wanted: str, value: Any) -> str:
-        """The name of a constant of the function; struct methods, and tuples of them, share one."""
+    def constant(self, preferred: str, value: Any) -> str:
+        """Return the name of a constant of the function; struct methods, and tuples of them, are shared."""
         shared = callable(value) or isinstance(value, tuple)
-        if shared and wanted in self._shared:
-            return self._shared[wanted]
-        name = self.name(wanted)
+        if shared and preferred in self._shared:
+            return self._shared[preferred]
+        name = self.name(preferred)
         self.constants[name] = value
         if shared:
-            self._shared[wanted] = name
+            self._shared[preferred] = name
         return name
 
     def literal(self, value: Any) -> str:
-        """An expression that makes a default afresh."""
+        """Return an expression that makes a new copy of a default."""
         if isinstance(value, dict):
             return dict_of({name: self.literal(item) for name, item in value.items()})
         if isinstance(value, uuid.UUID):
@@ -91,16 +91,16 @@ class Source:
         return repr(value)
 
     def comment(self, paths: Iterable[str]) -> None:
-        """Say which fields the next lines are about."""
+        """Emit a comment with the fields of the next lines."""
         self.emit(f"# {joined(paths)}")
 
     def emit(self, line: str) -> None:
-        """Add a line at the present indentation."""
+        """Add a line at the current indentation."""
         self.lines.append("    " * self.depth + line)
 
     @contextmanager
     def block(self, line: str) -> Iterator[None]:
-        """A line that opens a block, and what is emitted inside it."""
+        """Emit a line that opens a block; lines emitted inside the context are in the block."""
         self.emit(line)
         self.depth += 1
         before = len(self.lines)
@@ -110,14 +110,17 @@ class Source:
         self.depth -= 1
 
     def text(self, signature: str) -> str:
-        """The function's source; constants are bound as defaults, which makes them locals."""
+        """Return the function's source. Constants are bound as defaults, which makes them locals."""
         bound = "".join(f", {name}={name}" for name in self.constants)
         return f"def {signature[:-2]}{bound}):\n" + "\n".join(self.lines) + "\n"
 
     def compile(self, signature: str, origin: str) -> Callable[..., Any]:
-        """The function, e.g. of the signature `decode(b):`."""
+        """Compile the function and return it. An example of a signature is `decode(b):`."""
         namespace = dict(self.constants)
-        text, file = self.text(signature), f"generated: {origin}"  # in <> it could not be late
+        text, file = (
+            self.text(signature),
+            f"generated: {origin}",
+        )  # linecache loads names in <> at once
         exec(compile(text, file, "exec"), namespace)  # noqa: S102
         packed = zlib.compress(text.encode(), 1)
         linecache.cache[file] = (lambda: zlib.decompress(packed).decode(),)
@@ -127,17 +130,17 @@ class Source:
 
 
 def source_of(function: Callable[..., Any]) -> str:
-    """The source of a function that was compiled here."""
+    """Return the source of a function that `Source.compile` made."""
     return "".join(linecache.getlines(function.__code__.co_filename))
 
 
 def dict_of(parts: Mapping[str, str]) -> str:
-    """The expression of a dict of these expressions."""
+    """Return the expression of a dict of these expressions."""
     return "{" + ", ".join(f"{name!r}: {value}" for name, value in parts.items()) + "}"
 
 
 def variable(path: str) -> str:
-    """The name that a variable of a field should have; the body's own path is empty.
+    """Return the name for the variable of a field; the body itself has an empty path.
 
     >>> variable("topics[].name"), variable("topics[]"), variable("")
     ('name', 'topics_item', 'body')
@@ -146,25 +149,25 @@ def variable(path: str) -> str:
 
 
 def joined(paths: Iterable[str]) -> str:
-    """Paths side by side; those of one structure in braces.
+    """Return paths as one text; paths of one structure share braces.
 
     >>> joined(["topics[].name", "topics[].id", "error_code"])
     'topics[].{name, id}, error_code'
     """
-    found = []
+    texts = []
     for parent, group in groupby(paths, lambda path: path.rpartition(".")[0]):
         names = [path.rpartition(".")[2] for path in group]
         together = ", ".join(names)
-        found.append(
+        texts.append(
             f"{parent}.{{{together}}}"
             if parent and len(names) > 1
             else f"{parent}.{together}".lstrip(".")
         )
-    return ", ".join(found)
+    return ", ".join(texts)
 
 
 def fixed_name(kind: str, chars: str) -> str:
-    """A legible name for a struct method: the format's letters behind the kind of method.
+    """Return a readable name for a struct method: the kind of method and the letters of the format.
 
     >>> fixed_name("unpack", ">ih16s")
     'unpack_ih16s'
@@ -173,25 +176,26 @@ def fixed_name(kind: str, chars: str) -> str:
 
 
 def size_of(chars: str) -> int:
-    """The size in bytes of a big-endian struct format."""
+    """Return the size in bytes of a big-endian struct format."""
     return struct.calcsize(">" + chars)
 
 
 @functools.lru_cache(maxsize=4096)
 def uuid_of(raw: bytes) -> uuid.UUID:
-    """A uuid. Topic ids come again and again, and making one takes as long as a dozen other fields."""
+    """Return a uuid from its bytes; cached, since topic ids repeat and making one is slow."""
     return uuid.UUID(bytes=raw)
 
 
 @functools.cache
 def few_unpackers(char: str, tail: str, shift: int) -> tuple[Callable[..., tuple[Any, ...]], ...]:
-    """What reads 0, 1, 2 ... fields of a kind and those of the tail behind them.
+    """Return functions that read 0, 1, 2 ... fields of a kind and the fields of the tail after them.
 
-    With a shift of 1 they are found one place further on, and what stands for null raises IndexError.
+    If `shift` is 1, the function for n fields is at index n + 1, and the function at index 0 raises
+    IndexError for null.
     """
     counts = range(FEW - shift)
-    found = tuple(struct.Struct(f">{count}{char}{tail}").unpack_from for count in counts)
-    return (_null, *found) if shift else found
+    unpackers = tuple(struct.Struct(f">{count}{char}{tail}").unpack_from for count in counts)
+    return (_null, *unpackers) if shift else unpackers
 
 
 def _null(_data: bytes, _at: int) -> tuple[Any, ...]:
@@ -200,5 +204,5 @@ def _null(_data: bytes, _at: int) -> tuple[Any, ...]:
 
 @functools.cache
 def few_packers(counter: str, char: str) -> tuple[Callable[..., bytes], ...]:
-    """What writes 0, 1, 2 ... fields of a kind behind their count."""
+    """Return functions that write a count and 0, 1, 2 ... fields of a kind."""
     return tuple(struct.Struct(f">{counter}{count}{char}").pack for count in range(FEW))

@@ -1,6 +1,6 @@
-"""Writes the source of a decoder: what to emit for each kind of field of a layout.
+"""Writes the source of a decoder: the code for each kind of field of a layout.
 
-See `barnabas.specs.codec.decoder` for what a decoder is and what it leaves to the careful reader.
+See `barnabas.specs.codec.decoder` for what a decoder does and what it leaves to the careful decoder.
 """
 
 from __future__ import annotations
@@ -11,22 +11,23 @@ from barnabas.specs.codec.budget import BUDGET, WIDE, TooLarge, element_cost, ta
 from barnabas.specs.codec.codegen import CHARS, Source, dict_of, size_of, uuid_of, variable
 from barnabas.specs.codec.fixed_runs import FixedRun, is_fixed
 from barnabas.specs.codec.irregular import Irregular, uvarint_from
-from barnabas.specs.codec.wanted import Wanted, prune
+from barnabas.specs.codec.selection import Selection, prune
 from barnabas.specs.layout import Layout, Node, Slot
 
 
 class DecoderEmitter:
-    """A decoder under construction: what is emitted reads from `b` at `p`, which ends at `n`.
+    """A decoder under construction. The generated code reads from `b` at `p`; `n` is the end of the body.
 
-    Fixed-size fields gather in a run and are read together when something else needs the position.
-    One that is `charged` has `q` bytes of memory left, see `barnabas.specs.codec.budget`. One that is
-    `partial` reads some fields only, and may stop behind the last of them.
+    Each method emits code that reads something, and returns the expression or variable with its value.
+    Fixed-size fields gather in a run, and are read together when the position is needed. A `charged` decoder
+    has `q` bytes of memory left, see `barnabas.specs.codec.budget`. A `partial` decoder reads some fields
+    only, and may stop after the last of them.
     """
 
     remaining = "n - p"
-    """The expression of how many bytes are left of the body."""
+    """The expression for the number of remaining bytes of the body."""
     position = "p"
-    """The expression of the position in the body."""
+    """The expression for the offset in the body."""
 
     def __init__(self, partial: bool, locating: bool = False, charged: bool = False) -> None:
         self.source = Source(
@@ -36,13 +37,13 @@ class DecoderEmitter:
         self.locating = locating
         self.charged = charged
         self.owner = ""
-        """The variable of the id of the node whose addresses come next."""
+        """The variable with the id of the node whose address comes next."""
         if charged:
             self.source.constants["TooLarge"] = TooLarge
         self.run = FixedRun(self.source)
 
-    def root(self, layout: Layout, wanted: Wanted | None) -> None:
-        """Emit the whole function; one that is partial returns how many bytes it read, too."""
+    def root(self, layout: Layout, selected: Selection | None) -> None:
+        """Emit the whole function; a partial decoder also returns the number of bytes read."""
         emit = self.source.emit
         emit("n = len(b)")
         emit("p = 0")
@@ -51,7 +52,7 @@ class DecoderEmitter:
         if self.locating:
             emit("places = []")
             emit("boxes = []")
-        value = self.struct(layout, wanted, "")
+        value = self.struct(layout, selected, "")
         self.run.flush()
         emit(f"if p {'>' if self.partial else '!='} n: raise Irregular")
         if self.locating:
@@ -59,58 +60,60 @@ class DecoderEmitter:
         else:
             emit(f"return {value}, p" if self.partial else f"return {value}")
 
-    def charge(self, what: str) -> None:
-        """Take bytes of memory from what is left."""
+    def charge(self, amount: str) -> None:
+        """Emit a subtraction from the remaining memory budget."""
         if self.charged:
-            self.source.emit(f"q -= {what}")
+            self.source.emit(f"q -= {amount}")
             self.source.emit("if q < 0: raise TooLarge")
 
-    def struct(self, layout: Layout, wanted: Wanted | None, path: str) -> str:
-        """Read a structure; the expression of its dict (to be used after a flush)."""
+    def struct(self, layout: Layout, selected: Selection | None, path: str) -> str:
+        """Emit the reading of a structure; return the expression of its dict, valid after a flush."""
         root, dot = not path, f"{path}." if path else ""
         parts: dict[str, str] = {}
-        left = set(wanted) if wanted is not None else None
+        missing = set(selected) if selected is not None else None
         start = ""
         for slot in layout.plain:
-            if left is not None and not left and root and self.partial:
-                break  # nothing more is wanted: what follows need not be walked
-            if left is not None and slot.name not in left:
+            if missing is not None and not missing and root and self.partial:
+                break  # no selected field remains: the following fields need not be walked
+            if missing is not None and slot.name not in missing:
                 self.skip(slot.node, dot + slot.name)
                 continue
-            if left is not None:
-                left.discard(slot.name)
+            if missing is not None:
+                missing.discard(slot.name)
             if self.locating and slot.name == "host":
                 self.run.flush()
                 start = self.source.name("start")
                 self.source.emit(f"{start} = p")
-            parts[slot.name] = self.value(slot.node, wanted and wanted[slot.name], dot + slot.name)
+            parts[slot.name] = self.value(
+                slot.node, selected and selected[slot.name], dot + slot.name
+            )
             if self.locating and slot.name == "port":
                 self.run.flush()
-                place = f"{self.owner}, {parts['host']}, {parts['port']}, {start}, p"
-                self.source.emit(f"places.append(({place}))")
+                address = f"{self.owner}, {parts['host']}, {parts['port']}, {start}, p"
+                self.source.emit(f"places.append(({address}))")
             elif self.locating and slot.name != "host" and slot.node.kind in CHARS:
                 self.owner = parts[slot.name]
-        if not layout.flexible or (root and left is not None and not left and self.partial):
+        if not layout.flexible or (root and missing is not None and not missing and self.partial):
             return dict_of(parts)
-        return self.tags(layout, wanted, left, parts, path)
+        return self.tags(layout, selected, missing, parts, path)
 
     def tags(
         self,
         layout: Layout,
-        wanted: Wanted | None,
-        left: set[str] | None,
+        selected: Selection | None,
+        missing: set[str] | None,
         parts: dict[str, str],
         path: str,
     ) -> str:
-        """Read a tagged section into the structure in front of it; the structure's expression."""
+        """Emit the reading of a tagged section into the preceding structure; return its expression."""
         emit, block = self.source.emit, self.source.block
-        known = [slot for slot in layout.tagged if left is None or slot.name in left]
+        known = [slot for slot in layout.tagged if missing is None or slot.name in missing]
         count = self.begin_varint(f"{variable(path)}_tags")
         for slot in known:
-            default = prune(slot.fresh_default(), wanted and wanted[slot.name])
+            default = prune(slot.fresh_default(), selected and selected[slot.name])
             parts[slot.name] = self.source.literal(default)
         value = ""
-        if wanted != {}:
+        if selected != {}:
             value = self.source.name(variable(path))
             ordered = {s.name: parts[s.name] for s in layout.slots if s.name in parts}
             emit(f"{value} = {dict_of(ordered)}")
@@ -119,29 +122,29 @@ class DecoderEmitter:
             emit(f"if {count} > {self.remaining}: raise Irregular")
             self.charge(f"{count} * {tag_cost(known)}")
             with block(f"for _ in range({count}):"):
-                self.tag(known, layout, value, wanted, f"{path}." if path else "")
+                self.tag(known, layout, value, selected, f"{path}." if path else "")
         return value
 
-    def begin_varint(self, wanted: str) -> str:
-        """Read the first byte of an unsigned varint, with the run in front of it; its variable."""
-        name = self.run.read("B", wanted)
+    def begin_varint(self, preferred: str) -> str:
+        """Emit the reading of the run and a varint's first byte; return the varint's variable."""
+        name = self.run.read("B", preferred)
         self.run.flush()
         return name
 
     def end_varint(self, name: str) -> None:
-        """Read the rest of a varint of which the first byte is read."""
+        """Emit the reading of a varint's remaining bytes."""
         self.source.emit(f"if {name} > 127: {name}, p = uvarint(b, p - 1)")
 
-    def varint(self, wanted: str) -> str:
-        """Read an unsigned varint; its variable."""
-        name = self.begin_varint(wanted)
+    def varint(self, preferred: str) -> str:
+        """Emit the reading of an unsigned varint; return its variable."""
+        name = self.begin_varint(preferred)
         self.end_varint(name)
         return name
 
     def tag(
-        self, known: list[Slot], layout: Layout, value: str, wanted: Wanted | None, dot: str
+        self, known: list[Slot], layout: Layout, value: str, selected: Selection | None, dot: str
     ) -> None:
-        """Read one tagged field into the structure."""
+        """Emit the reading of one tagged field into the structure."""
         emit, block = self.source.emit, self.source.block
         number = self.varint("tag")
         start, end = self.source.name("start"), self.source.name("end")
@@ -154,13 +157,13 @@ class DecoderEmitter:
             with block(f"{branch} {number} == {slot.tag}:"):
                 if self.locating:
                     emit(f"boxes.append(({start}, p, {end}))")
-                item = self.value(slot.node, wanted and wanted[slot.name], dot + slot.name)
+                item = self.value(slot.node, selected and selected[slot.name], dot + slot.name)
                 self.run.flush()
                 emit(f"{value}[{slot.name!r}] = {item}")
                 emit(f"if {self.position} != {end}: raise Irregular")
             branch = "elif"
         for slot in layout.tagged if self.partial else ():
-            if slot not in known:  # read it all the same: Kafka goes by what it holds, not its size
+            if slot not in known:  # read it anyway: Kafka uses its contents, not its size
                 with block(f"{branch} {number} == {slot.tag}:"):
                     self.skip(slot.node, dot + slot.name)
                     self.run.flush()
@@ -169,20 +172,23 @@ class DecoderEmitter:
         with block("else:" if branch == "elif" else "if True:"):
             for foreign in sorted(layout.foreign_tags):
                 emit(f"if {number} == {foreign}: raise Irregular")
-            if wanted is None:
+            if selected is None:
                 self.charge(size)
                 emit(f"{value}.setdefault('_tags', {{}})[{number}] = b[p:{end}]")
             emit(f"p += {size}")
 
     def announced(self, node: Node, path: str) -> tuple[str, bool]:
-        """Put a length or count into the run; its variable, and whether it is alone there."""
-        wanted = f"{variable(path)}_{'count' if node.kind == 'array' else 'size'}"
+        """Put a length or count into the run; return its variable, and whether the run has no other field."""
+        preferred = f"{variable(path)}_{'count' if node.kind == 'array' else 'size'}"
         alone = not self.run.fields and self.run.ahead is None
         char = "B" if node.compact else CHARS[node.length_kind]
-        return self.run.read(char, wanted, path if alone else ""), alone
+        return self.run.read(char, preferred, path if alone else ""), alone
 
     def length(self, node: Node, path: str) -> tuple[str, str]:
-        """Read a length or count; the expressions of whether it stands for null, and of itself."""
+        """Emit the reading of a length or count.
+
+        Return the expressions of whether it means null, and of the length.
+        """
         length, alone = self.announced(node, path)
         self.run.flush()
         if not alone:
@@ -201,7 +207,7 @@ class DecoderEmitter:
         return f"not {length}", f"{length} - 1"
 
     def present(self, node: Node, path: str) -> str:
-        """Read what stands in front of a nullable structure; the condition that it is not null."""
+        """Emit the reading of a null marker; return the condition that the structure is present."""
         marker = self.run.read("b", f"{variable(path)}_marker")
         self.run.flush()
         self.source.comment([path])
@@ -210,8 +216,8 @@ class DecoderEmitter:
         self.source.emit(f"if not 0 <= {marker} <= 1: raise Irregular")
         return f"if {marker}:"
 
-    def value(self, node: Node, wanted: Wanted | None, path: str) -> str:
-        """Read a value; the expression that stands for it (to be used after a flush)."""
+    def value(self, node: Node, selected: Selection | None, path: str) -> str:
+        """Emit the reading of a value; return its expression, valid after a flush."""
         emit, block = self.source.emit, self.source.block
         if node.kind in CHARS:
             name = self.run.read(CHARS[node.kind], variable(path), path)
@@ -221,11 +227,11 @@ class DecoderEmitter:
         if node.kind == "struct":
             assert node.struct is not None  # noqa: S101
             if not node.nullable:
-                return self.struct(node.struct, wanted, path)
+                return self.struct(node.struct, selected, path)
             value = self.source.name(variable(path))
             emit(f"{value} = None")
             with block(self.present(node, path)):
-                inner = self.struct(node.struct, wanted, path)
+                inner = self.struct(node.struct, selected, path)
                 self.run.flush()
                 emit(f"{value} = {inner}")
             return value
@@ -238,35 +244,35 @@ class DecoderEmitter:
         null, length = self.length(node, path)
         if not node.nullable:
             emit(f"if {null}: raise Irregular")
-            self.content(node, wanted, value, length, path)
+            self.content(node, selected, value, length, path)
             return value
         with block(f"if {null}:"):
             emit(f"{value} = None")
         with block("else:"):
-            self.content(node, wanted, value, length, path)
+            self.content(node, selected, value, length, path)
         return value
 
     def content(
-        self, node: Node, wanted: Wanted | None, value: str, length: str, path: str
+        self, node: Node, selected: Selection | None, value: str, length: str, path: str
     ) -> None:
-        """Read what stands behind a length or count that is not null's."""
+        """Emit the reading of the contents after a length or count that does not mean null."""
         emit = self.source.emit
         if node.kind == "array":
             assert node.element is not None  # noqa: S101
-            self.items(node.element, wanted, value, length, path)
+            self.items(node.element, selected, value, length, path)
             return
         end = self.source.name(f"{variable(path)}_end")
         self.charge(f"{WIDE if node.kind == 'string' else 1} * ({length})")
         emit(f"{end} = p + {length}")
-        # a host that is located may be any bytes: it is replaced whatever it says
+        # a located host may be any bytes, as it is replaced
         text = node.kind == "string" and not self.locating
         emit(f"{value} = b[p:{end}]{'.decode()' if text else ''}")
         emit(f"p = {end}")
 
     def items(
-        self, element: Node, wanted: Wanted | None, value: str, count: str, path: str
+        self, element: Node, selected: Selection | None, value: str, count: str, path: str
     ) -> None:
-        """Read the elements of an array into a list."""
+        """Emit the reading of an array's elements into a list."""
         emit, block = self.source.emit, self.source.block
         if is_fixed(element):
             char = CHARS[element.kind]
@@ -277,15 +283,15 @@ class DecoderEmitter:
             emit(f"p += ({count}) * {size_of(char)}")
             return
         emit(f"if {count} > n - p: raise Irregular")
-        self.charge(f"({count}) * {element_cost(element, wanted)}")
+        self.charge(f"({count}) * {element_cost(element, selected)}")
         emit(f"{value} = []")
         with block(f"for _ in range({count}):"):
-            item = self.value(element, wanted, f"{path}[]")
+            item = self.value(element, selected, f"{path}[]")
             self.run.flush()
             emit(f"{value}.append({item})")
 
     def skip(self, node: Node, path: str) -> None:
-        """Pass over a value that is not wanted."""
+        """Emit code that skips a value that is not selected."""
         emit, block = self.source.emit, self.source.block
         if node.kind in CHARS:
             self.run.skip(size_of(CHARS[node.kind]))

@@ -1,7 +1,7 @@
-"""The fast writer: Python source that writes complete, fitting values of one layout.
+"""The fast encoder: generated Python source that writes complete, valid values of one layout.
 
-Whatever is missing, unknown or does not fit raises one of `UNFIT`, and the caller turns to
-`barnabas.specs.codec.careful_encoder`, which fills in defaults or names the path of what is wrong.
+If a value is missing, unknown or invalid, it raises one of `UNFIT`. The caller then uses
+`barnabas.specs.codec.careful_encoder`, which adds defaults or names the path of the invalid value.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from barnabas.specs.codec.codegen import (
 from barnabas.specs.layout import Layout, Node, Slot
 
 UNFIT = (struct.error, AttributeError, TypeError, KeyError, ValueError, OverflowError)
-"""All that a generated encoder raises."""
+"""Everything that a generated encoder raises."""
 
 
 def encoder(layout: Layout, origin: str) -> Callable[[dict[str, Any]], bytes]:
-    """A function of a dict with every field (and no other) to the body's bytes."""
+    """Return a function that encodes a dict with exactly the fields of the layout."""
     emitter = _EncoderEmitter()
     source = emitter.source
     source.emit("out = []")
@@ -40,7 +40,7 @@ def encoder(layout: Layout, origin: str) -> Callable[[dict[str, Any]], bytes]:
 
 
 _uvarint = functools.lru_cache(maxsize=1024)(uvarint)
-"""Lengths come again and again."""
+"""The same lengths occur again and again."""
 
 
 class _EncoderEmitter:
@@ -50,7 +50,7 @@ class _EncoderEmitter:
         self.out = "w"
 
     def pack(self, run: list[Fixed]) -> str:
-        """An expression of the run's bytes."""
+        """Return an expression of the run's bytes."""
         if len(run) == 1 and run[0].char == "B":  # a lone length, count or end: no call for it
             value = run[0].name
             if value.isdigit():
@@ -61,7 +61,7 @@ class _EncoderEmitter:
         return f"{pack}({', '.join(field.name for field in run)})"
 
     def comment(self, *more: str) -> None:
-        """Say of which fields the next lines are: those of the run, and more."""
+        """Emit a comment with the fields of the run and further paths."""
         paths = [*(field.path for field in self.run if field.path), *more]
         if paths:
             self.source.comment(paths)
@@ -74,7 +74,7 @@ class _EncoderEmitter:
             self.run = []
 
     def struct(self, layout: Layout, value: str, path: str) -> None:
-        # one more or less than the known fields: the careful writer's case
+        # a missing or unknown field is left to the careful encoder
         self.source.emit(f"if len({value}) != {len(layout.slots)}: raise ValueError")
         dot = f"{path}." if path else ""
         for slot in layout.plain:
@@ -114,7 +114,7 @@ class _EncoderEmitter:
     def length(
         self, length: str, compact: bool, char: str, path: str, limit: int | None = None
     ) -> None:
-        """Write a length or count together with the run in front of it."""
+        """Emit the writing of a length or count together with the preceding run."""
         if not compact:
             self.run.append(Fixed(char, length))
             self.flush()
@@ -132,7 +132,7 @@ class _EncoderEmitter:
             self.source.emit(f"{self.out}(uvarint({more}))")
 
     def null(self, node: Node, char: str) -> None:
-        """Write the length that stands for null, with a copy of the run in front of it."""
+        """Emit the writing of the length that means null, with a copy of the preceding run."""
         run = [*self.run, Fixed("B", "0") if node.compact else Fixed(char, "-1")]
         self.source.emit(f"{self.out}({self.pack(run)})")
 
@@ -190,13 +190,16 @@ class _EncoderEmitter:
             return
         element = node.element
         assert element is not None  # noqa: S101
-        one = self.source.name(variable(f"{path}[]"))
-        with block(f"for {one} in {item}:"):
-            self.value(element, one, f"{path}[]")
+        item_name = self.source.name(variable(f"{path}[]"))
+        with block(f"for {item_name} in {item}:"):
+            self.value(element, item_name, f"{path}[]")
             self.flush()
 
     def fixed(self, item: str, counter: str, char: str, path: str) -> None:
-        """Write an array of fixed-size elements; a short one in one go with its count."""
+        """Emit the writing of an array of fixed-size elements.
+
+        A short array is written in one call with its count.
+        """
         emit, block = self.source.emit, self.source.block
         count = self.source.name(f"{variable(path)}_count")
         compact = counter == "B"

@@ -1,6 +1,6 @@
-"""Runs of fixed-size fields in a decoder's source: gathered, and read by one struct call.
+"""Runs of fixed-size fields in a decoder's source, read by one struct call.
 
-An array of fixed-size elements may stand in front of a run; it is read with the run behind it.
+An array of fixed-size elements may precede a run; it is read together with the run.
 """
 
 from __future__ import annotations
@@ -21,53 +21,53 @@ from barnabas.specs.codec.codegen import (
 from barnabas.specs.layout import Node
 
 USUAL = (3, 0)
-"""Lengths of arrays that are read without a list in between: replicas, and nobody offline."""
+"""Lengths of arrays that are read without an intermediate list: three replicas, no offline replicas."""
 
 
 class Ahead(NamedTuple):
-    """The array in front of the run: its elements' format, the variables of its length and list."""
+    """The array before the run: its elements' format, and the variables of its length and list."""
 
     char: str
     length: str
     shift: int
-    """1 if the length is one too high, as compact ones are; 0 stands for null then."""
+    """1 if the length is encoded as length + 1 (compact; 0 means null), else 0."""
     value: str
     cost: int
-    """What each element is charged (`barnabas.specs.codec.budget`); 0: nothing is."""
+    """The charge for each element (`barnabas.specs.codec.budget`); 0: no charge."""
     path: str
 
 
 def is_fixed(element: Node) -> bool:
-    """Whether an array of these is read as a whole; uuids are not, each is made by a call."""
+    """Return whether an array of these is read as a whole. Uuids are not: each needs a call."""
     return element.kind in CHARS and element.kind != "uuid"
 
 
 class FixedRun:
-    """The fields that wait to be read at `p`, in a function that has `b`, `p` and `n`."""
+    """The fields that wait to be read at `p`, in a function with `b`, `p` and `n`."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.fields: list[Fixed] = []
         self.ahead: Ahead | None = None
 
-    def read(self, char: str, wanted: str, path: str = "") -> str:
-        """Put a field into the run; its variable is set when the run is flushed."""
-        name = self.source.name(wanted)
+    def read(self, char: str, preferred: str, path: str = "") -> str:
+        """Add a field to the run and return its variable, which is set when the run is flushed."""
+        name = self.source.name(preferred)
         self.fields.append(Fixed(char, name, path))
         return name
 
     def skip(self, size: int) -> None:
-        """Pass over this many bytes."""
+        """Add bytes to skip to the run."""
         self.fields.append(Fixed(f"{size}x", ""))
 
     def read_array(self, char: str, length: str, shift: int, path: str, cost: int = 0) -> str:
-        """Start a new run behind an array whose length is known; the variable of its list."""
+        """Start a new run after an array of known length, and return the variable of the array's list."""
         self.flush()
         self.ahead = Ahead(char, length, shift, self.source.name(variable(path)), cost, path)
         return self.ahead.value
 
     def flush(self) -> None:
-        """Emit the reading of the run; its variables are set from here on."""
+        """Emit the code that reads the run; its variables are set from here on."""
         fields, self.fields = self.fields, []
         ahead, self.ahead = self.ahead, None
         paths = [each.path for each in (*([ahead] if ahead else ()), *fields) if each.path]

@@ -1,14 +1,14 @@
-"""What generated decoders raise at bytes they leave to the careful one, and the varints that they read."""
+"""The exception of generated decoders for irregular bytes, and the varints that they read."""
 
 from __future__ import annotations
 
 
 class Irregular(Exception):
-    """Bytes that the fast reader leaves to the careful one."""
+    """Bytes that the fast decoder leaves to the careful one."""
 
 
 def uvarint_from(data: bytes, at: int) -> tuple[int, int]:
-    """An unsigned varint at a position, and the position behind it."""
+    """Return the unsigned varint at an offset, and the next offset. Raises Irregular, IndexError."""
     value = shift = 0
     while True:
         byte = data[at]

@@ -1,4 +1,4 @@
-"""Where the bytes of some fields stand in a body, whatever is odd about it."""
+"""The offsets of selected fields in a body, with or without oddities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 class Span(NamedTuple):
-    """The contents of a field, data[start:end], without the length in front; its path has indices."""
+    """The contents of a field, data[start:end], without the length. The path has indices."""
 
     path: str
     start: int
@@ -21,15 +21,14 @@ class Span(NamedTuple):
 
     @property
     def field(self) -> str:
-        """The path without indices."""
+        """Return the path without indices."""
         return _INDEX.sub("", self.path)
 
 
 def spans(layout: Layout, data: bytes, paths: Collection[str]) -> list[Span]:
-    """The contents of the strings, bytes, records and booleans at these dotted paths, in order.
+    """Return the spans of the strings, bytes, records and booleans at these dotted paths, in order.
 
-    What stands behind the last field, if anything does, comes last, with an empty path. Raises
-    Malformed where `decode_carefully` does.
+    Bytes after the last field come last, with an empty path. Raises Malformed if `decode_carefully` does.
 
     >>> from barnabas import specs
     >>> spans(specs.api("SaslAuthenticate").request.layout(0), bytes.fromhex("00000001 41"), ("auth_bytes",))
@@ -43,17 +42,17 @@ def spans(layout: Layout, data: bytes, paths: Collection[str]) -> list[Span]:
 
 
 class _Spans(CarefulDecoder):
-    """Notes what it takes, on the way."""
+    """A careful decoder that records the spans of the fields it reads."""
 
     def __init__(self, data: bytes, paths: Collection[str]) -> None:
         super().__init__(data)
         self.found: list[Span] = []
         self._paths = paths
 
-    def take(self, size: int, path: str, what: str) -> bytes:
-        taken = super().take(size, path, what)
+    def take(self, size: int, path: str, content: str) -> bytes:
+        taken = super().take(size, path, content)
         if (
-            what in ("text", "bytes", "records", "a boolean")
+            content in ("text", "bytes", "records", "a boolean")
             and _INDEX.sub("", path) in self._paths
         ):
             self.found.append(Span(path, self.offset - size, self.offset))

@@ -1,8 +1,8 @@
-"""Writes a walker over the fields in front of a tail: it goes by their lengths, and keeps no byte of them.
+"""Generates a walker over the fields before a tail: it follows their lengths and retains none of their bytes.
 
-A walker is a generator, since a body comes in chunks: it yields how many bytes it passes over before the next
-that it must see, and is sent (data, offset, end, position of data[0]) when that one is there. It returns the
-offset at which the tail begins. As a decoder it raises Irregular at bytes that it leaves to others.
+A body arrives in chunks, so a walker is a generator. It yields the number of bytes to skip before the next
+byte it must see. It is sent (data, offset, end, position of data[0]) when that byte has arrived. It returns
+the offset of the tail. Like a decoder, it raises Irregular for irregular bytes.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ Walk = Generator[int, Chunk, int]
 
 
 def tail_walker(front: Iterable[Slot], origin: str) -> Callable[[int, int], Walk]:
-    """A walker over a tagged section without known fields (that of a header), and over these slots of a
-    flexible layout. It begins behind so many bytes, of so many that come in all."""
+    """Return a walker over a tagged section without known fields (a header's), and over these slots.
+
+    The slots are those of a flexible layout. The walker's arguments are the bytes before the tagged section,
+    and the size of the whole.
+    """
     emitter = _WalkerEmitter()
     emitter.tail(front)
     return emitter.source.compile("walk(p, z):", f"walk {origin}")
 
 
 def _uvarint(value: int, *chunk: *Chunk) -> Generator[int, Chunk, tuple[int, *Chunk]]:
-    """The number of a varint whose first byte is known, and where the walker is behind it."""
+    """Return a varint whose first byte is known, and the walker's state after it."""
     b, p, n, a = chunk
     value &= 0x7F
     for shift in (7, 14, 21, 28):
@@ -45,8 +48,11 @@ def _uvarint(value: int, *chunk: *Chunk) -> Generator[int, Chunk, tuple[int, *Ch
 
 
 class _WalkerEmitter(DecoderEmitter):
-    """A walker under construction: it is at `p` of `b`, of which `n` bytes are here; `a` came before it,
-    and `z` come in all. It passes over fields as decoders do, and waits for each byte that it reads."""
+    """A walker under construction.
+
+    The generated code is at `p` of `b`, of which `n` bytes have arrived. `a` bytes precede `b`, and `z` is
+    the size of the whole. It skips fields as decoders do, and waits for each byte that it reads.
+    """
 
     remaining = "z - a - p"
     position = "a + p"
@@ -66,13 +72,13 @@ class _WalkerEmitter(DecoderEmitter):
         self.source.emit("return p")
 
     def see(self) -> None:
-        """Wait until the next byte is here."""
+        """Emit code that waits until the next byte has arrived."""
         self.run.flush()
         self.source.emit("if p >= n: b, p, n, a = yield p - n")
 
-    def begin_varint(self, wanted: str) -> str:
-        """Read an unsigned varint to its end, which may be in another chunk; its variable."""
-        name, emit = self.source.name(wanted), self.source.emit
+    def begin_varint(self, preferred: str) -> str:
+        """Emit the reading of a whole varint, possibly from two chunks; return its variable."""
+        name, emit = self.source.name(preferred), self.source.emit
         self.see()
         emit(f"{name} = b[p]")
         emit("p += 1")
@@ -82,10 +88,13 @@ class _WalkerEmitter(DecoderEmitter):
         return name
 
     def end_varint(self, name: str) -> None:
-        """Do nothing: the varint was read to its end."""
+        """Do nothing: `begin_varint` reads the varint to its end."""
 
     def length(self, node: Node, path: str) -> tuple[str, str]:
-        """Read a length or count; the expressions of whether it stands for null, and of itself."""
+        """Emit the reading of a length or count.
+
+        Return the expressions of whether it means null, and of the length.
+        """
         assert node.compact  # noqa: S101 - as is all of a flexible layout
         self.run.flush()
         self.source.comment([path])
@@ -97,5 +106,5 @@ class _WalkerEmitter(DecoderEmitter):
         return f"not {length}", f"{length} - 1"
 
     def present(self, node: Node, path: str) -> str:
-        """Raise AssertionError: no structure in front of a tail may be null."""
+        """Raise AssertionError: no structure before a tail may be null."""
         raise AssertionError(path)

@@ -1,8 +1,7 @@
-"""Writes decoded bodies as VARIANT, the binary JSON of Parquet and Spark: Python source for one layout, as
-for decoders.
+"""Writes decoded bodies as VARIANT, the binary JSON of Parquet and Spark, by Python source for one layout.
 
-What a value says is what the form of `barnabas.specs.jsonform` says in JSON, without building that: the names
-of a layout's fields are known, so most of what a VARIANT has beside its values is a constant. Layout:
+A value equals the JSON form of `barnabas.specs.jsonform`, without building that form. The field names of a
+layout are known, so most of a VARIANT besides its values is constant. Layout:
 https://github.com/apache/parquet-format/blob/master/VariantEncoding.md
 """
 
@@ -21,11 +20,11 @@ from barnabas.specs.jsonform import ELISION, Blob, base64_text, uuid_text
 from barnabas.specs.layout import Layout, Node
 
 Path = tuple[str, ...]
-"""The names of the fields that lead somewhere, through arrays."""
+"""The names of the fields that lead to a field, through arrays."""
 
 Write = Callable[[dict[str, Any], Mapping[Any, str], list[str]], bytes]
-"""Of a decoded body, the names of topics by id, and where names of fields are put that no layout has; they
-count on behind those of the dictionary."""
+"""A writer: (decoded body, names of topics by id, list for field names that no layout has) -> value. The ids
+of the listed names follow those of the dictionary."""
 
 NULL: Final = b"\x00"
 TAGS: Final = "_tags"
@@ -39,15 +38,15 @@ def variant_writer(
     named: Sequence[tuple[Path, str, str]] = (),
     blob: Blob = base64_text,
 ) -> Write:
-    """A function that writes bodies of a layout.
+    """Return a function that writes bodies of a layout.
 
-    dictionary: names of fields, those of `names` among them; a name is told by its place there. secrets:
-    fields of which only the size is said, see `barnabas.specs.secrets.by_field`. named: (structure, its field
-    with an id, name of the field that is added behind its own, with the id's name or null). blob: how bytes
-    are written.
+    `dictionary` has the names of fields, at least those of `names`; a name's index is its id. `secrets` are
+    fields of which only the size is written, see `barnabas.specs.secrets.by_field`. `named` has (structure,
+    its field with an id, name of the added field, which has the id's name or null). `blob` writes bytes
+    values.
     """
     emitter = _VariantEmitter(
-        dictionary, secrets, {path: (found, name) for path, found, name in named}, blob
+        dictionary, secrets, {path: (id_field, name) for path, id_field, name in named}, blob
     )
     result = emitter.struct(layout, "v", ())
     emitter.source.emit(f"return {result}")
@@ -55,7 +54,7 @@ def variant_writer(
 
 
 def names(layout: Layout, named: Sequence[tuple[Path, str, str]] = ()) -> frozenset[str]:
-    """The names of the fields in bodies of a layout, and of what may stand in the place of bytes.
+    """Return the field names in bodies of a layout, and those of objects that replace bytes.
 
     >>> from barnabas import specs
     >>> sorted(names(specs.api("Metadata").request.layout(1)))
@@ -74,7 +73,7 @@ def _names(layout: Layout) -> Iterator[str]:
 
 
 def metadata(dictionary: Sequence[str]) -> bytes:
-    """What stands beside a value: the names of its fields, by their number.
+    """Return the metadata of a VARIANT: the names of its fields, by id.
 
     >>> metadata(["a", "bc"]).hex(" ")
     '01 02 00 01 03 61 62 63'
@@ -86,13 +85,16 @@ def metadata(dictionary: Sequence[str]) -> bytes:
     return b"".join((bytes([1 | (size - 1) << 6]), numbers, *texts))
 
 
-def members(known: bytes, width: int) -> Callable[[Sequence[bytes]], bytes]:
-    """A function that makes an object of its fields' values. known: their number and names, as they stand
-    there, ordered by name; width: bytes of a name's number."""
-    count = known[0]
+def members(numbers: bytes, width: int) -> Callable[[Sequence[bytes]], bytes]:
+    """Return a function that makes an object of its fields' values.
+
+    `numbers` is the number of fields and their ids, as encoded, ordered by name. `width` is the size of an id
+    in bytes.
+    """
+    count = numbers[0]
     few = struct.Struct(f"<{count + 1}H").pack
     many = struct.Struct(f"<{count + 1}I").pack
-    heads = [bytes([2 | (width - 1) << 4 | (size - 1) << 2]) + known for size in (1, 2, 4)]
+    heads = [bytes([2 | (width - 1) << 4 | (size - 1) << 2]) + numbers for size in (1, 2, 4)]
 
     def made(values: Sequence[bytes]) -> bytes:
         offsets = tuple(accumulate(map(len, values), initial=0))
@@ -107,7 +109,7 @@ def members(known: bytes, width: int) -> Callable[[Sequence[bytes]], bytes]:
 
 
 pair: Final = members(b"\x02\x00\x01", 1)
-"""An object of two values, whose names are the first of the dictionary."""
+"""A function that makes an object of two values, whose names are the first two of the dictionary."""
 
 
 def _array(values: Sequence[bytes]) -> bytes:
@@ -121,7 +123,7 @@ def _array(values: Sequence[bytes]) -> bytes:
 
 
 def _width(most: int) -> tuple[int, str]:
-    """How many bytes numbers up to that take, and how struct calls them."""
+    """Return the number of bytes that numbers up to this one take, and their struct format."""
     return (1, "B") if most < 1 << 8 else (2, "H") if most < 1 << 16 else (4, "I")
 
 
@@ -137,7 +139,7 @@ class _VariantEmitter:
         self._width = _width(len(dictionary) - 1)[0]
         self._secrets = secrets
         self._structs: dict[str, str] = {}
-        """By path: the variable of the structure that is being written."""
+        """The variable of each structure that is being written, by its path."""
         self._named = named
         written = functools.partial(_blob, blob, self._ids, self._width)
         self.source = Source(
@@ -159,16 +161,16 @@ class _VariantEmitter:
         )
 
     def struct(self, layout: Layout, value: str, path: Path) -> str:
-        """The expression of a structure that is in a variable."""
+        """Return the expression of a structure that is in a variable."""
         self._structs[".".join(path)] = value
         parts = {}
         for slot in layout.slots:
             parts[slot.name] = self._value(slot.node, f"{value}[{slot.name!r}]", (*path, slot.name))
         if path in self._named:
-            found, name = self._named[path]
-            one = self.source.name(name)
-            known = f"({one} := names.get({value}[{found!r}]))"
-            parts[name] = f"(NULL if {known} is None else text({one}))"
+            id_field, name = self._named[path]
+            variable = self.source.name(name)
+            known = f"({variable} := names.get({value}[{id_field!r}]))"
+            parts[name] = f"(NULL if {known} is None else text({variable}))"
         order = sorted(parts)
         rows = "".join(f"# {'.'.join((*path, name))}\n{parts[name]},\n" for name in order)
         inner = f"(\n{textwrap.indent(rows, '    ')})" if parts else "()"
@@ -177,19 +179,19 @@ class _VariantEmitter:
             return f"{make}({inner})"
         tagged = sorted([*order, TAGS])
         at = tagged.index(TAGS)
-        one = self.source.name(f"{path[-1] if path else 'body'}_values")
+        variable = self.source.name(f"{path[-1] if path else 'body'}_values")
         with_tags = self._members(tagged)
-        more = f"(*{one}[:{at}], tags({value}['{TAGS}'], more), *{one}[{at}:])"
+        more = f"(*{variable}[:{at}], tags({value}['{TAGS}'], more), *{variable}[{at}:])"
         return (
             f"({make}({inner}) if '{TAGS}' not in {value}"
-            f" else ({one} := {inner}) and {with_tags}({more}))"
+            f" else ({variable} := {inner}) and {with_tags}({more}))"
             if parts
             else f"({make}(()) if '{TAGS}' not in {value} else"
             f" {with_tags}((tags({value}['{TAGS}'], more),)))"
         )
 
     def _members(self, order: Sequence[str]) -> str:
-        """The name of what makes an object with fields of these names."""
+        """Return the name of the function that makes an object with fields of these names."""
         ids = b"".join(self._ids[name].to_bytes(self._width, "little") for name in order)
         name = self.source.name("object")
         self.source.constants[name] = members(bytes([len(order)]) + ids, self._width)
@@ -206,21 +208,21 @@ class _VariantEmitter:
         return f"(secret({value}) if {self._structs[holder]}[{name!r}] else {plain})"
 
     def _plain(self, node: Node, value: str, path: Path) -> str:
-        """Of a value that is no secret."""
-        one = self.source.name(path[-1])
+        """Return the expression of a value that is not a secret."""
+        variable = self.source.name(path[-1])
         match node.kind:
             case "string":
-                simple = f"text({one})"
+                simple = f"text({variable})"
             case "bytes" | "records":
-                simple = f"blob({one})"
+                simple = f"blob({variable})"
             case "array":
                 assert node.element is not None  # noqa: S101
                 item = self.source.name(f"{path[-1]}_item")
                 inner = self._value(node.element, item, path)
-                simple = f"array([{inner} for {item} in {one}])"
+                simple = f"array([{inner} for {item} in {variable}])"
             case "struct":
                 assert node.struct is not None  # noqa: S101
-                simple = self.struct(node.struct, one, path)
+                simple = self.struct(node.struct, variable, path)
             case "bool":
                 return f"(TRUE if {value} else FALSE)"
             case "uuid":
@@ -228,12 +230,12 @@ class _VariantEmitter:
             case "float64":
                 return f"double({value})"
             case _:
-                return f"(small({one} := {value}) or number({one}))"
-        return f"(NULL if ({one} := {value}) is None else {simple})"
+                return f"(small({variable} := {value}) or number({variable}))"
+        return f"(NULL if ({variable} := {value}) is None else {simple})"
 
 
 def _number(value: int) -> bytes:
-    """An integer, in as many bytes as it needs."""
+    """Return an integer in the fewest bytes."""
     if -1 << 7 <= value < 1 << 7:
         return struct.pack("<Bb", 3 << 2, value)
     if -1 << 15 <= value < 1 << 15:
@@ -244,7 +246,7 @@ def _number(value: int) -> bytes:
 
 
 _SMALL: Final = {number: _number(number) for number in range(-8, 1024)}
-"""Numbers that come again and again."""
+"""Encodings of the most frequent numbers."""
 
 
 def _text(value: str) -> bytes:
@@ -259,12 +261,13 @@ def _string(text: bytes) -> bytes:
 
 
 def _blob(blob: Blob, ids: Mapping[str, int], width: int, value: bytes) -> bytes:
-    said = blob(value)
-    if isinstance(said, str):
-        return _string(said.encode())
-    order = sorted(said)
+    written = blob(value)
+    if isinstance(written, str):
+        return _string(written.encode())
+    order = sorted(written)
     numbers = b"".join(ids[name].to_bytes(width, "little") for name in order)
-    inner = [_text(one) if isinstance(one, str) else _number(one) for one in map(said.get, order)]
+    fields = map(written.get, order)
+    inner = [_text(field) if isinstance(field, str) else _number(field) for field in fields]
     return members(bytes([len(order)]) + numbers, width)(inner)
 
 
@@ -273,29 +276,29 @@ def _uuid(value: Any) -> bytes:
 
 
 def _double(value: float) -> bytes:
-    """Quotas may be NaN or infinite, for which JSON has no number: these are text."""
+    """Return a double. JSON has no number for NaN and infinity, which quotas may have: they are text."""
     return struct.pack("<Bd", 7 << 2, value) if math.isfinite(value) else _text(str(value))
 
 
 def _secret(value: Any) -> bytes:
-    """As `barnabas.specs.secrets.redact` has it."""
+    """Return a secret as `barnabas.specs.secrets.redact` does."""
     match value:
         case None:
             return NULL
         case list():
-            return _array([_secret(one) for one in value])
+            return _array([_secret(item) for item in value])
         case bytes():
             return _text(f"<redacted {len(value)} bytes>")
     return _text("<redacted>")
 
 
 def _tags(
-    known: int, written: Callable[[bytes], bytes], found: Mapping[int, bytes], more: list[str]
+    first_id: int, written: Callable[[bytes], bytes], tags: Mapping[int, bytes], more: list[str]
 ) -> bytes:
-    """Tagged fields that nobody knows: their numbers are names like no field has."""
+    """Return unknown tagged fields as an object; their numbers are its field names."""
     values = {}
-    for number, value in found.items():
-        values[str(number)] = known + len(more), written(value)
+    for number, value in tags.items():
+        values[str(number)] = first_id + len(more), written(value)
         more.append(str(number))
     order = sorted(values)
     ids = [values[name][0] for name in order]

@@ -1,6 +1,6 @@
-"""What compressed records stand in: the framings of gzip, snappy, LZ4 and zstd, as plain construct.
+"""The containers of compressed records (gzip, snappy, LZ4, zstd), in plain construct.
 
-A file has one format. They say where each field stands, for who builds odd ones; records are unpacked by
-barnabas.specs.records, which trusts no size that stands in them. What is compressed stays closed, but for
-snappy's elements: their lengths are bytes of their own.
+There is one file for each format. The declarations show each field, for building invalid containers. To
+decompress records, use barnabas.specs.records, which trusts no size in the data. Compressed bytes stay opaque
+except snappy's elements, whose lengths are separate bytes.
 """

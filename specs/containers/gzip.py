@@ -1,4 +1,4 @@
-"""gzip: members behind each other (RFC 1952), of which most streams have one."""
+"""gzip: consecutive members (RFC 1952); most streams have one."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ NAME: Final = 0x08
 COMMENT: Final = 0x10
 
 _STEP: Final = 16 << 10
-"""Bytes that come out at once while the end of a stream is looked for."""
+"""Bytes of output per step while searching the end of a stream."""
 
 
 class _Deflated(Construct):  # type: ignore[misc]
-    """A deflate stream (RFC 1951), closed: only it says where it ends."""
+    """An opaque deflate stream (RFC 1951); only decompression finds its end."""
 
     def _parse(self, stream: Any, context: Any, path: str) -> bytes:
         start = stream.tell()
         data: bytes = stream.read()
-        inflating, left = zlib.decompressobj(wbits=-15), data
+        inflating, remaining = zlib.decompressobj(wbits=-15), data
         while not inflating.eof:
             try:
-                out = inflating.decompress(left, _STEP)
+                out = inflating.decompress(remaining, _STEP)
             except zlib.error as problem:
                 raise StreamError(str(problem), path=path) from None
-            left = inflating.unconsumed_tail
-            if not (out or left or inflating.eof):
+            remaining = inflating.unconsumed_tail
+            if not (out or remaining or inflating.eof):
                 raise StreamError("a deflate stream without an end", path=path)
         size = len(data) - len(inflating.unused_data)
         stream.seek(start + size)

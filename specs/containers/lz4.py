@@ -1,4 +1,4 @@
-"""LZ4 frames (LZ4 frame format 1.6.1), of which Kafka reads one (Lz4BlockInputStream)."""
+"""LZ4 frames (LZ4 frame format 1.6.1); Kafka reads a single one (Lz4BlockInputStream)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONTENT_CHECKSUM: Final = 0x04
 CONTENT_SIZE: Final = 0x08
 BLOCK_CHECKSUMS: Final = 0x10
 UNCOMPRESSED: Final = 1 << 31
-"""In a block's size: its bytes are as they are."""
+"""Flag in a block's size: the block is not compressed."""
 
 
 def _last(block: Any, blocks: Any, context: Any) -> bool:
@@ -34,7 +34,7 @@ BLOCK: Final = Struct(
 
 
 def frame(checked: str) -> Struct[Any]:
-    """A frame whose header's checksum is of all from that field on."""
+    """Return a frame whose header checksum covers all bytes from the field `checked` on."""
     return Struct(
         "magic"            / Const(MAGIC),
         "flags"            / Int8ub,
@@ -42,12 +42,12 @@ def frame(checked: str) -> Struct[Any]:
         "content_size"     / If(this.flags & CONTENT_SIZE, Length(Int64sl)),
         "dictionary_id"    / If(this.flags & DICTIONARY_ID, Int32ul),
         "header_checksum"  / Checksum(Int8ub, "xxh32", checked),
-        "blocks"           / RepeatUntil(_last, BLOCK),  # of which the last is the end mark
+        "blocks"           / RepeatUntil(_last, BLOCK),  # the last one is the end mark
         "content_checksum" / If(this.flags & CONTENT_CHECKSUM, Checksum(Int32ul, "xxh32")),
     )
 
 
 LZ4: Final = frame("flags")
 LZ4_MAGIC_0: Final = frame("magic")
-"""As in messages of magic 0, where the checksum is of the frame's magic too (KIP-57)."""
+"""The frame in messages of magic 0, whose checksum covers the frame's magic, too (KIP-57)."""
 # fmt: on

@@ -1,4 +1,4 @@
-"""What a number in a container is: a length, or a checksum. It is read and built as what it wraps."""
+"""Numbers with a role in a container: lengths and checksums. They read and build as the wrapped type."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import construct
 
 
 class Length(construct.Subconstruct):  # type: ignore[misc]
-    """How many bytes something has.
+    """A number of bytes.
 
-    of: the field behind it in the same structure; "" for what is not in the container, such as the unpacked
-    bytes. shift: how many of its lower bits say something else. coding: how it is written, if its type does
-    not say.
+    `of` is the following field of the same structure that has this length; "" means bytes outside the
+    container, such as the uncompressed content. `shift` is the number of lower bits with another meaning.
+    `coding` names the encoding if the type does not.
     """
 
     def __init__(self, subcon: Any, of: str = "", *, shift: int = 0, coding: str = "") -> None:
@@ -25,7 +25,7 @@ class Length(construct.Subconstruct):  # type: ignore[misc]
 class Checksum(construct.Subconstruct):  # type: ignore[misc]
     """A checksum by an algorithm.
 
-    since: of the bytes of this structure from that field on up to itself; "" for bytes that are not in the
+    It covers this structure's bytes from the field `since` up to the checksum; "" means bytes outside the
     container.
     """
 

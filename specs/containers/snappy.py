@@ -1,4 +1,4 @@
-"""Raw snappy: the size of what comes out as a varint, then literals and copies (format_description.txt)."""
+"""Raw snappy: the size of the output as a varint, then literals and copies (format_description.txt)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from barnabas.specs.containers.roles import Length
 _LITERAL, _COPY_1, _COPY_2, _COPY_4 = range(4)
 """The kinds of elements, the lower two bits of a tag; copies by the bytes of their offset."""
 _SHORT: Final = 60
-"""Lengths up to this one stand in the tag; behind longer ones there are one to four bytes, little-endian."""
+"""Lengths up to this one are in the tag; longer ones take one to four bytes after it, little-endian."""
 
 
 def literal_tag(length: int) -> bytes:
-    """A tag of a literal with its length, in 32 bits.
+    """Return the tag of a literal with its length, in 32 bits.
 
     >>> literal_tag(3).hex(), literal_tag(300).hex()
     ('08', 'f42b01')
@@ -43,7 +43,7 @@ def literal_tag(length: int) -> bytes:
 
 
 class _LiteralLength(Construct):  # type: ignore[misc]
-    """A tag of a literal: its length."""
+    """The length of a literal, from its tag."""
 
     def _parse(self, stream: Any, context: Any, path: str) -> int:
         less = stream_read(stream, 1, path)[0] >> 2

@@ -24,11 +24,11 @@ from barnabas.specs.containers.roles import Checksum, Length
 CHECKSUM: Final = 0x04
 SINGLE_SEGMENT: Final = 0x20
 _ONE_BYTE_MANY_TIMES: Final = 1
-"""The type of a block of one byte that is repeated; RFC 8878 calls it RLE."""
+"""The type of a block with one repeated byte; RFC 8878 calls it RLE."""
 
 
 def _content_size(context: Any) -> int:
-    """Bytes of the content size: by the upper two bits of the descriptor."""
+    """Return the number of bytes of the content size, from the upper two bits of the descriptor."""
     descriptor: int = context.descriptor
     return 1 << (descriptor >> 6) if descriptor >> 6 else descriptor >> 5 & 1
 

@@ -1,11 +1,11 @@
-"""Protocols on Kafka's framing that are not Kafka's: other packages add them, the core only asks for them.
+"""Protocols with Kafka's framing that are not Kafka's. Packages add them; the core only looks them up.
 
-`dialect.py` says what a dialect is, with an example; `loading.py` finds those that installed packages
-register; `keys.py` gives their APIs numbers that no API of Kafka has.
+`dialect.py` defines a dialect, with an example. `registry.py` loads the dialects of installed packages.
+`keys.py` gives their APIs numbers that no API of Kafka has.
 """
 
 from barnabas.specs.dialects.dialect import Dialect, DialectApi, DialectError, Role
-from barnabas.specs.dialects.loading import dialect, dialects, names, problems
+from barnabas.specs.dialects.registry import dialect, dialects, names, problems
 
 __all__ = [
     "Dialect",

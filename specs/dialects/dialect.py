@@ -1,30 +1,30 @@
-"""A dialect: a protocol that frames its messages as Kafka does, and has APIs of its own.
+"""A dialect: a protocol that frames its messages as Kafka does, and has its own APIs.
 
-The core asks a connection or a capture for its dialect; None is Kafka's own protocol. A package adds one by
-an entry point, and everything that goes by declarations works for it: the proxy with its rules and faults,
-`decode`, `summary`, `check`, the page, `spec show`.
+The core looks up the dialect of a connection or a capture; None means Kafka's own protocol. A package adds a
+dialect by an entry point, and everything that works from declarations supports it: the proxy with its rules
+and faults, `decode`, `summary`, `check`, the page, `spec show`.
 
-    # echo_protocol.py, which an entry point of the group barnabas.dialects names:
-    #     [project.entry-points."barnabas.dialects"]
-    #     echo = "echo_protocol:ECHO"
-    Echo = Api(0, "Echo", versions=(0, 0),
-               request=Message("text" / String), response=Message("text" / String))
-    ECHO = Dialect(
-        name="echo",
-        number=1000,
-        title="A protocol that returns what it gets",
-        document="its README",
-        request_header=Message("key" / Int16, "correlation_id" / Int32).of("EchoRequest", (0, 0), FOREVER),
-        response_header=Message("correlation_id" / Int32).of("EchoResponse", (0, 0), FOREVER),
-        key_field="key",
-        version_field=None,
-        apis=(DialectApi(Echo, "consumer", "broker", source="its README"),),
-        errors=(),
-        phrases={"Echo": (("text",), (), lambda request, response, topics: request.get("text", ""))},
-    )
+     # echo_protocol.py, which an entry point of the group barnabas.dialects names:
+     #     [project.entry-points."barnabas.dialects"]
+     #     echo = "echo_protocol:ECHO"
+     Echo = Api(0, "Echo", versions=(0, 0),
+                request=Message("text" / String), response=Message("text" / String))
+     ECHO = Dialect(
+         name="echo",
+         number=1000,
+         title="A protocol that returns what it gets",
+         document="its README",
+         request_header=Message("key" / Int16, "correlation_id" / Int32).of("EchoRequest", (0, 0), FOREVER),
+         response_header=Message("correlation_id" / Int32).of("EchoResponse", (0, 0), FOREVER),
+         key_field="key",
+         version_field=None,
+         apis=(DialectApi(Echo, "consumer", "broker", source="its README"),),
+         errors=(),
+         phrases={"Echo": (("text",), (), lambda request, response, topics: request.get("text", ""))},
+     )
 
-Layouts are written as in `barnabas.specs.declaration`. Every frame begins with an int32 size, which does not
-count itself.
+Layouts use the notation of `barnabas.specs.declaration`. Every frame begins with an int32 size, which does
+not count itself.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from barnabas.nearest import did_you_mean
 from barnabas.specs.message import Api, Message
 
 Role = Literal["consumer", "broker", "coordinator"]
-"""A program that sends or answers a request. A coordinator is a broker that coordinates the group."""
+"""A program that sends requests or responses. A coordinator is a broker that coordinates the group."""
 
 LAST_NUMBER: Final = 32_766
-"""The highest number of a dialect: keys of its APIs stay below 2 to the power of 31."""
+"""The highest number of a dialect: the keys of its APIs stay below 2 to the power of 31."""
 
 LAST_KEY: Final = 32_767
 """The highest key of an API: headers have an int16."""
@@ -59,7 +59,7 @@ PhraseRow = tuple[tuple[str, ...], tuple[str, ...], Phrase]
 class DialectError(NamedTuple):
     """An error code of a dialect.
 
-    `reconstructed` names what no source gives: "name", "code", both or neither.
+    `reconstructed` names the parts that no source gives: "name", "code", both or neither.
     """
 
     code: int
@@ -70,15 +70,17 @@ class DialectError(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DialectApi:
-    """An API of a dialect: layouts, who sends requests to whom, and the source.
+    """An API of a dialect: layouts, the roles that send requests and responses, and the source.
 
     Attributes:
-        reconstructed: Dotted paths of what no source gives: "key" (the number in the header), "version",
-            "request" or "response" for a whole layout, "request.field" for a field and all inside it.
+        reconstructed: Dotted paths of the parts that no source gives: "key" (the number in the header),
+            "version", "request" or
+            "response" for a whole layout, "request.field" for a field and all inner fields.
         because: The reasons for reconstructions.
-        other_responses: Further layouts that a response may have. Nothing in a frame tells them apart.
-        addresses: Where responses hold addresses of brokers, which the proxy replaces by its own: the path
-            in front of `host` and `port`, and the path of the node id.
+        other_responses: Further layouts that a response may have. Nothing in a frame distinguishes them.
+        addresses: The fields of responses with addresses of brokers, which the proxy replaces: the prefix of
+            the paths of `host` and
+            `port`, and the path of the node id.
     """
 
     api: Api
@@ -121,7 +123,7 @@ class DialectApi:
         return (self.request, *self.responses)
 
     def is_reconstructed(self, path: str) -> bool:
-        """Return whether a dotted path, or something around it, is a reconstruction."""
+        """Return whether a dotted path, or a structure around it, is a reconstruction."""
         return any(path == mark or path.startswith(f"{mark}.") for mark in self.reconstructed)
 
 
@@ -196,13 +198,13 @@ class Dialect:
 
     @property
     def has_kafka_headers(self) -> bool:
-        """Whether the request header is Kafka's, so that all of Kafka's APIs may be sent, too."""
+        """Return whether the request header is Kafka's, so that all of Kafka's APIs may be sent, too."""
         slots = [slot.name for slot in self.request_header.layout(0).slots]
         return slots == ["api_key", "api_version", "correlation_id", "client_id"]
 
     @property
     def error_in_header(self) -> bool:
-        """Whether responses have their error in the header, as in Kafka 0.7."""
+        """Return whether responses have their error in the header, as in Kafka 0.7."""
         return any(slot.name == "error_code" for slot in self.response_header.layout(0).slots)
 
     def response_header_of(self, api: DialectApi) -> Message:
@@ -210,12 +212,12 @@ class Dialect:
         return dict(self.own_response_headers).get(api.name, self.response_header)
 
     def asked_by(self, role: Role) -> tuple[DialectApi, ...]:
-        """Return the APIs whose requests a role sends; it answers all others."""
+        """Return the APIs whose requests a role sends; it responds to all others."""
         return tuple(api for api in self.apis if api.asker == role)
 
 
 def _of_numbers(dialect: Dialect) -> Iterator[str]:
-    """Yield what is wrong with the numbers of a dialect and of its APIs, and with their versions."""
+    """Yield the errors in the numbers of a dialect and of its APIs, and in their versions."""
     if not (isinstance(dialect.number, int) and 1 <= dialect.number <= LAST_NUMBER):
         yield f"the number is {dialect.number!r}; use 1 to {LAST_NUMBER}"
     for api in dialect.apis:
@@ -230,7 +232,7 @@ def _of_numbers(dialect: Dialect) -> Iterator[str]:
 
 
 def _of_addresses(dialect: Dialect) -> Iterator[str]:
-    """Yield the paths of addresses that responses do not have."""
+    """Yield the paths of addresses that responses lack."""
     for api in dialect.apis:
         if api.addresses is not None:
             above, node = api.addresses
@@ -241,20 +243,20 @@ def _of_addresses(dialect: Dialect) -> Iterator[str]:
 
 
 def _of_names(dialect: Dialect) -> Iterator[str]:
-    """Yield the names that something is said about, and that no API has."""
-    about = {dialect.registration, *dialect.phrases, *dialect.lane_colors}
-    unknown = about - {"", *(api.name for api in dialect.apis)}
+    """Yield the names in the tables of a dialect that no API has."""
+    named = {dialect.registration, *dialect.phrases, *dialect.lane_colors}
+    unknown = named - {"", *(api.name for api in dialect.apis)}
     if unknown:
         yield f"no API is called {', '.join(sorted(unknown))}"
 
 
 def _of_headers(dialect: Dialect) -> Iterator[str]:
-    """Yield the fields that headers should have."""
+    """Yield the fields that headers lack."""
     for name in filter(None, (dialect.key_field, dialect.version_field)):
         if dialect.request_header.layout(0).find(name) is None:
             yield f"the request header has no field {name}"
     if dialect.pairing == BY_CORRELATION_ID:
-        own = (header for _, header in dialect.own_response_headers)
-        for header in (dialect.request_header, dialect.response_header, *own):
+        own_headers = (header for _, header in dialect.own_response_headers)
+        for header in (dialect.request_header, dialect.response_header, *own_headers):
             if header.layout(0).find("correlation_id") is None:
                 yield f"{header.name} has no field correlation_id: name a pairing"

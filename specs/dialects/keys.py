@@ -1,7 +1,7 @@
 """The keys of the APIs of dialects: numbers above all that a header can hold.
 
-On the wire a dialect may give its APIs numbers that Kafka gave to others. Rules, logs, tables and checks go
-by the key of an API, so each dialect has a range of its own.
+On the wire a dialect may give its APIs numbers that Kafka gave to others. Rules, logs, tables and checks use
+the key of an API, so each dialect has its own range.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import functools
 from typing import Final
 
 from barnabas.specs.dialects.dialect import Dialect, DialectApi
-from barnabas.specs.dialects.loading import dialects
+from barnabas.specs.dialects.registry import dialects
 from barnabas.specs.error_codes import error_name
 
 STEP: Final = 1 << 16
 """The size of a dialect's range. Keys below it are Kafka's: a header has an int16."""
 
 
-def own_key(spoken: Dialect, api: DialectApi) -> int:
+def own_key(dialect: Dialect, api: DialectApi) -> int:
     """Return the key of a dialect's API."""
-    return STEP * spoken.number + api.key
+    return STEP * dialect.number + api.key
 
 
 @functools.cache
@@ -33,15 +33,15 @@ def of_key(key: int) -> tuple[Dialect, DialectApi]:
 
 
 def error_in(key: int, code: int) -> str:
-    """Return the name of an error code in a response: the dialect's, if the API is of one, or Kafka's.
+    """Return the name of an error code in a response: of the dialect if it has the API, else of Kafka.
 
     >>> error_in(12, 25)
     'UNKNOWN_MEMBER_ID'
     """
     if key > STEP:
-        own = {error.code: error.name for error in of_key(key)[0].errors}
-        if code in own:
-            return own[code]
+        own_names = {error.code: error.name for error in of_key(key)[0].errors}
+        if code in own_names:
+            return own_names[code]
     return error_name(code)
 
 

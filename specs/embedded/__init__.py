@@ -1,30 +1,36 @@
-"""What hides inside bytes: messages between members, records of internal topics, control records ...
+"""Messages inside bytes fields: of group members, of records in internal topics, of control records ...
 
 >>> from barnabas.specs import embedded
 >>> embedded.message("ConsumerProtocolSubscription").versions
 (0, 3)
 
-`reveal` finds all of it in a decoded body; the functions that read one thing raise `specs.Malformed`.
+`reveal` finds all of them in a decoded body; `bytes_fields.py` lists the fields. `messages/` declares the
+messages. The functions that read one message raise `specs.Malformed`.
 """
 
+from barnabas.specs.embedded.bytes_fields import BYTES_FIELDS, BytesField
 from barnabas.specs.embedded.control_records import ControlRecord, read_control_record
+from barnabas.specs.embedded.embedded_message import (
+    EmbeddedMessage,
+    read_body,
+    read_forward,
+    read_versioned,
+)
 from barnabas.specs.embedded.members import Part, read_member, read_user_data
-from barnabas.specs.embedded.places import PLACES, Place
-from barnabas.specs.embedded.read import EmbeddedMessage, read_body, read_forward, read_versioned
 from barnabas.specs.embedded.registry import REGISTRY, message
-from barnabas.specs.embedded.reveal import METADATA_TOPIC_ID, RECORDS, Around, reveal
+from barnabas.specs.embedded.reveal import METADATA_TOPIC_ID, RECORDS, Surroundings, reveal
 from barnabas.specs.embedded.topics import TopicRecord, read_metadata_record, read_topic_record
 
 __all__ = [
+    "BYTES_FIELDS",
     "METADATA_TOPIC_ID",
-    "PLACES",
     "RECORDS",
     "REGISTRY",
-    "Around",
+    "BytesField",
     "ControlRecord",
     "EmbeddedMessage",
     "Part",
-    "Place",
+    "Surroundings",
     "TopicRecord",
     "message",
     "read_body",

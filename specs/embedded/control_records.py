@@ -1,15 +1,20 @@
-"""Records of control batches: a key that says the type, and that type's value.
+"""Records of control batches: a key with the type, and that type's value.
 
-A key is an int16 version and an int16 type. The value of ABORT and COMMIT is an int16 version and a
-body; the others' values are bodies in version 0, whatever the version among their fields says (Kafka's
-ControlRecordType, EndTransactionMarker, ControlRecordUtils).
+A key is an int16 version and an int16 type. The value of ABORT and COMMIT is an int16 version and a body. The
+other values are bodies in version 0, whatever their version field says (Kafka's ControlRecordType,
+EndTransactionMarker, ControlRecordUtils).
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from barnabas.specs.embedded.read import EmbeddedMessage, read_body, read_forward, within
+from barnabas.specs.embedded.embedded_message import (
+    EmbeddedMessage,
+    read_body,
+    read_forward,
+    within,
+)
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records.control import CONTROL_TYPES
 
@@ -20,7 +25,7 @@ VALUES: Final = {
     "KRAFT_VERSION": "KRaftVersionRecord",
     "KRAFT_VOTERS": "VotersRecord",
 }
-"""Type -> the message that is its value, of those without a version in front."""
+"""Type -> the message that is its value, for values without a version."""
 
 
 class ControlRecord(NamedTuple):
@@ -33,11 +38,14 @@ class ControlRecord(NamedTuple):
 def read_control_record(
     key: bytes | None, value: bytes | None, *, release: str | None = None
 ) -> ControlRecord:
-    """A record of a control batch. Raises Malformed, also for a type that is not known.
+    r"""Read a record of a control batch.
 
-    `release` is of interest for LEADER_CHANGE, whose layout changed in 2.8 and in 3.0.
+    `release` matters for LEADER_CHANGE, whose layout changed in 2.8 and in 3.0.
 
-    >>> read_control_record(b"\\0\\0\\0\\1", b"\\0\\0\\0\\0\\0\\5").value.values
+    Raises:
+        Malformed: The bytes are invalid, or the type is unknown.
+
+    >>> read_control_record(b"\0\0\0\1", b"\0\0\0\0\0\5").value.values
     {'coordinator_epoch': 5}
     """
     if key is None or value is None:

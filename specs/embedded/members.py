@@ -1,7 +1,7 @@
-"""What members of a group tell each other through the coordinator, which does not look into it.
+"""The messages that members of a group exchange through the coordinator, which does not read them.
 
-The group's protocol type decides the layout of subscription and assignment; what the consumer
-protocol keeps for its assignor is decided by the assignor's name, which is the group's protocol.
+The group's protocol type determines the layout of subscription and assignment. The assignor's name, which is
+the group's protocol, determines the layout of the user data in the consumer protocol.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from barnabas.specs.codec import Oddity
-from barnabas.specs.embedded.read import (
+from barnabas.specs.embedded.embedded_message import (
     EmbeddedMessage,
     integer,
     read_body,
@@ -21,7 +21,7 @@ from barnabas.specs.embedded.read import (
 from barnabas.specs.malformed import Malformed
 
 Part = Literal["subscription", "assignment"]
-"""What a member sends to the leader of its group, and what it receives from it."""
+"""The message that a member sends to the leader of its group, or the one that it receives."""
 
 PROTOCOLS: Final[dict[str, dict[Part, str]]] = {
     "consumer": {
@@ -37,7 +37,7 @@ PROTOCOLS: Final[dict[str, dict[Part, str]]] = {
 
 
 def read_member(protocol_type: str, part: Part, data: bytes) -> EmbeddedMessage:
-    """A member's subscription or assignment in a group of this protocol type. Raises Malformed.
+    """Read a member's subscription or assignment in a group of this protocol type. Raises Malformed.
 
     >>> read_member("consumer", "subscription", bytes.fromhex("0000 00000001 000174 ffffffff")).values
     {'topics': ['t'], 'user_data': None}
@@ -48,11 +48,11 @@ def read_member(protocol_type: str, part: Part, data: bytes) -> EmbeddedMessage:
 
 
 def read_user_data(assignor: str, part: Part, data: bytes) -> EmbeddedMessage:
-    """What an assignor, by its name, put into the user data of the consumer protocol. Raises Malformed.
+    r"""Read the user data that an assignor put into the consumer protocol. Raises Malformed.
 
-    Known are Kafka Streams' (`stream`) and the sticky ones'.
+    Known assignors are that of Kafka Streams (`stream`) and the sticky ones.
 
-    >>> read_user_data("cooperative-sticky", "subscription", b"\\0\\0\\0\\7").values
+    >>> read_user_data("cooperative-sticky", "subscription", b"\0\0\0\7").values
     {'generation': 7}
     """
     match assignor:
@@ -65,15 +65,16 @@ def read_user_data(assignor: str, part: Part, data: bytes) -> EmbeddedMessage:
 
 
 def _sticky(assignor: str, data: bytes) -> EmbeddedMessage:
-    """No version tells the layouts apart, and the name does not decide.
+    """Read the user data of a sticky assignor.
 
-    As Java's StickyAssignor does, v1 is tried before v0. librdkafka has that layout under both names
-    and in assignments too; kafka-python 3.0 puts an int16 version in front.
+    No version distinguishes the layouts, and the assignor's name does not determine them. Like Java's
+    StickyAssignor, this tries v1 before v0. librdkafka uses that layout under both names, and in assignments,
+    too; kafka-python 3.0 adds an int16 version.
     """
     if assignor == "cooperative-sticky" and len(data) == 4:
         return read_body("CooperativeStickyAssignorUserData", 0, data)
     for version in (1, 0):
         with suppress(Malformed):
             return read_body("StickyAssignorUserData", version, data)
-    found = read_versioned("StickyAssignorUserData", data)
-    return replace(found, oddities=(Oddity("", 0, "a version in front"), *found.oddities))
+    message = read_versioned("StickyAssignorUserData", data)
+    return replace(message, oddities=(Oddity("", 0, "a version in front"), *message.oddities))

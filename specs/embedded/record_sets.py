@@ -1,4 +1,4 @@
-"""The records of a record set that are Kafka's own: those of internal topics, and control records."""
+"""The records of a record set that are Kafka's own: records of internal topics, and control records."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Final, NamedTuple
 
 from barnabas.specs import records
 from barnabas.specs.embedded.control_records import read_control_record
-from barnabas.specs.embedded.read import EmbeddedMessage
+from barnabas.specs.embedded.embedded_message import EmbeddedMessage
 from barnabas.specs.embedded.topics import TOPICS, read_topic_key, read_topic_value
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Batch, Record
 
 MAX_BYTES: Final = 1 << 20
-"""Bytes of records that are looked at: what is made of them takes a hundred times as much at worst."""
+"""Bytes of records that are read: the decoded values take up to a hundred times as much."""
 
 MAX_OUTPUT: Final = 16 << 20
-"""Bytes that one batch may take decompressed: twice the metadata log's largest (KafkaRaftClient)."""
+"""Decompressed bytes of a batch, at most: twice the largest batch of the metadata log (KafkaRaftClient)."""
 
 
-class Looked(NamedTuple):
-    """A record that was looked at; a Malformed stands where something could not be read."""
+class InternalRecord(NamedTuple):
+    """A record that was read; a Malformed replaces an unreadable part."""
 
     offset: int
     control: str | None
@@ -29,52 +29,55 @@ class Looked(NamedTuple):
     value: EmbeddedMessage | Malformed | None
 
 
-class Records(NamedTuple):
-    """What was looked at, how many records were left off (None: not known), and what stopped it."""
+class InternalRecords(NamedTuple):
+    """The records that were read, and the error that ended reading.
 
-    looked: list[Looked]
+    `left_off` is the number of remaining records, or None if it is unknown.
+    """
+
+    records: list[InternalRecord]
     left_off: int | None
     error: Malformed | None
 
 
-def look(
+def read_internal_records(
     data: bytes, topic: str | None, *, limit: int, release: str | None = None, begins: bool = True
-) -> Records:
-    """At most `limit` records that are Kafka's own, of the topic of this name or of an unknown one, and
-    no more of them than MAX_BYTES.
+) -> InternalRecords:
+    """Read at most `limit` records that are Kafka's own, and no more than MAX_BYTES of them.
 
-    `begins` is False for what may begin inside a batch: then nothing is believed unless the first
-    checksum is right. The number left off is what the headers of batches announce.
+    `topic` is the topic's name, or None if unknown. `begins` is False for data that may begin inside a batch:
+    then it is read only if the first checksum is right. The number of remaining records comes from the
+    headers of batches.
 
-    >>> look(b"", "__consumer_offsets", limit=10)
-    Records(looked=[], left_off=0, error=None)
+    >>> read_internal_records(b"", "__consumer_offsets", limit=10)
+    InternalRecords(records=[], left_off=0, error=None)
     """
     if begins and topic not in TOPICS and records.is_lone_batch(data):
         return _NOTHING
-    looked: list[Looked] = []
+    internal: list[InternalRecord] = []
     left_off: int | None = 0
     size = 0
     try:
         if not (begins or _begins(data)):
             raise Malformed("batches[0]", 0, "no batch begins here")
         for batch in records.read(data, max_output=MAX_OUTPUT, control_only=topic not in TOPICS):
-            before = len(looked)
+            before = len(internal)
             for record in islice(batch, max(limit - before, 0)):
                 size += len(record.key or b"") + len(record.value or b"")
                 if size > MAX_BYTES:
                     limit = 0
                     break
-                looked.append(_look(record, batch, topic, release))
+                internal.append(_read(record, batch, topic, release))
             count = _count(batch)
             if left_off is not None:
-                left_off = None if count is None else left_off + count - (len(looked) - before)
+                left_off = None if count is None else left_off + count - (len(internal) - before)
     except Malformed as e:
-        # with its frames, and with those of who called, the bytes would stay until the next collection
-        return Records(looked, left_off, e.with_traceback(None))
-    return Records(looked, left_off, None)
+        # its traceback would keep the bytes in memory until the next garbage collection
+        return InternalRecords(internal, left_off, e.with_traceback(None))
+    return InternalRecords(internal, left_off, None)
 
 
-_NOTHING: Final = Records([], 0, None)
+_NOTHING: Final = InternalRecords([], 0, None)
 
 
 def _begins(data: bytes) -> bool:
@@ -82,26 +85,26 @@ def _begins(data: bytes) -> bool:
     return batch is not None and batch.crc_ok
 
 
-def _look(record: Record, batch: Batch, topic: str | None, release: str | None) -> Looked:
+def _read(record: Record, batch: Batch, topic: str | None, release: str | None) -> InternalRecord:
     if batch.is_control:
         try:
             kind, value = read_control_record(record.key, record.value, release=release)
         except Malformed as e:
-            return Looked(record.offset, "UNKNOWN", None, e)
-        return Looked(record.offset, kind, None, value)
+            return InternalRecord(record.offset, "UNKNOWN", None, e)
+        return InternalRecord(record.offset, kind, None, value)
     assert topic is not None  # noqa: S101 - one of TOPICS
     try:
         key = read_topic_key(topic, record.key)
     except Malformed as e:
-        return Looked(record.offset, None, e, None)
+        return InternalRecord(record.offset, None, e, None)
     try:
-        return Looked(record.offset, None, key, read_topic_value(topic, key, record.value))
+        return InternalRecord(record.offset, None, key, read_topic_value(topic, key, record.value))
     except Malformed as e:
-        return Looked(record.offset, None, key, e)
+        return InternalRecord(record.offset, None, key, e)
 
 
 def _count(batch: Batch) -> int | None:
-    """The records that a batch's header announces; a compressed one of magic 0 or 1 does not."""
+    """Return the number of records in a batch's header; a compressed one of magic 0 or 1 has no number."""
     if batch.count is not None:
         return max(batch.count, 0)
     return 1 if batch.compression == "none" else None

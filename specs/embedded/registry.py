@@ -1,6 +1,7 @@
-"""The registry of what hides inside bytes: every message with the module that declares it.
+"""The registry of messages inside bytes: every name with the module that declares it.
 
-Tables of names, so that nothing is imported before it is needed; those of records have the records' types.
+These are tables of names, so that modules are imported on first use. The tables of records also have the
+records' types.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ COORDINATORS: Final = {
     topic: {number: name for types in modules.values() for number, name in types.items()}
     for topic, modules in _COORDINATORS.items()
 }
-"""The same without the modules."""
+"""Topic -> type of record -> its name."""
 
 _METADATA: Final = {
     "metadata_cluster": {
@@ -91,7 +92,7 @@ _METADATA: Final = {
 METADATA_RECORDS: Final = {
     number: name for types in _METADATA.values() for number, name in types.items()
 }
-"""The same without the modules."""
+"""Type of record in __cluster_metadata -> its name."""
 
 REGISTRY: Final = (
     ("ConsumerProtocolSubscription", "consumer_protocol"),
@@ -128,9 +129,10 @@ _MODULES: Final = dict(REGISTRY)
 
 @functools.cache
 def message(name: str) -> Message:
-    """The declaration of a message by its name in Kafka.
+    """Return the declaration of a message by its name in Kafka.
 
-    Raises LookupError, with the nearest name, for one that does not exist.
+    Raises:
+        LookupError: There is no such message; the error has the nearest name.
 
     >>> message("GroupMetadataValue").versions
     (0, 4)
@@ -138,8 +140,8 @@ def message(name: str) -> Message:
     if name not in _MODULES:
         hint = did_you_mean(name, _MODULES)
         raise LookupError(f"no message inside bytes is called {name!r}{hint}")
-    found = getattr(
+    declared = getattr(
         importlib.import_module(f"barnabas.specs.embedded.messages.{_MODULES[name]}"), name
     )
-    assert isinstance(found, Message)  # noqa: S101 - a slip in the table above
-    return found
+    assert isinstance(declared, Message)  # noqa: S101 - a slip in the table above
+    return declared

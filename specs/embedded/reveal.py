@@ -1,12 +1,12 @@
-"""All that hides inside the bytes of a decoded body, to be shown beside it.
+"""Finds all messages inside the bytes fields of a decoded body, for display next to the body.
 
-What is found is plain data as bodies are (`barnabas.specs.jsonform.to_json` makes JSON of it): by the path of
-the field one of
+The result is plain data as in decoded bodies (`barnabas.specs.jsonform.to_json` makes JSON of it). For the
+path of each field it has one of these:
 
-    {"message": name, "version": n, "values": {...}}   and "oddities", and "inside": {path: found}
-    {"records": [{"offset": n, ...}], "left_off": n}   left_off is None if nobody knows
-    {"text": "..."}
-    {"unread": why, "size": bytes}                     the bytes stay in the body
+     {"message": name, "version": n, "values": {...}}   and "oddities", and "inside": {path: result}
+     {"records": [{"offset": n, ...}], "left_off": n}   left_off is None if the number is unknown
+     {"text": "..."}
+     {"unread": reason, "size": bytes}                  the bytes stay in the body
 """
 
 from __future__ import annotations
@@ -18,71 +18,70 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from barnabas.specs.embedded.bytes_fields import BYTES_FIELDS, BytesField, Contents
+from barnabas.specs.embedded.embedded_message import EmbeddedMessage, read_forward, read_versioned
 from barnabas.specs.embedded.members import Part, read_member, read_user_data
-from barnabas.specs.embedded.places import PLACES, Kind, Place
-from barnabas.specs.embedded.read import EmbeddedMessage, read_forward, read_versioned
-from barnabas.specs.embedded.record_sets import Looked, look
+from barnabas.specs.embedded.record_sets import InternalRecord, read_internal_records
 from barnabas.specs.embedded.topics import CLUSTER_METADATA
 from barnabas.specs.frames import Direction, Frame, decode_frame
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 from barnabas.specs.secrets import redact, withheld
 
-Found = dict[str, Any]
+Revealed = dict[str, Any]
 
 Scope = tuple[Mapping[str, Any], ...]
 """The structures around some bytes, innermost first."""
 
 Trail = tuple[str | int, ...]
-"""The way to some bytes: names of fields, and places in arrays."""
+"""The path to some bytes: names of fields, and indexes in arrays."""
 
 Spot = tuple[Trail, bytes, Scope]
-"""Bytes that may hide something, the way to them, and what is around them."""
+"""Bytes that may contain a message, their path, and the structures around them."""
 
 MAX_DEPTH: Final = 8
-"""Messages inside messages; only Envelopes can go further, and Kafka refuses those."""
+"""Levels of messages inside messages. Only Envelopes can go deeper, and Kafka rejects those."""
 
 METADATA_TOPIC_ID: Final = uuid.UUID(int=1)
 """The id of __cluster_metadata (Kafka's Uuid.METADATA_TOPIC_ID)."""
 
 SECRETS: Final = {
     "UserScramCredentialRecord": ("salt", "stored_key", "server_key"),
-    "ConfigRecord": ("value",),  # nothing says which are passwords, as in AlterConfigs
+    "ConfigRecord": ("value",),  # no field says which values are passwords, as in AlterConfigs
     "StreamsGroupTopologyValue": (
         "subtopologies.state_changelog_topics.topic_configs.value",
         "subtopologies.repartition_source_topics.topic_configs.value",
     ),
 }
-"""Record -> paths of the fields that are withheld; those of requests and responses are in
-`barnabas.specs.secrets`."""
+"""Record -> paths of its secret fields; `barnabas.specs.secrets` has those of requests and responses."""
 
 
-_PLACES: Final = {
+_BYTES_FIELDS: Final = {
     message: tuple(
-        (place, tuple(place.path.split("."))) for place in PLACES if place.message == message
+        (field, tuple(field.path.split("."))) for field in BYTES_FIELDS if field.message == message
     )
-    for message in dict.fromkeys(place.message for place in PLACES)
+    for message in dict.fromkeys(field.message for field in BYTES_FIELDS)
 }
 
 MAX_BYTES: Final = 1 << 20
-"""Bytes of one body that are looked into: members and records of internal topics have far less."""
+"""Bytes in one body that are read: members and records of internal topics have far fewer."""
 
 RECORDS: Final = 100
-"""Of one body that are looked at, unless somebody asks for more."""
+"""The default for the number of records of one body that are read."""
 
 SHORT: Final = 1024
-"""Bytes that are remembered with what was made of them, which is a hundred times as much at worst."""
+"""Results for at most this many bytes are cached; a result takes up to a hundred times as much."""
 
 
 @dataclass
 class Budget:
-    """How many records and bytes may yet be looked at, in all of a body."""
+    """The number of records and bytes that may still be read in a body."""
 
     records: int
     size: int = MAX_BYTES
 
     def spend(self, data: bytes) -> None:
-        """Raises Malformed if there are too many."""
+        """Subtract the size of data. Raises Malformed if the budget is exceeded."""
         self.size -= len(data)
         if self.size < 0:
             raise Malformed(
@@ -90,51 +89,51 @@ class Budget:
             )
 
 
-class Around(NamedTuple):
-    """What is known of the surroundings of some bytes, which may not say all themselves."""
+class Surroundings(NamedTuple):
+    """Facts about the message around some bytes that the message itself may not contain."""
 
     protocol_type: str | None = None
-    """Of the group, and the name of its protocol."""
+    """The protocol type of the group."""
     protocol_name: str | None = None
     topic_names: Mapping[uuid.UUID, str] = {}
-    """By topic id."""
+    """Names of topics by id."""
     request: Mapping[str, Any] | None = None
-    """The body that a response answers: only that says what a response inside an Envelope is."""
+    """The body that a response answers: only it says which response an Envelope contains."""
     release: str | None = None
     """The release of Kafka, for the few messages whose layout changed."""
     depth: int = 0
     budget: Budget = Budget(0)
 
 
-NOTHING_KNOWN: Final = Around()
+NOTHING_KNOWN: Final = Surroundings()
 
 
 def reveal(
     key: int,
     direction: Direction,
     body: Mapping[str, Any],
-    around: Around = NOTHING_KNOWN,
+    around: Surroundings = NOTHING_KNOWN,
     *,
     records: int = RECORDS,
-) -> dict[str, Found]:
-    """Return what hides in the body of an API's message, by path. Never raises; secrets are withheld.
+) -> dict[str, Revealed]:
+    """Return the messages inside the body of an API's message, by path. Never raises; secrets are withheld.
 
     Args:
         key: The API's key.
         direction: "request" or "response".
         body: The decoded body.
-        around: What the caller knows, and the body may not say.
-        records: How many records are looked at, at most.
+        around: Facts that the caller knows, and the body may lack.
+        records: The most records to read.
 
     >>> body = {"protocol_type": "consumer", "protocols": [{"name": "range", "metadata":
     ...     bytes.fromhex("0000 00000001 000174 ffffffff")}]}
     >>> reveal(11, "request", body)["protocols[0].metadata"]["values"]
     {'topics': ['t'], 'user_data': None}
     """
-    asked = around.request or {}
+    request = around.request or {}
     around = around._replace(
-        protocol_type=around.protocol_type or asked.get("protocol_type"),
-        protocol_name=around.protocol_name or asked.get("protocol_name"),
+        protocol_type=around.protocol_type or request.get("protocol_type"),
+        protocol_name=around.protocol_name or request.get("protocol_name"),
         budget=Budget(records),
     )
     return _embedded(_message(key, direction), body, around)
@@ -145,25 +144,28 @@ def _message(key: int, direction: Direction) -> str:
     return f"{NAMES.get(key, '')}{direction.capitalize()}"
 
 
-def _embedded(message: str, values: Mapping[str, Any], around: Around) -> dict[str, Found]:
-    found = {}
-    for place, names in _PLACES.get(message, ()):
+def _embedded(message: str, values: Mapping[str, Any], around: Surroundings) -> dict[str, Revealed]:
+    revealed = {}
+    for field, names in _BYTES_FIELDS.get(message, ()):
         for trail, data, scope in _spots(names, values, (), (), []):
             try:
-                shown = _look(place, data, scope, around)
+                result = _read_field(field, data, scope, around)
             except Malformed as e:
-                shown = _unread(_why(e), data)
+                result = _unread(_message_of(e), data)
             except (LookupError, ValueError) as e:
-                shown = _unread(str(e), data)
-            if shown:
-                found[_path(trail)] = shown
-    return found
+                result = _unread(str(e), data)
+            if result:
+                revealed[_path(trail)] = result
+    return revealed
 
 
 def _spots(
     names: tuple[str, ...], struct: Mapping[str, Any], trail: Trail, scope: Scope, spots: list[Spot]
 ) -> list[Spot]:
-    """Adds whatever bytes stand at these names, of which the scope has come some way already."""
+    """Append the bytes at a path of field names to `spots`.
+
+    `scope` has one structure for each name that was followed.
+    """
     name = names[len(scope)]
     value, trail, scope = struct.get(name), (*trail, name), (struct, *scope)
     if not value:  # null or empty: nothing hides there
@@ -180,7 +182,7 @@ def _spots(
 
 
 def _path(trail: Trail) -> str:
-    """A trail as text.
+    """Return a path as text.
 
     >>> _path(("protocols", 0, "metadata"))
     'protocols[0].metadata'
@@ -188,123 +190,135 @@ def _path(trail: Trail) -> str:
     return "".join([f"[{step}]" if isinstance(step, int) else f".{step}" for step in trail])[1:]
 
 
-def _said(scope: Scope, name: str) -> Any:
-    """The field of this name in the innermost structure that has one."""
+def _innermost(scope: Scope, name: str) -> Any:
+    """Return the field of this name in the innermost structure that has one."""
     for struct in scope:
         if name in struct:
             return struct[name]
     return None
 
 
-def _look(place: Place, data: bytes, scope: Scope, around: Around) -> Found:
+def _read_field(field: BytesField, data: bytes, scope: Scope, around: Surroundings) -> Revealed:
     if around.depth >= MAX_DEPTH:
         return _unread(f"more than {MAX_DEPTH} messages inside each other", data)
-    if place.kind == "records":
-        return _records(place, data, scope, around)
+    if field.kind == "records":
+        return _records(field, data, scope, around)
     around.budget.spend(data)
-    around = _within(place, scope, around)
-    if len(data) > SHORT or place.kind in ("request", "response"):
-        return _READERS[place.kind](data, around)
-    known = around.protocol_type, around.protocol_name, around.release, around.depth
-    return _remembered(place.kind, data, *known)
+    around = _within(field, scope, around)
+    if len(data) > SHORT or field.kind in ("request", "response"):
+        return _READERS[field.kind](data, around)
+    facts = around.protocol_type, around.protocol_name, around.release, around.depth
+    return _remembered(field.kind, data, *facts)
 
 
 @functools.lru_cache(128)
 def _remembered(
-    kind: Kind, data: bytes, of_type: str | None, name: str | None, release: str | None, depth: int
-) -> Found:
-    """The same of what members say: it comes again with each request and each rebalance, and takes no more
-    than these to read. What hides in it is of the bytes that were paid for."""
-    around = Around(of_type, name, release=release, depth=depth, budget=Budget(0))
+    kind: Contents,
+    data: bytes,
+    of_type: str | None,
+    name: str | None,
+    release: str | None,
+    depth: int,
+) -> Revealed:
+    """Return the result for a member's bytes, from a cache.
+
+    The same bytes come with each request and each rebalance. They have a fixed budget of their own, since the
+    caller already paid for them.
+    """
+    around = Surroundings(of_type, name, release=release, depth=depth, budget=Budget(0))
     return _READERS[kind](data, around)
 
 
-def _member(part: Part, data: bytes, around: Around) -> Found:
+def _member(part: Part, data: bytes, around: Surroundings) -> Revealed:
     if not around.protocol_type:
         return _unread("nothing says the protocol type of the group", data)
     return _shown(read_member(around.protocol_type, part, data), around)
 
 
-def _user_data(part: Part, data: bytes, around: Around) -> Found:
+def _user_data(part: Part, data: bytes, around: Surroundings) -> Revealed:
     if not around.protocol_name:
         return _unread("nothing says which assignor wrote it", data)
     return _shown(read_user_data(around.protocol_name, part, data), around)
 
 
-def _request(data: bytes, around: Around) -> Found:
+def _request(data: bytes, around: Surroundings) -> Revealed:
     return _frame(decode_frame(data, "request", release=around.release), around)
 
 
-def _within(place: Place, scope: Scope, around: Around) -> Around:
-    """What is known inside the bytes at a place."""
+def _within(field: BytesField, scope: Scope, around: Surroundings) -> Surroundings:
+    """Return the facts that hold inside a bytes field."""
     return around._replace(
-        protocol_type=_said(scope, "protocol_type") or around.protocol_type,
-        protocol_name=_said(scope, place.named_by) or around.protocol_name,
+        protocol_type=_innermost(scope, "protocol_type") or around.protocol_type,
+        protocol_name=_innermost(scope, field.named_by) or around.protocol_name,
         depth=around.depth + 1,
     )
 
 
-def _records(place: Place, data: bytes, scope: Scope, around: Around) -> Found:
-    topic = _said(scope, place.named_by)
-    if not topic and (found_id := _said(scope, "topic_id")) is not None:
+def _records(field: BytesField, data: bytes, scope: Scope, around: Surroundings) -> Revealed:
+    topic = _innermost(scope, field.named_by)
+    if not topic and (found_id := _innermost(scope, "topic_id")) is not None:
         named = CLUSTER_METADATA if found_id == METADATA_TOPIC_ID else None
         topic = around.topic_names.get(found_id, named)
-    found = look(
+    internal = read_internal_records(
         data,
         topic,
         limit=around.budget.records,
         release=around.release,
-        begins=not _said(scope, "position"),  # FetchSnapshot cuts where it likes
+        begins=not _innermost(scope, "position"),  # FetchSnapshot cuts at any byte
     )
-    around.budget.records -= len(found.looked)
-    shown: Found = {}
-    if found.looked or found.left_off != 0:
-        around = _within(place, scope, around)
-        shown = {
-            "records": [_record(record, around) for record in found.looked],
-            "left_off": found.left_off,
+    around.budget.records -= len(internal.records)
+    result: Revealed = {}
+    if internal.records or internal.left_off != 0:
+        around = _within(field, scope, around)
+        result = {
+            "records": [_record(record, around) for record in internal.records],
+            "left_off": internal.left_off,
         }
-    if found.error is not None:
-        shown |= _unread(_why(found.error), data)
-    return shown
+    if internal.error is not None:
+        result |= _unread(_message_of(internal.error), data)
+    return result
 
 
-def _record(record: Looked, around: Around) -> Found:
-    shown: Found = {"offset": record.offset}
+def _record(record: InternalRecord, around: Surroundings) -> Revealed:
+    result: Revealed = {"offset": record.offset}
     if record.control is not None:
-        shown["control"] = record.control
+        result["control"] = record.control
     if record.key is not None:
-        shown["key"] = _part(record.key, around)
+        result["key"] = _part(record.key, around)
     if record.value is not None or record.control is None:
-        shown["value"] = _part(record.value, around)
-    return shown
+        result["value"] = _part(record.value, around)
+    return result
 
 
-def _part(part: EmbeddedMessage | Malformed | None, around: Around) -> Found | None:
+def _part(part: EmbeddedMessage | Malformed | None, around: Surroundings) -> Revealed | None:
     if isinstance(part, Malformed):
-        return {"unread": _why(part)}
+        return {"unread": _message_of(part)}
     return None if part is None else _shown(part, around)
 
 
-def _response(data: bytes, around: Around) -> Found:
+def _response(data: bytes, around: Surroundings) -> Revealed:
     envelope = (around.request or {}).get("request_data")
     if not isinstance(envelope, bytes):
         return _unread("it takes the request that this answers to read it", data)
-    asked = decode_frame(envelope, "request", release=around.release)
-    answer = decode_frame(
-        data, "response", key=asked.key, version=asked.version, release=around.release
+    envelope_frame = decode_frame(envelope, "request", release=around.release)
+    response_frame = decode_frame(
+        data,
+        "response",
+        key=envelope_frame.key,
+        version=envelope_frame.version,
+        release=around.release,
     )
     return _frame(
-        answer,
+        response_frame,
         around._replace(
-            protocol_type=asked.body.get("protocol_type"),
-            protocol_name=asked.body.get("protocol_name"),
-            request=asked.body,
+            protocol_type=envelope_frame.body.get("protocol_type"),
+            protocol_name=envelope_frame.body.get("protocol_name"),
+            request=envelope_frame.body,
         ),
     )
 
 
-_READERS: Final[Mapping[Kind, Callable[[bytes, Around], Found]]] = {
+_READERS: Final[Mapping[Contents, Callable[[bytes, Surroundings], Revealed]]] = {
     "subscription": functools.partial(_member, "subscription"),
     "assignment": functools.partial(_member, "assignment"),
     "consumer subscription": lambda data, around: _shown(
@@ -321,37 +335,37 @@ _READERS: Final[Mapping[Kind, Callable[[bytes, Around], Found]]] = {
     "address": lambda data, _: {"text": str(ipaddress.ip_address(data))},
     "text": lambda data, _: {"text": data.decode("utf-8", "replace")},
 }
-"""By kind of place: what reads the bytes there; record sets are read by `_records`."""
+"""The function that reads a bytes field, by its contents; `_records` reads record sets."""
 
 
-def _frame(frame: Frame, around: Around) -> Found:
+def _frame(frame: Frame, around: Surroundings) -> Revealed:
     message = _message(frame.key, frame.direction)
-    shown = {
+    result = {
         "message": message,
         "version": frame.version,
         "header": frame.header,
         "values": redact(frame.key, frame.direction, frame.body),
     }
     embedded = _embedded(message, frame.body, around)
-    return shown | {"inside": embedded} if embedded else shown
+    return result | {"inside": embedded} if embedded else result
 
 
-def _shown(found: EmbeddedMessage, around: Around) -> Found:
-    values = found.values
-    for path in SECRETS.get(found.name, ()):
+def _shown(message: EmbeddedMessage, around: Surroundings) -> Revealed:
+    values = message.values
+    for path in SECRETS.get(message.name, ()):
         values = withheld(values, tuple(path.split(".")))
-    shown: Found = {"message": found.name, "version": found.version, "values": values}
-    if found.oddities:
-        shown["oddities"] = [
-            f"{odd.path}: {odd.what}" if odd.path else odd.what for odd in found.oddities
+    result: Revealed = {"message": message.name, "version": message.version, "values": values}
+    if message.oddities:
+        result["oddities"] = [
+            f"{odd.path}: {odd.what}" if odd.path else odd.what for odd in message.oddities
         ]
-    embedded = _embedded(found.name, found.values, around)
-    return shown | {"inside": embedded} if embedded else shown
+    embedded = _embedded(message.name, message.values, around)
+    return result | {"inside": embedded} if embedded else result
 
 
-def _why(error: Malformed) -> str:
+def _message_of(error: Malformed) -> str:
     return str(error) if error.path else error.reason
 
 
-def _unread(why: str, data: bytes) -> Found:
-    return {"unread": why, "size": len(data)}
+def _unread(reason: str, data: bytes) -> Revealed:
+    return {"unread": reason, "size": len(data)}

@@ -1,9 +1,9 @@
-"""Records of Kafka's internal topics: what their keys and values say.
+"""Records of Kafka's internal topics: the messages in their keys and values.
 
-In the coordinators' topics a key is an int16, the record's type, and the key's body in version 0; a
-value is an int16 version and a body, or null where the key is deleted (Kafka's CoordinatorRecordSerde).
-In __cluster_metadata there are no keys, and a value is a frame version, a record type, a version, all
-unsigned varints, and a body (Kafka's MetadataRecordSerde).
+In the coordinators' topics a key is an int16, the record's type, and the key's body in version 0. A value is
+an int16 version and a body, or null if the key is deleted (Kafka's CoordinatorRecordSerde). In
+__cluster_metadata there are no keys. A value is a frame version, a record type and a version, all unsigned
+varints, and a body (Kafka's MetadataRecordSerde).
 """
 
 from __future__ import annotations
@@ -11,7 +11,13 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from barnabas.specs.codec.irregular import Irregular, uvarint_from
-from barnabas.specs.embedded.read import EmbeddedMessage, integer, read_body, read_versioned, within
+from barnabas.specs.embedded.embedded_message import (
+    EmbeddedMessage,
+    integer,
+    read_body,
+    read_versioned,
+    within,
+)
 from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
 from barnabas.specs.malformed import Malformed
 
@@ -22,25 +28,29 @@ TOPICS: Final = frozenset((CLUSTER_METADATA, *COORDINATORS))
 
 
 class TopicRecord(NamedTuple):
-    """A record of an internal topic; no key in __cluster_metadata, no value if it is deleted."""
+    """A record of an internal topic: no key in __cluster_metadata, no value if it is deleted."""
 
     key: EmbeddedMessage | None
     value: EmbeddedMessage | None
 
 
 def read_topic_record(topic: str, key: bytes | None, value: bytes | None) -> TopicRecord:
-    """A record of an internal topic. Raises Malformed; LookupError for any other topic.
+    """Read a record of an internal topic.
+
+    Raises:
+        Malformed: The bytes are invalid, or the type is unknown.
+        LookupError: The topic is not internal.
 
     >>> key = bytes.fromhex("0000 000474786e31")
     >>> read_topic_record("__transaction_state", key, None)[0].values
     {'transactional_id': 'txn1'}
     """
-    found = read_topic_key(topic, key)
-    return TopicRecord(found, read_topic_value(topic, found, value))
+    key_message = read_topic_key(topic, key)
+    return TopicRecord(key_message, read_topic_value(topic, key_message, value))
 
 
 def read_topic_key(topic: str, key: bytes | None) -> EmbeddedMessage | None:
-    """What a record is about; its name tells the type. Raises as `read_topic_record`."""
+    """Read the key of a record; the message's name tells the type. Raises as `read_topic_record` does."""
     if topic == CLUSTER_METADATA:
         return None
     types = COORDINATORS[topic]
@@ -58,7 +68,7 @@ def read_topic_key(topic: str, key: bytes | None) -> EmbeddedMessage | None:
 def read_topic_value(
     topic: str, key: EmbeddedMessage | None, value: bytes | None
 ) -> EmbeddedMessage | None:
-    """What a record says of its key, or None if that is gone. Raises as `read_topic_record`."""
+    """Read the value of a record, or return None if it is deleted. Raises as `read_topic_record` does."""
     try:
         if key is None:
             return read_metadata_record(value)
@@ -70,7 +80,7 @@ def read_topic_value(
 
 
 def read_metadata_record(value: bytes | None) -> EmbeddedMessage:
-    """The value of a record of __cluster_metadata, or of a snapshot. Raises Malformed.
+    """Read the value of a record of __cluster_metadata, or of a snapshot. Raises Malformed.
 
     >>> read_metadata_record(bytes.fromhex("01 0c 00 03 7631 0007 00")).values
     {'name': 'v1', 'feature_level': 7}
@@ -86,12 +96,12 @@ def read_metadata_record(value: bytes | None) -> EmbeddedMessage:
 
 
 def _uvarints(data: bytes, names: tuple[str, ...]) -> tuple[list[int], int]:
-    found, at = [], 0
+    numbers, at = [], 0
     for name in names:
         start = at
         try:
             number, at = uvarint_from(data, at)
         except (Irregular, IndexError):
             raise Malformed(name, start, "an unsigned varint is expected") from None
-        found.append(number)
-    return found, at
+        numbers.append(number)
+    return numbers, at

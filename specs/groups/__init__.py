@@ -1,4 +1,4 @@
-"""Which steps the protocols of groups, transactions and fetch sessions allow: tables of states, as data."""
+"""The steps that groups, transactions and fetch sessions allow: tables of states, as data."""
 
 from barnabas.specs.groups.classic import CLASSIC_MEMBER
 from barnabas.specs.groups.consumer import CONSUMER_MEMBER

@@ -1,7 +1,7 @@
-"""A member of a classic group, as its requests and their answers show it.
+"""The states of a member of a classic group, given its requests and their responses.
 
-States are those of Java's client (AbstractCoordinator.MemberState); what a coordinator answers in
-which state of the group is in GroupCoordinator, and in GroupMetadataManager since 4.0.
+States are those of Java's client (AbstractCoordinator.MemberState). The coordinator's responses in each state
+of the group are in GroupCoordinator, and in GroupMetadataManager since 4.0.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ CLASSIC_MEMBER: Final = Table(
     ),
     rows=(
         (UNJOINED, "JoinGroup", NONE, COMPLETING),
-        (UNJOINED, "JoinGroup", OTHER, UNJOINED),   # MEMBER_ID_REQUIRED too (KIP-394)
+        (UNJOINED, "JoinGroup", OTHER, UNJOINED),   # also MEMBER_ID_REQUIRED (KIP-394)
         (UNJOINED, "LeaveGroup", ANY, UNJOINED),
-        # the application may commit whenever it likes, but nobody may take it
+        # the application may commit at any time, but no coordinator may accept it
         (UNJOINED, "OffsetCommit", OTHER, UNJOINED),
         (UNJOINED, "TxnOffsetCommit", OTHER, UNJOINED),
         (UNJOINED, NOBODY, ANY, UNJOINED),  # as long as the group is empty
@@ -42,7 +42,7 @@ CLASSIC_MEMBER: Final = Table(
         (COMPLETING, "SyncGroup", OTHER, COMPLETING),
         # brokers before 2.6 answer REBALANCE_IN_PROGRESS while assignments are awaited
         (COMPLETING, "Heartbeat", ANY, COMPLETING),
-        # others may have their assignment already, and with it the group
+        # other members, and thus the group, may have their assignment already
         (COMPLETING, "OffsetCommit", ANY, COMPLETING),
         (COMPLETING, "TxnOffsetCommit", ANY, COMPLETING),
         (COMPLETING, "LeaveGroup", ANY, UNJOINED),
@@ -61,13 +61,13 @@ CLASSIC_MEMBER: Final = Table(
         (PREPARING, "JoinGroup", NONE, COMPLETING),
         (PREPARING, "JoinGroup", OTHER, PREPARING),
         (PREPARING, "SyncGroup", OTHER, PREPARING),
-        # a coordinator that took over has the group as it was before the rebalance
+        # a new coordinator has the state of the group before the rebalance
         (PREPARING, "Heartbeat", ANY, PREPARING),
         (PREPARING, "OffsetCommit", ANY, PREPARING),
         (PREPARING, "TxnOffsetCommit", ANY, PREPARING),
         (PREPARING, "LeaveGroup", ANY, UNJOINED),
 
-        # a member can be thrown out at any time
+        # a member can be removed at any time
         *(
             (state, api, gone, UNJOINED)
             for state in (COMPLETING, STABLE, PREPARING)

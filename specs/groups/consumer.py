@@ -1,7 +1,7 @@
-"""A member of a group with heartbeats of its own, as these and their answers show it.
+"""The states of a member that sends group heartbeats of its own, given its requests and their responses.
 
-The same in consumer groups (KIP-848), share groups (KIP-932) and Streams groups (KIP-1071): the epoch
-of a heartbeat says what it is about. 0 joins, -1 leaves, -2 leaves for a while (static members).
+They are the same in consumer groups (KIP-848), share groups (KIP-932) and Streams groups (KIP-1071). The
+epoch of a heartbeat gives its purpose: 0 joins, -1 leaves, -2 leaves temporarily (static members).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ CONSUMER_MEMBER: Final = Table(
 
 
 def event(epoch: int) -> str:
-    """What a heartbeat with this epoch is.
+    """Return the event of a heartbeat with this epoch.
 
     >>> event(0), event(7), event(-1), event(-2)
     ('join', 'heartbeat', 'leave', 'leave')

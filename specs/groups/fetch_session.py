@@ -1,4 +1,4 @@
-"""A consumer's fetch session (KIP-227), as its Fetch requests and their answers show it."""
+"""The states of a consumer's fetch session (KIP-227), given its Fetch requests and their responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of transitions: in a state something is asked and answered, and leads to another state."""
+"""A table of transitions: an event with its response leads from one state to another."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from functools import cached_property
 from typing import Final
 
 NONE: Final = "NONE"
-"""The answer without an error, as Kafka calls it."""
+"""A response without an error; Kafka's name."""
 
 OTHER: Final = "OTHER"
 """Any error that no row of the same state and event names."""
 
 ANY: Final = "ANY"
-"""Any answer that no row of the same state and event names."""
+"""Any response that no row of the same state and event names."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """States with what they mean, the first one first, and (state, event, answer, next) rows.
+    """States with their meaning, the initial state first, and (state, event, response, next state) rows.
 
-    What no row has is a violation. `source` is where it is written down.
+    A step without a row is a violation. `source` is the specification.
     """
 
     source: str
@@ -31,19 +31,19 @@ class Table:
     def _next(self) -> dict[tuple[str, ...], str]:
         return {row[:3]: row[3] for row in self.rows}
 
-    def step(self, state: str, event: str, answer: str) -> str | None:
-        """The next state; None if the table does not allow it.
+    def step(self, state: str, event: str, response: str) -> str | None:
+        """Return the next state, or None if the table does not allow the step.
 
         >>> table = Table("", (("off", ""), ("on", "")), (("off", "switch", NONE, "on"),))
         >>> table.step("off", "switch", NONE), table.step("on", "switch", NONE)
         ('on', None)
         """
-        general = (ANY,) if answer == NONE else (OTHER, ANY)
-        answers = ((state, event, one) for one in (answer, *general))
-        return next((self._next[one] for one in answers if one in self._next), None)
+        general = (ANY,) if response == NONE else (OTHER, ANY)
+        steps = ((state, event, name) for name in (response, *general))
+        return next((self._next[step] for step in steps if step in self._next), None)
 
     def allows(self, state: str, event: str) -> bool:
-        """Whether anything may come of an event in a state.
+        """Return whether an event is allowed in a state.
 
         >>> table = Table("", (("off", ""), ("on", "")), (("off", "switch", NONE, "on"),))
         >>> table.allows("off", "switch"), table.allows("on", "switch")
@@ -51,9 +51,9 @@ class Table:
         """
         return any(row[:2] == (state, event) for row in self.rows)
 
-    def advance(self, state: str, event: str, answer: str = NONE) -> str:
-        """The next state. Raises AssertionError if the table does not allow it."""
-        following = self.step(state, event, answer)
+    def advance(self, state: str, event: str, response: str = NONE) -> str:
+        """Return the next state. Raises AssertionError if the table does not allow the step."""
+        following = self.step(state, event, response)
         if following is None:
-            raise AssertionError(f"{event} ({answer}) in state {state}")
+            raise AssertionError(f"{event} ({response}) in state {state}")
         return following

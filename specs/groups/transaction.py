@@ -1,7 +1,7 @@
-"""A transactional producer of one partition and one group, as its requests and their answers show it.
+"""The states of a transactional producer with one partition and one group, given requests and responses.
 
-An answer without an error to what no row has is what KIP-890 is about: records or offsets that belong to no
-transaction, which nobody ends.
+A response without an error to a step without a row is the subject of KIP-890: records or offsets that belong
+to no transaction, which nobody ends.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TRANSACTIONAL_PRODUCER: Final = Table(
         *((state, OFFSETS, NONE, WITH_BOTH) for state in (WITH_RECORDS, WITH_BOTH)),
         *((state, PRODUCE, NONE, state) for state in (WITH_RECORDS, WITH_BOTH)),
         *((state, OFFSET_COMMIT, NONE, state) for state in (WITH_OFFSETS, WITH_BOTH)),
-        *((state, COMMIT, NONE, COMMITTED) for state in (*_OPEN, COMMITTED)),  # or asked again
+        *((state, COMMIT, NONE, COMMITTED) for state in (*_OPEN, COMMITTED)),  # or repeated
         *((state, ABORT, NONE, ABORTED) for state in (*_OPEN, ABORTED)),
     ),
 )

@@ -1,9 +1,8 @@
-"""Record sets of magic 0, 1 and 2: `read` walks the batches, `build` makes one, `summary` counts."""
+"""Record sets of magic 0, 1 and 2: `read` yields batches, `build` makes a batch, `summary` counts."""
 
 from barnabas.specs.records.batch import Batch
-from barnabas.specs.records.building import build, rebuild, with_crc
-from barnabas.specs.records.compression import CODECS, MAX_OUTPUT, decompress
-from barnabas.specs.records.compressors import compress, raw_snappy
+from barnabas.specs.records.batch_builder import build, rebuild, with_crc
+from barnabas.specs.records.compression import CODECS, MAX_OUTPUT, compress, decompress, raw_snappy
 from barnabas.specs.records.control import (
     control_key,
     control_type,

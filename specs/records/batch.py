@@ -1,7 +1,7 @@
-"""A batch of records: what its header says, and its records on demand.
+"""A batch of records: its header, and its records on demand.
 
-Magic 2 is a batch with a header of 61 bytes (KIP-98; Kafka's DefaultRecordBatch). In magic 0 and 1
-each message at the top of the set counts as a batch, compressed or not, as it does in Kafka.
+Magic 2 is a batch with a header of 61 bytes (KIP-98; Kafka's DefaultRecordBatch). In magic 0 and 1, each
+message at the top of the set counts as a batch, compressed or not, as in Kafka.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from barnabas.specs.records.record import Record, add_sequence, int64
 from barnabas.specs.records.record_reader import record_reader
 
 TimestampType = Literal["NoTimestampType", "CreateTime", "LogAppendTime"]
-"""Whose clock the timestamps are from; Kafka's names."""
+"""The clock of the timestamps; Kafka's names."""
 
 OVERHEAD: Final = 61
 """Bytes of a magic 2 batch without records."""
@@ -33,16 +33,16 @@ DELETE_HORIZON: Final = 0x40
 # base offset, batch length, partition leader epoch, magic, crc, attributes, last offset delta,
 # base timestamp, max timestamp, producer id, producer epoch, base sequence, count
 _HEADER: Final = struct.Struct(">qiibIhiqqqhii")
-_CHECKED: Final = (16, 16, 21)  # where the bytes under the checksum begin, by magic
+_CHECKED: Final = (16, 16, 21)  # offset of the first byte that the checksum covers, by magic
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch; what a magic does not have is None or Kafka's -1. Position and size are in bytes.
+    """A batch of records. A field that its magic lacks is None or Kafka's -1; position and size are in bytes.
 
-    Iterating decodes record by record and `records()` all at once; both raise Malformed. The offset
-    counts in the set, save behind a path such as `batches[0].gzip.records[3].key`: there it counts
-    in what gzip put out.
+    Iteration decodes one record at a time, and `records()` decodes all; both raise Malformed. An error's
+    offset counts in the set. For a path such as `batches[0].gzip.records[3].key` it counts in the output of
+    gzip.
     """
 
     index: int
@@ -51,14 +51,14 @@ class Batch:
     magic: int
     crc: int
     base_offset: int | None
-    """None in a compressed magic 0 or 1: the first record knows."""
+    """None in a compressed magic 0 or 1: the first record has it."""
     last_offset: int
     compression: str
     timestamp_type: TimestampType
     max_timestamp: int
     attributes: int
     count: int | None = None
-    """What the header announces, from magic 2 on."""
+    """The number of records in the header, from magic 2 on."""
     base_timestamp: int | None = None
     partition_leader_epoch: int = -1
     producer_id: int = -1
@@ -69,33 +69,36 @@ class Batch:
 
     @property
     def crc_ok(self) -> bool:
-        """Whether the checksum fits the bytes; computed anew each time."""
+        """Return whether the checksum fits the bytes; computed each time."""
         return self.crc == self.computed_crc
 
     @property
     def computed_crc(self) -> int:
-        """The checksum of the bytes, computed anew each time."""
+        """Return the checksum of the bytes, computed each time."""
         checked = self.data[_CHECKED[self.magic] :]
         return crc32c.crc32c(checked) if self.magic > 1 else zlib.crc32(checked)
 
     @property
     def is_transactional(self) -> bool:
-        """Whether the records wait for a transaction's marker."""
+        """Return whether the records belong to a transaction, which a marker ends."""
         return self.magic > 1 and bool(self.attributes & TRANSACTIONAL)
 
     @property
     def is_control(self) -> bool:
-        """Whether the records are markers and the like, for no application."""
+        """Return whether the records are control records, which no application sees."""
         return self.magic > 1 and bool(self.attributes & CONTROL)
 
     @property
     def delete_horizon(self) -> int | None:
-        """When tombstones may go, in milliseconds; it stands in the base timestamp (KIP-534)."""
+        """Return the time from which tombstones may be removed, in milliseconds.
+
+        It replaces the base timestamp in the header (KIP-534).
+        """
         return self.base_timestamp if self.magic > 1 and self.attributes & DELETE_HORIZON else None
 
     @property
     def last_sequence(self) -> int:
-        """The last record's sequence number, or -1 without a producer."""
+        """Return the last record's sequence number, or -1 without an idempotent producer."""
         return add_sequence(self.base_sequence, self.last_offset - (self.base_offset or 0))
 
     def __iter__(self) -> Iterator[Record]:
@@ -107,16 +110,16 @@ class Batch:
         )
 
     def records(self) -> tuple[Record, ...]:
-        """All records; they take many times the memory of their bytes, so iterate if you can."""
+        """Return all records. They take far more memory than their bytes, so iterate if possible."""
         return tuple(self)
 
 
 def read_batch(
     data: memoryview, *, index: int = 0, position: int = 0, max_output: int = MAX_OUTPUT
 ) -> Batch:
-    """The header of the one whole batch that is `data`, found at `position` of its set.
+    """Read the header of the one whole batch that is `data`, at `position` of its set.
 
-    That data has the bytes of a header of its magic is for the caller to see to.
+    The caller ensures that `data` has the bytes of a header of its magic.
     """
     read_header = _read_header if data[16] > 1 else _read_message_header
     return read_header(data, index, position, max_output)
@@ -191,7 +194,7 @@ def _timestamp_type(attributes: int) -> TimestampType:
 
 
 def _read_records(batch: Batch, path: str) -> Iterator[Record]:
-    """The records of a magic 2 batch; one that announces none is not looked into, as in Kafka."""
+    """Return the records of a magic 2 batch; as in Kafka, a count of 0 leaves the bytes unread."""
     if batch.count == 0:
         return iter(())
     origin = batch.position + OVERHEAD

@@ -1,10 +1,14 @@
-"""The codecs of record sets, each with a bound on its output (CompressionType; KIP-110 for zstd).
+"""The codecs of record sets: compress as the Java client does, decompress with a bound on the output.
 
-A size that the compressed bytes declare is never trusted: memory grows with what really comes out.
+Decompression never trusts a size that the compressed bytes declare: memory grows with the actual output
+(CompressionType; KIP-110 for zstd). Written are one member of gzip; snappy in xerial's framing, chunks of
+32 KiB; an lz4 frame of independent blocks of 64 KiB without checksums (KafkaLZ4BlockOutputStream); one zstd
+frame.
 """
 
 from __future__ import annotations
 
+import struct
 import zlib
 from typing import Final
 
@@ -12,9 +16,10 @@ import cramjam
 
 from barnabas.specs.malformed import Malformed, TooLarge
 from barnabas.specs.records import lz4
+from barnabas.specs.records.lz4 import END_MARK, MAGIC, header_checksum
 
 MAX_OUTPUT: Final = 128 << 20
-"""Bytes that one batch may decompress to, unless a caller says otherwise."""
+"""The default for the most bytes that one batch may decompress to."""
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 """Names by id, the low three bits of a batch's attributes."""
@@ -22,12 +27,26 @@ CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _GZIP_CHUNK: Final = 16 << 10
 _XERIAL_MAGIC: Final = b"\x82SNAPPY\x00"
-_XERIAL_HEADER: Final = 16
+_XERIAL_HEADER_SIZE: Final = 16
 _SNAPPY_RATIO: Final = 22  # its best is a copy of 64 bytes in an element of 3
+
+_XERIAL_HEADER: Final = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
+_XERIAL_CHUNK: Final = 32 << 10
+
+_LZ4_DESCRIPTOR: Final = b"\x60\x40"  # version 1, independent blocks; of 64 KiB at most
+# up to 0.10 the checksum covered the frame's magic too, and readers of magic 0 expect that
+_LZ4_HEADERS: Final = tuple(
+    MAGIC + _LZ4_DESCRIPTOR + bytes((header_checksum(checked),))
+    for checked in (MAGIC + _LZ4_DESCRIPTOR, _LZ4_DESCRIPTOR)
+)
+"""The header for magic 0, and for all others."""
+_LZ4_BLOCK: Final = 64 << 10
+_LZ4_RAW: Final = 1 << 31
+"""Flag in a block's size: the block is not compressed, since compression would enlarge it."""
 
 
 def codec_name(attributes: int) -> str:
-    """The codec of a batch or message; ids without a codec give e.g. `unknown-6`.
+    """Return the codec of a batch or message; an unknown id gives e.g. `unknown-6`.
 
     >>> codec_name(0x12), codec_name(6)
     ('snappy', 'unknown-6')
@@ -39,10 +58,14 @@ def codec_name(attributes: int) -> str:
 def decompress(
     codec: str, data: bytes | memoryview, *, limit: int = MAX_OUTPUT, magic: int = 2
 ) -> bytes:
-    """What a codec of `CODECS` makes of data; `magic` is the batch's, since magic 0 has an odd lz4.
+    """Decompress data with a codec of `CODECS`.
 
-    Raises Malformed, with the codec's name as path and the offset in data, for bytes that the codec
-    cannot read, for more output than `limit` bytes and for codecs there are not.
+    `magic` is the batch's: magic 0 has a different lz4 header.
+
+    Raises:
+        Malformed: The codec can't read the bytes, the output exceeds `limit` bytes, or Kafka has no such
+            codec. The path is the
+            codec's name; the offset counts in data.
 
     >>> decompress("gzip", zlib.compress(b"records", wbits=31))
     b'records'
@@ -62,13 +85,13 @@ def decompress(
 
 
 def _gzip(data: bytes | memoryview, limit: int) -> bytes:
-    """One gzip member or more; like Java's, it leaves alone what follows and is no member."""
+    """Decompress gzip members; like Java's, this ignores trailing bytes that are no member."""
     parts = []
     total = position = 0
     while True:
         member = zlib.decompressobj(wbits=31)
         while not member.eof:
-            # In chunks: zlib copies what is behind a member, and tiny members make that square.
+            # In chunks: zlib copies the bytes after each member, which is quadratic for tiny members.
             chunk = data[position : position + _GZIP_CHUNK]
             if not chunk:
                 raise Malformed("gzip", position, "the stream ends too early")
@@ -86,14 +109,14 @@ def _gzip(data: bytes | memoryview, limit: int) -> bytes:
 
 
 def _snappy(data: bytes, limit: int) -> bytes:
-    """Raw snappy, or xerial's framing: a header, then chunks of an int32 length and raw snappy."""
+    """Decompress raw snappy, or xerial's framing: a header, then chunks of an int32 length and raw snappy."""
     if not data.startswith(_XERIAL_MAGIC):
         return _raw_snappy(data, limit, 0)
     parts = []
     total = position = 0
     while position + 4 <= len(data):
         if data.startswith(_XERIAL_MAGIC, position):  # again at the start of an appended stream
-            position += _XERIAL_HEADER
+            position += _XERIAL_HEADER_SIZE
             continue
         size = int.from_bytes(data[position : position + 4], "big", signed=True)
         end = position + 4 + size
@@ -121,7 +144,7 @@ def _raw_snappy(data: bytes, limit: int, origin: int) -> bytes:
 
 
 def _zstd(data: bytes | memoryview, limit: int) -> bytes:
-    """Into a buffer that grows as long as it is too small, since cramjam does not stream."""
+    """Decompress zstd into a buffer that grows while it is too small, since cramjam has no stream."""
     size = min(limit, max(4 * len(data), 64 << 10))
     while True:
         buffer = bytearray(size)
@@ -135,3 +158,51 @@ def _zstd(data: bytes | memoryview, limit: int) -> bytes:
             raise TooLarge("zstd", 0, f"more than {limit} bytes of output")
         size = min(limit, 4 * size)
         del buffer
+
+
+def compress(codec: str, data: bytes, *, magic: int = 2) -> bytes:
+    """Compress data with a codec of `CODECS`.
+
+    `magic` is the batch's: magic 0 has a different lz4 header. Raises LookupError for a codec that Kafka
+    lacks.
+
+    >>> from barnabas.specs.records import decompress
+    >>> decompress("lz4", compress("lz4", b"abc" * 50_000)) == b"abc" * 50_000
+    True
+    """
+    match codec:
+        case "none":
+            return data
+        case "gzip":
+            packed = zlib.compress(data, wbits=31)
+            return packed[:9] + b"\xff" + packed[10:]  # Java names no operating system
+        case "snappy":
+            return _XERIAL_HEADER + b"".join(
+                struct.pack(">i", len(chunk)) + chunk
+                for chunk in (raw_snappy(part) for part in _parts(data, _XERIAL_CHUNK))
+            )
+        case "lz4":
+            return _lz4(data, magic)
+        case "zstd":
+            return bytes(cramjam.zstd.compress(data, level=3))
+    raise LookupError(f"Kafka has no codec {codec!r}")
+
+
+def raw_snappy(data: bytes) -> bytes:
+    """Return raw snappy without a framing; librdkafka and others write it, and Java reads it."""
+    return bytes(cramjam.snappy.compress_raw(data))
+
+
+def _lz4(data: bytes, magic: int) -> bytes:
+    out = [_LZ4_HEADERS[magic > 0]]
+    for part in _parts(data, _LZ4_BLOCK):
+        block = bytes(cramjam.lz4.compress_block(part, store_size=False))
+        if len(block) < len(part):
+            out += (struct.pack("<I", len(block)), block)
+        else:
+            out += (struct.pack("<I", len(part) | _LZ4_RAW), part)
+    return b"".join((*out, END_MARK))
+
+
+def _parts(data: bytes, size: int) -> list[bytes]:
+    return [data[start : start + size] for start in range(0, len(data), size)]

@@ -1,4 +1,4 @@
-"""Control records, told apart by their keys (KIP-98, 595, 630, 853; Kafka's ControlRecordType)."""
+"""The types of control records, given by their keys (KIP-98, 595, 630, 853; Kafka's ControlRecordType)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import struct
 from typing import Final
 
 from barnabas.specs.malformed import Malformed
-from barnabas.specs.records.fit import fit_int
 from barnabas.specs.records.record import Record
+from barnabas.specs.records.validation import fit_int
 
 CONTROL_TYPES: Final = (
     "ABORT",
@@ -21,15 +21,16 @@ CONTROL_TYPES: Final = (
 """Kafka's names by type; other numbers are UNKNOWN."""
 
 _KEY: Final = struct.Struct(">hh")
-"""A version and the number of a type; `barnabas.specs.embedded` reads what stands in values."""
+"""A version and a type's number; `barnabas.specs.embedded` reads the values."""
 
 
 def control_type(record: Record) -> str:
-    """The type of a record of a control batch: a name of `CONTROL_TYPES`, or UNKNOWN.
+    r"""Return the type of a record of a control batch: a name of `CONTROL_TYPES`, or UNKNOWN.
 
-    Raises Malformed if the key is not a version of 0 or more and a type, two int16.
+    Raises:
+        Malformed: The key is not two int16: a version of 0 or more, and a type.
 
-    >>> control_type(Record(0, -1, b"\\0\\0\\0\\1", None))
+    >>> control_type(Record(0, -1, b"\0\0\0\1", None))
     'COMMIT'
     """
     if record.key is None or len(record.key) < _KEY.size:
@@ -42,7 +43,7 @@ def control_type(record: Record) -> str:
 
 
 def control_key(control: str) -> bytes:
-    """The key of a control record. Raises LookupError for a name that is none of `CONTROL_TYPES`.
+    """Return the key of a control record. Raises LookupError for an unknown type.
 
     >>> control_key("COMMIT").hex()
     '00000001'
@@ -53,9 +54,10 @@ def control_key(control: str) -> bytes:
 
 
 def marker_value(epoch: int) -> bytes:
-    """The value of a COMMIT or ABORT: the epoch of the transaction coordinator that writes it.
+    """Return the value of a COMMIT or ABORT with the epoch of the transaction coordinator.
 
-    Raises Unfit if the epoch is no int32.
+    Raises:
+        Unfit: The epoch is not an int32.
 
     >>> marker_value(5).hex()
     '000000000005'

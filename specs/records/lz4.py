@@ -1,7 +1,7 @@
 """LZ4 frames as Kafka reads them, a block at a time (LZ4 frame format 1.6; Lz4BlockInputStream).
 
-Kafka wants independent blocks and no dictionary, and looks at no content checksum. In magic 0 the
-header checksum covered the frame's magic too, wrongly, so there Kafka reads any (KIP-31).
+Kafka requires independent blocks and no dictionary, and ignores the content checksum. In magic 0 the header
+checksum wrongly covered the frame's magic, too, so Kafka accepts any checksum there (KIP-31).
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ _VERSION, _INDEPENDENT, _BLOCK_CHECKSUM, _CONTENT_SIZE, _RESERVED = 0xC0, 0x20, 
 
 
 def decompress(data: bytes | memoryview, limit: int, *, check_header: bool = True) -> bytes:
-    """The content of a frame, of at most `limit` bytes; what stands behind the frame is left alone.
+    """Return the content of a frame, at most `limit` bytes; bytes after the frame are ignored.
 
-    Raises Malformed, with path `lz4` and the offset in data.
+    Raises:
+        Malformed: The frame is invalid. The path is `lz4`; the offset counts in data.
     """
     data = bytes(data)
     flags, block_size, position = _descriptor(data, check_header)
@@ -70,7 +71,7 @@ def _descriptor(data: bytes, check_header: bool) -> tuple[int, int, int]:
 
 
 def header_checksum(descriptor: bytes) -> int:
-    """The frame header's checksum: a byte of xxHash32, in its form for fewer than 16 bytes.
+    """Return the frame header's checksum: a byte of xxHash32, in its form for fewer than 16 bytes.
 
     >>> hex(header_checksum(bytes.fromhex("6040")))
     '0x82'

@@ -1,7 +1,7 @@
 """Messages of magic 0 and 1, and the wrappers of compressed ones (KIP-31, KIP-32; LegacyRecord).
 
-offset int64, size int32, crc int32, magic int8, attributes int8, timestamp int64 (magic 1 only),
-key and value behind int32 lengths. A wrapper's value is a compressed message set.
+offset int64, size int32, crc int32, magic int8, attributes int8, timestamp int64 (magic 1 only), key and
+value with int32 lengths. A wrapper's value is a compressed message set.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from barnabas.specs.records.compression import codec_name, decompress
 from barnabas.specs.records.record import Record, int64
 
 LOG_APPEND_TIME: Final = 0x08
-"""The attribute by which a broker says that the timestamp is its own, from magic 1 on."""
+"""The attribute for timestamps that the broker set, from magic 1 on."""
 
 OVERHEAD: Final = (26, 34)
 """Bytes of a message without key and value, by magic."""
@@ -29,7 +29,7 @@ _CRC_ENDS: Final = 16
 
 
 class Message(NamedTuple):
-    """A message as it stands in the bytes: offset as written, size with the 12 bytes in front."""
+    """A message as encoded: the offset as written, the size with the 12 bytes before it."""
 
     offset: int
     size: int
@@ -42,9 +42,10 @@ class Message(NamedTuple):
 
 
 def read_message(data: bytes, start: int, *, path: str, origin: int = 0) -> Message:
-    """The message at `start`, which must be whole; its checksum is not looked at.
+    """Read the whole message at `start`, without verifying its checksum.
 
-    Raises Malformed, with offsets from `origin`, which is where data begins.
+    Raises:
+        Malformed: The message is invalid. Offsets count from `origin`, the position of data.
     """
     offset, size, crc, magic, attributes = ENTRY.unpack_from(data, start)
     end = start + _SIZE_ENDS + size
@@ -75,10 +76,10 @@ def read_message(data: bytes, start: int, *, path: str, origin: int = 0) -> Mess
 
 
 def read_records(data: bytes, *, limit: int, path: str, origin: int = 0) -> Iterator[Record]:
-    """The record of one whole message, or the records inside if it is a wrapper, in order.
+    """Yield the record of one whole message or, from a wrapper, the records inside, in order.
 
-    Raises Malformed for what cannot be read, for more than `limit` bytes of output, and for inner
-    messages whose checksum is wrong.
+    Raises:
+        Malformed: A message can't be read, the output exceeds `limit` bytes, or an inner checksum is wrong.
     """
     outer = read_message(data, 0, path=path, origin=origin)
     codec = codec_name(outer.attributes)
@@ -109,20 +110,20 @@ def _inner_records(outer: Message, data: bytes, path: str) -> Iterator[Record]:
             raise Malformed(f"{path}records", 0, reason)
     append_time = outer.magic == 1 and outer.attributes & LOG_APPEND_TIME
     for index, start in enumerate(starts):
-        where = f"{path}records[{index}]"
-        message = read_message(data, start, path=where)
+        record_path = f"{path}records[{index}]"
+        message = read_message(data, start, path=record_path)
         crc = zlib.crc32(memoryview(data)[start + _CRC_ENDS : start + message.size])
         if crc != message.crc:
             reason = f"the checksum is {message.crc:#010x}, and should be {crc:#010x}"
-            raise Malformed(f"{where}.crc", start + _SIZE_ENDS, reason)
+            raise Malformed(f"{record_path}.crc", start + _SIZE_ENDS, reason)
         if message.attributes & 7:
-            raise Malformed(f"{where}.attributes", start + 17, "a wrapper inside a wrapper")
+            raise Malformed(f"{record_path}.attributes", start + 17, "a wrapper inside a wrapper")
         timestamp = outer.timestamp if append_time and message.magic else message.timestamp
         yield Record(int64(base_offset + message.offset), timestamp, message.key, message.value)
 
 
 def _walk(data: bytes, path: str) -> tuple[list[int], int]:
-    """Where the whole messages of a set start, and the last one's offset."""
+    """Return the offsets of the whole messages in a set, and the last message's own offset."""
     starts: list[int] = []
     position = offset = 0
     while position + _SIZE_ENDS <= len(data):

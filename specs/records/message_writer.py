@@ -1,7 +1,7 @@
-"""Messages of magic 0 and 1, and the wrappers of compressed ones, written (Kafka's LegacyRecord).
+"""Writes messages of magic 0 and 1, and the wrappers of compressed ones (Kafka's LegacyRecord).
 
-A wrapper has the offset of its last message. Inside, offsets stay as they are in magic 0 and count
-from the first in magic 1 (KIP-31), unless the wrapper's is 0, as old librdkafka left it.
+A wrapper has the offset of its last message. In magic 0 the inner offsets are absolute. In magic 1 they count
+from the first (KIP-31), unless the wrapper's offset is 0, as old librdkafka wrote it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from barnabas.specs.codec.careful_encoder import Unfit
-from barnabas.specs.records.fit import fit_int, fit_record
 from barnabas.specs.records.message_set import LOG_APPEND_TIME
 from barnabas.specs.records.record import Record
+from barnabas.specs.records.validation import fit_int, fit_record
 
 _HEADS: Final = (struct.Struct(">bb"), struct.Struct(">bbq"))  # magic to timestamp
 _ENTRY: Final = struct.Struct(">qiI")
@@ -25,9 +25,10 @@ _NULL: Final = _INT32.pack(-1)
 def write_messages(
     records: Sequence[Record], *, magic: int, attributes: int, append_time: int | None = None
 ) -> bytes:
-    """A message for each record; `append_time` stands in for every timestamp of magic 1.
+    """Return a message for each record; `append_time` replaces every timestamp of magic 1.
 
-    Raises Unfit, with a path such as `records[3].headers`, for what a message can't hold.
+    Raises:
+        Unfit: A message can't hold a value; the path is e.g. `records[3].headers`.
 
     >>> write_messages([Record(7, -1, None, b"v")], magic=0, attributes=0).hex(" ", -4)
     '00000000 00000007 0000000f d20cbff5 0000ffff ffff0000 000176'
@@ -51,9 +52,10 @@ def write_wrapper(
     last_offset: int | None = None,
     max_timestamp: int | None = None,
 ) -> bytes:
-    """The message around compressed ones; what is None of it follows from them.
+    """Return the message around compressed ones; fields that are None follow from them.
 
-    Raises Unfit as `write_messages` does, and for an offset by which others would be read.
+    Raises:
+        Unfit: As `write_messages`, or readers would compute other offsets.
     """
     inner = _fit(records, magic)
     if not inner:

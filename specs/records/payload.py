@@ -1,6 +1,6 @@
-"""Where a batch has what applications wrote: keys, values, headers.
+"""The offsets of application data in a batch: keys, values, headers.
 
-Layouts: KIP-98 (magic 2), and the message sets of magic 0 and 1. Positions only; nothing is decoded.
+Layouts: KIP-98 (magic 2), and the message sets of magic 0 and 1. Nothing is decoded.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from barnabas.specs.records.batch import OVERHEAD, Batch
 from barnabas.specs.records.record import varint
 
 _KEY_BEGINS: Final = (18, 26)
-"""Where the length of the key stands in a message of magic 0 and 1."""
+"""The offset of the key's length in a message of magic 0 and 1."""
 
 
 def payload(batch: Batch) -> list[tuple[int, int]]:
-    """(start, end) of every key, value, header key and header value in `batch.data`, in order.
+    """Return (start, end) of every key, value, header key and header value in `batch.data`, in order.
 
-    Null and empty ones have no bytes and are left out. A compressed batch has all of its records in
-    one piece, and so has one whose records can't be told apart.
+    Null and empty values have no bytes and are left out. A compressed batch has one span for all of its
+    records, and so has a batch whose records can't be separated.
 
     >>> from barnabas.specs.records import Record, build, read
     >>> batch = next(read(build([Record(0, 0, b"key", b"value", (("h", b"x"),))])))
@@ -31,29 +31,32 @@ def payload(batch: Batch) -> list[tuple[int, int]]:
     begin = OVERHEAD if batch.magic > 1 else _KEY_BEGINS[batch.magic]
     try:
         if batch.magic < 2:
-            found = _message(data, begin)
+            spans = _message(data, begin)
         elif batch.compression != "none":
-            found = [(begin, len(data))]
+            spans = [(begin, len(data))]
         else:
-            found = list(_records(data, begin, batch.count or 0))
+            spans = list(_records(data, begin, batch.count or 0))
     except (IndexError, Malformed):
-        found = [(begin, len(data))]
-    return [(start, end) for start, end in found if end > start]
+        spans = [(begin, len(data))]
+    return [(start, end) for start, end in spans if end > start]
 
 
 def _message(data: bytes, at: int) -> list[tuple[int, int]]:
-    """Key and value of a message of magic 0 or 1; a compressed one has a message set as value."""
-    found = []
+    """Return the spans of key and value of a message of magic 0 or 1.
+
+    The value of a compressed message is a message set.
+    """
+    spans = []
     for _ in range(2):
         size = max(int.from_bytes(data[at : at + 4], "big", signed=True), 0)
-        found.append((at + 4, at + 4 + size))
+        spans.append((at + 4, at + 4 + size))
         at += 4 + size
     _ends(data, at)
-    return found
+    return spans
 
 
 def _records(data: bytes, at: int, count: int) -> Iterator[tuple[int, int]]:
-    """The fields of the records of magic 2. Raises Malformed, IndexError."""
+    """Yield the spans of the fields of magic 2 records. Raises Malformed, IndexError."""
     for _ in range(count):
         size, at = _varint(data, at)
         end = at + size

@@ -1,4 +1,4 @@
-"""A record of a batch of any magic, and the numbers that records of magic 2 are made of."""
+"""A record of a batch of any magic, and the number encodings in records of magic 2."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Header = tuple[str, bytes | None]
 
 
 class Record(NamedTuple):
-    """A record of any magic; its timestamp in milliseconds, or -1; its sequence number, or -1.
+    """A record of any magic. Its timestamp is in milliseconds, or -1; its sequence number may be -1.
 
     >>> Record(offset=7, timestamp=-1, key=None, value=b"v").headers
     ()
@@ -26,7 +26,7 @@ class Record(NamedTuple):
 
 
 def int64(value: int) -> int:
-    """A sum as Kafka's 64-bit arithmetic has it, which wraps around.
+    """Return a sum as Kafka's 64-bit arithmetic computes it, with overflow.
 
     >>> int64(2**63)
     -9223372036854775808
@@ -35,7 +35,7 @@ def int64(value: int) -> int:
 
 
 def add_sequence(sequence: int, delta: int) -> int:
-    """A sequence number further on; behind 2,147,483,647 comes 0, and below 0 is none, -1 (KIP-98).
+    """Return a later sequence number: 0 follows 2,147,483,647, and a negative number stays -1 (KIP-98).
 
     >>> add_sequence(2**31 - 1, 3), add_sequence(-1, 3)
     (2, -1)
@@ -44,12 +44,14 @@ def add_sequence(sequence: int, delta: int) -> int:
 
 
 def varint(data: bytes, at: int, field: str, bits: int = 32) -> tuple[int, int]:
-    """A zigzag varint of at most 5 bytes (10 if bits is 64), and the position behind it.
+    r"""Return a zigzag varint of at most 5 bytes (10 if bits is 64), and the next offset.
 
-    Bits beyond the width are dropped and overlong forms are fine, as in Kafka's ByteUtils. Raises
-    Malformed, with `field` as path, if the bytes end or the last one allowed promises more.
+    As in Kafka's ByteUtils, bits beyond the width are dropped, and overlong forms are valid.
 
-    >>> varint(b"\\x03", 0, "length"), varint(b"\\x80\\x01", 0, "length")
+    Raises:
+        Malformed: The bytes end, or the last allowed byte has a continuation bit. The path is `field`.
+
+    >>> varint(b"\x03", 0, "length"), varint(b"\x80\x01", 0, "length")
     ((-2, 1), (64, 2))
     """
     try:

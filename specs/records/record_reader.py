@@ -1,11 +1,11 @@
 """Reads the records of a magic 2 batch (KIP-98; Kafka's DefaultRecord).
 
-Length, attributes (int8), timestamp delta, offset delta, key, value, headers; lengths, counts and
-deltas are zigzag varints.
+Length, attributes (int8), timestamp delta, offset delta, key, value, headers; lengths, counts and deltas are
+zigzag varints.
 
-As in `barnabas.specs.codec`, generated source reads what is usual: varints of one byte or two, nothing below
-zero but the length of null, and sums that do not wrap around. It raises IndexError at anything else, and
-`_careful` reads that record. Positions only grow, so the end is compared once for each record.
+As in `barnabas.specs.codec`, generated source reads regular records: varints of one or two bytes, no negative
+number but the length of null, and sums without overflow. For all others it raises IndexError, and `_careful`
+reads the record. Positions only grow, so the end is compared once for each record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FAR: Final = 1 << 62  # a base nearer than this to 0 can take any delta
 
 
 class _Bases(NamedTuple):
-    """What the deltas of a record count from; `append_time` stands in for every timestamp."""
+    """The values that the deltas of a record count from; `append_time` replaces every timestamp."""
 
     offset: int
     timestamp: int
@@ -41,17 +41,16 @@ class _Bases(NamedTuple):
 Reader = Callable[..., Iterator[Record]]
 """(data, count, base_offset, base_timestamp, base_sequence, append_time, path, origin) -> the records.
 
-Data is decompressed. `append_time` stands in for every timestamp where the broker's time does. Raises
-Malformed if there are fewer or more records than `count`, or one does not fill its length: its path begins
-with `path`, and its offset counts from `origin`, which is where data begins.
-"""
+Data is decompressed. `append_time` replaces every timestamp in batches with the broker's time. Raises
+Malformed if there are not `count` records, or if one does not fill its length: the path begins with `path`,
+and the offset counts from `origin`, the position of data."""
 
 
 @functools.cache
 def record_reader(sequenced: bool = False, appended: bool = False) -> Reader:
-    """Return what reads the records of batches with a producer's sequence, or with the broker's time.
+    r"""Return a reader for batches with a sequence (`sequenced`) or the broker's time (`appended`).
 
-    >>> one = b"\\x0e\\0\\x04\\x02\\x01\\x02v\\0"
+    >>> one = b"\x0e\0\x04\x02\x01\x02v\0"
     >>> list(record_reader()(one, 1, base_offset=10, base_timestamp=500))
     [Record(offset=11, timestamp=502, key=None, value=b'v', headers=(), sequence=-1)]
     """
@@ -99,19 +98,21 @@ def record_reader(sequenced: bool = False, appended: bool = False) -> Reader:
         with block("except IndexError:"):
             append_time = "append_time" if appended else "None"
             bases = f"bases(base_offset, base_timestamp, base_sequence, {append_time})"
-            where = "path + f'records[{index}].', origin"
-            emit(f"record, start = careful(b, start, {bases}, {where})")
+            location = "path + f'records[{index}].', origin"
+            emit(f"record, start = careful(b, start, {bases}, {location})")
         emit("yield new(Record, record)")
     with block("if start != n:"):
         emit("reason = f'{n - start} bytes behind the last of {count} records'")
         emit("raise malformed(path + 'records', origin + start, reason)")
     kinds = f"{' with sequence' * sequenced}{' with append time' * appended}"
-    given = "base_offset, base_timestamp, base_sequence=-1, append_time=None, path='', origin=0"
-    return source.compile(f"read(b, count, {given}):", f"records{kinds}")
+    parameters = (
+        "base_offset, base_timestamp, base_sequence=-1, append_time=None, path='', origin=0"
+    )
+    return source.compile(f"read(b, count, {parameters}):", f"records{kinds}")
 
 
 def _emit_varint(source: Source, name: str) -> None:
-    """Read a varint of one byte or two, to the last of them."""
+    """Emit the reading of a varint of one or two bytes, up to its last byte."""
     source.emit(f"{name} = b[p]")
     with source.block(f"if {name} > 127:"):
         source.emit("p += 1")
@@ -119,7 +120,7 @@ def _emit_varint(source: Source, name: str) -> None:
 
 
 def _emit_nullable(source: Source, name: str) -> None:
-    """Read bytes behind their length."""
+    """Emit the reading of a length and bytes."""
     emit, block = source.emit, source.block
     _emit_varint(source, "size")
     emit("p += 1")
@@ -132,7 +133,7 @@ def _emit_nullable(source: Source, name: str) -> None:
 
 
 def _usual_headers(data: bytes, at: int) -> tuple[tuple[Header, ...], int]:
-    """Headers whose count and keys' lengths take one byte, and values' two; else an IndexError."""
+    """Read headers whose count and key lengths take one byte, and value lengths two. Raises IndexError."""
     headers: list[Header] = []
     count = data[at]
     at += 1
@@ -162,7 +163,7 @@ def _usual_headers(data: bytes, at: int) -> tuple[tuple[Header, ...], int]:
 def _careful(
     data: bytes, start: int, bases: _Bases, path: str, origin: int
 ) -> tuple[tuple[Any, ...], int]:
-    """The fields of a record, and where it ends. Raises Malformed."""
+    """Return the fields of a record, and its end. Raises Malformed."""
     try:
         timestamp_delta, offset_delta, key, value, headers, end = _record(data, start)
     except Malformed as e:

@@ -1,6 +1,6 @@
-"""Record sets, the bytes of `records` in Produce and Fetch: batches one behind the other.
+"""Record sets, the bytes of `records` in Produce and Fetch: consecutive batches.
 
-A set may end in part of a batch, since Fetch cuts at a size (Kafka's ByteBufferLogInputStream).
+A set may end with part of a batch, since Fetch cuts at a size (Kafka's ByteBufferLogInputStream).
 """
 
 from __future__ import annotations
@@ -25,35 +25,37 @@ _LARGEST: Final = 2**31 - 1 - _SIZE_ENDS  # a whole batch must fit in an int32 i
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What the headers of a record set say; `size` and `trailing` are in bytes."""
+    """Figures from the headers of a record set; `size` and `trailing` are in bytes."""
 
     batches: int
     records: int | None
-    """None if a compressed magic 0 or 1 message is among the batches: it does not say."""
+    """None if a compressed magic 0 or 1 message is among the batches: it has no count."""
     size: int
     codecs: tuple[str, ...]
-    """The codecs in use, `none` left out, in order of appearance."""
+    """The codecs in use without `none`, in order of appearance."""
     trailing: int
-    """What stands behind the last whole batch: part of a batch, or something else altogether."""
+    """Bytes after the last whole batch: part of a batch, or something else."""
     last_offset: int | None
-    """Of the last whole batch; None without one."""
+    """The last offset of the last whole batch; None without one."""
 
 
 def read(
     data: bytes | memoryview, *, max_output: int = MAX_OUTPUT, control_only: bool = False
 ) -> Iterator[Batch]:
-    """The batches of a record set, in order, each decompressing to at most `max_output` bytes; all, or
-    those of control records.
+    """Yield the batches of a record set, in order, or only those with control records.
 
-    Part of a batch at the end is left out (`summary` counts its bytes). Raises Malformed when it
-    comes to a header that cannot be read; wrong checksums are for the caller to see.
+    Each batch decompresses to at most `max_output` bytes. Part of a batch at the end is left out (`summary`
+    counts its bytes). Checksums are not verified.
+
+    Raises:
+        Malformed: A header can't be read; batches before it were yielded.
 
     >>> message = bytes.fromhex("00000000000000070000000f b8ba5f57 0000 ffffffff 0000000176")
     >>> [(b.base_offset, b.records()[0].value) for b in read(message + message[:20])]
     [(7, b'v')]
     """
     view = memoryview(data)
-    for index, (position, size, magic) in enumerate(places(view)):
+    for index, (position, size, magic) in enumerate(batch_spans(view)):
         if control_only and not (magic > 1 and view[position + _ATTRIBUTES] & batch.CONTROL):
             continue
         yield read_batch(
@@ -65,7 +67,7 @@ def read(
 
 
 def is_lone_batch(data: bytes | memoryview) -> bool:
-    """Whether it is one whole batch of magic 2 that has no control records: nearly all are."""
+    """Return whether the data is one whole batch of magic 2 without control records, as nearly all are."""
     return (
         len(data) >= _OVERHEAD[2]
         and int.from_bytes(data[8:_SIZE_ENDS]) == len(data) - _SIZE_ENDS
@@ -75,16 +77,16 @@ def is_lone_batch(data: bytes | memoryview) -> bool:
 
 
 def summary(data: bytes | memoryview) -> Summary:
-    """A record set in figures, from its headers alone; never raises.
+    """Return figures of a record set, from its headers alone; never raises.
 
     >>> summary(bytes(10))
     Summary(batches=0, records=0, size=10, codecs=(), trailing=10, last_offset=None)
     """
     batches = records = last = end = 0
     codecs: list[str] = []
-    known = True
+    counted = True
     try:
-        for position, size, magic in places(data):
+        for position, size, magic in batch_spans(data):
             batches += 1
             last, end = position, position + size
             codec = codec_name(data[position + (22 if magic > 1 else 17)])
@@ -96,12 +98,12 @@ def summary(data: bytes | memoryview) -> Summary:
             elif codec == "none":
                 records += 1
             else:
-                known = False
+                counted = False
     except Malformed:
         pass  # the rest is counted as trailing
     return Summary(
         batches,
-        records if known else None,
+        records if counted else None,
         len(data),
         tuple(codecs),
         len(data) - end,
@@ -116,8 +118,8 @@ def _last_offset(data: bytes | memoryview, position: int) -> int:
     return int64(offset + delta)
 
 
-def places(data: bytes | memoryview) -> Iterator[tuple[int, int, int]]:
-    """Position, size and magic of each whole batch; raises Malformed at what is no batch."""
+def batch_spans(data: bytes | memoryview) -> Iterator[tuple[int, int, int]]:
+    """Yield position, size and magic of each whole batch. Raises Malformed for bytes that are no batch."""
     position = index = 0
     while len(data) - position >= _SIZE_ENDS:
         length = int.from_bytes(data[position + 8 : position + 12], "big", signed=True)

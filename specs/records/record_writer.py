@@ -1,4 +1,4 @@
-"""Records as they stand in a magic 2 batch, written (KIP-98; Kafka's DefaultRecord)."""
+"""Writes the records of a magic 2 batch (KIP-98; Kafka's DefaultRecord)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from barnabas.specs.codec.careful_encoder import Unfit, uvarint
-from barnabas.specs.records.fit import fit_record
 from barnabas.specs.records.record import Header, Record, int64
+from barnabas.specs.records.validation import fit_record
 
 
 def signed_varint(value: int) -> bytes:
-    """A zigzag varint in its shortest form, as wide as the value needs.
+    """Return a zigzag varint in its shortest form, as wide as the value needs.
 
     >>> signed_varint(-2).hex(), signed_varint(64).hex()
     ('03', '8001')
@@ -25,11 +25,13 @@ _FAR: Final = 1 << 62  # a base nearer than this to 0 takes any short delta with
 
 
 def write_records(records: Sequence[Record], base_offset: int, base_timestamp: int) -> bytes:
-    """The bytes of records, not compressed; their deltas count from the bases, both int64.
+    """Return the bytes of records, uncompressed; their deltas count from the bases, both int64.
 
-    Raises Unfit, with a path such as `records[3].key`, for what a record can't hold and for offsets
-    more than 32 bits away from the base. The records' sequence numbers are not looked at, as they
-    follow from the batch's.
+    Sequence numbers are ignored, as they follow from the batch's.
+
+    Raises:
+        Unfit: A record can't hold a value, or an offset is more than 32 bits away from the base. The path is
+            e.g. `records[3].key`.
 
     >>> write_records([Record(11, 502, None, b"v")], 10, 500).hex(" ")
     '0e 00 04 02 01 02 76 00'
@@ -37,7 +39,7 @@ def write_records(records: Sequence[Record], base_offset: int, base_timestamp: i
     try:
         return _write(records, base_offset, base_timestamp)
     except (TypeError, ValueError, AttributeError):
-        # Something is wrong, or only unusual, such as a bytearray: look at each value.
+        # A value is invalid, or valid but unusual, such as a bytearray: check each value.
         fit = [fit_record(record, f"records[{index}]") for index, record in enumerate(records)]
         for index, record in enumerate(fit):
             try:
@@ -48,23 +50,23 @@ def write_records(records: Sequence[Record], base_offset: int, base_timestamp: i
 
 
 def _write(records: Sequence[Record], base_offset: int, base_timestamp: int) -> bytes:
-    """The records if all is as declared; if not, an error that does not say where."""
+    """Return the records' bytes, or raise an error without a path."""
     short = _SHORT
-    known = len(short)
-    near = known if -_FAR < base_offset < _FAR and -_FAR < base_timestamp < _FAR else 0
+    short_count = len(short)
+    near = short_count if -_FAR < base_offset < _FAR and -_FAR < base_timestamp < _FAR else 0
     join = b"".join
     out: list[bytes] = []
     for offset, timestamp, key, value, headers, _ in records:
         delta = timestamp - base_timestamp
         time = short[delta] if 0 <= delta < near else _delta(timestamp, base_timestamp, 64)
         delta = offset - base_offset
-        place = short[delta] if 0 <= delta < near else _delta(offset, base_offset, 32)
+        offset_bytes = short[delta] if 0 <= delta < near else _delta(offset, base_offset, 32)
         if key is None:
             key = b""
             key_size = _NULL
         elif type(key) is bytes:
             size = len(key)
-            key_size = short[size] if size < known else signed_varint(size)
+            key_size = short[size] if size < short_count else signed_varint(size)
         else:
             raise TypeError("key")
         if value is None:
@@ -72,36 +74,36 @@ def _write(records: Sequence[Record], base_offset: int, base_timestamp: int) -> 
             value_size = _NULL
         elif type(value) is bytes:
             size = len(value)
-            value_size = short[size] if size < known else signed_varint(size)
+            value_size = short[size] if size < short_count else signed_varint(size)
         else:
             raise TypeError("value")
         rest = _headers(headers) if headers else b"\0"
-        body = join((b"\0", time, place, key_size, key, value_size, value, rest))
+        body = join((b"\0", time, offset_bytes, key_size, key, value_size, value, rest))
         size = len(body)
-        out += (short[size] if size < known else signed_varint(size), body)
+        out += (short[size] if size < short_count else signed_varint(size), body)
     return join(out)
 
 
 def _headers(headers: Sequence[Header]) -> bytes:
     short = _SHORT
-    known = len(short)
+    short_count = len(short)
     out = [signed_varint(len(headers))]
     for key, value in headers:
         name = key.encode()
         size = len(name)
-        out += (short[size] if size < known else signed_varint(size), name)
+        out += (short[size] if size < short_count else signed_varint(size), name)
         if value is None:
             out.append(_NULL)
         elif type(value) is bytes:
             size = len(value)
-            out += (short[size] if size < known else signed_varint(size), value)
+            out += (short[size] if size < short_count else signed_varint(size), value)
         else:
             raise TypeError("headers")
     return b"".join(out)
 
 
 def _delta(value: int, base: int, bits: int) -> bytes:
-    """A difference, which wraps around at 64 bits as it does in Java. Raises ValueError."""
+    """Return a difference, which overflows at 64 bits as in Java. Raises ValueError."""
     if not -(1 << 63) <= value < 1 << 63:
         raise ValueError(f"{value} is no int64")
     delta = int64(value - base)

@@ -1,4 +1,4 @@
-"""xxHash (the algorithm's description, 0.1.1), which frames of LZ4 and zstd are checked with."""
+"""xxHash (the algorithm's description, 0.1.1), the checksum in frames of LZ4 and zstd."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MASK: Final = (1 << 64) - 1
 
 
 def xxh32(data: bytes) -> int:
-    """xxHash32, by LZ4's library: a frame may end with that of its content.
+    """Return xxHash32, by LZ4's library: a frame may end with the hash of its content.
 
     >>> hex(xxh32(b"hello"))
     '0xfb0077f9'
@@ -27,7 +27,7 @@ def xxh32(data: bytes) -> int:
 
 
 def xxh64(data: bytes) -> int:
-    """xxHash64, of which a frame of zstd has the lower half.
+    """Return xxHash64; a frame of zstd has its lower half.
 
     >>> hex(xxh64(b"hello"))
     '0x26c7827d889f6da3'

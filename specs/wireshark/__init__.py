@@ -1,7 +1,7 @@
-"""A Wireshark dissector in Lua of every API in every version, made from the declarations.
+"""A Wireshark dissector in Lua of every API in every version, generated from the declarations.
 
-`barnabas.specs.wireshark.table` writes the layouts as tables; `lua/` has what reads by them, each file with
-what it is in its first line.
+`barnabas.specs.wireshark.table` writes the layouts as tables. `lua/` has the engine that reads them; the
+first line of each file says what it does.
 
 >>> script().splitlines()[0]
 '-- Dissects Kafka in Wireshark: every API in every version. Made by `barnabas spec wireshark`.'
@@ -32,6 +32,6 @@ HEAD: Final = """\
 
 
 def script() -> str:
-    """The whole text of the dissector: the table of layouts, and the engine that reads by it."""
+    """Return the whole text of the dissector: the table of layouts, and the engine."""
     folder = resources.files("barnabas.specs.wireshark") / "lua"
     return "\n".join((HEAD, table(), *((folder / part).read_text() for part in PARTS)))

@@ -1,10 +1,10 @@
 """The layouts of all messages as tables in Lua, each structure once.
 
-A structure is a text of its slots: `+` in front if it is flexible, then `NAME:TYPE` of each, with its tag
-as `TAG=` in front. A type is that of the declaration, `[..]` an array, `{N}` the structure of number N; `?`
-behind it says that it may be null, and `~` in front that it keeps the classic encoding.
+A structure is a text of its slots: `+` first if it is flexible, then `NAME:TYPE` of each slot, preceded by
+`TAG=` if it has a tag. A type is that of the declaration; `[..]` is an array, `{N}` the structure with number
+N. A following `?` means that it may be null, a preceding `~` that it keeps the classic encoding.
 
-A message is `HEADER:STRUCTURE` of each of its versions: the version of its header, and a structure's number.
+A message is `HEADER:STRUCTURE` for each of its versions: the version of its header, and a structure's number.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from barnabas.specs.embedded.bytes_fields import BYTES_FIELDS
 from barnabas.specs.embedded.control_records import VALUES
 from barnabas.specs.embedded.members import PROTOCOLS
-from barnabas.specs.embedded.places import PLACES
 from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
 from barnabas.specs.embedded.registry import REGISTRY as INSIDE
 from barnabas.specs.embedded.registry import message as inside
@@ -34,13 +34,13 @@ from barnabas.specs.registry import REGISTRY, api
 
 
 class Structures:
-    """The texts of structures, numbered as they come."""
+    """The texts of structures, numbered in order of appearance."""
 
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}
 
     def number(self, layout: Layout) -> int:
-        """The number of a structure, a new one if none is like it."""
+        """Return the number of a structure, a new one if no equal structure exists."""
         slots = (
             f"{_tag(slot.tag)}{slot.name}:{self._type(slot.node, layout)}" for slot in layout.slots
         )
@@ -57,7 +57,7 @@ class Structures:
         return f"{classic}{kind}{'?' if node.nullable else ''}"
 
     def versions(self, message: Message, headers: Iterable[int | str]) -> str:
-        """The versions of a message as a text."""
+        """Return the versions of a message as a text."""
         first, last = message.versions
         return " ".join(
             f"{header}:{self.number(message.layout(version))}"
@@ -70,7 +70,7 @@ def _tag(tag: int | None) -> str:
 
 
 def table() -> str:
-    """The tables: error codes, structures, messages, and what their fields are about or hide."""
+    """Return the tables: error codes, structures, messages, and the roles and contents of their fields."""
     structures = Structures()
     headers = [
         f"{direction} = {_quoted(structures.versions(header, [''] * _count(header)))}"
@@ -91,7 +91,7 @@ def table() -> str:
             _lua("APIS", apis),
             _lua("INSIDE", messages),
             _lua("ENTITIES", _entities()),
-            _lua("PLACES", _places()),
+            _lua("PLACES", _bytes_fields()),
             _lua("SAYS", (f"{name} = true" for name in _deciding())),
             _lua("PROTOCOLS", _protocols()),
             _lua(
@@ -110,12 +110,12 @@ def _lua(name: str, lines: Iterable[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text of letters, digits and punctuation; there are no others in names and layouts."""
+    """Quote a text of letters, digits and punctuation; names and layouts have no other characters."""
     return f'"{text}"'
 
 
 def snake(name: str) -> str:
-    """A name of Kafka's as those of fields are written.
+    """Return a name of Kafka's in snake case, as field names are written.
 
     >>> snake("EndTxnMarker"), snake("KRaftVersionRecord")
     ('end_txn_marker', 'kraft_version_record')
@@ -128,7 +128,7 @@ def _count(message: Message) -> int:
 
 
 def _apis(structures: Structures) -> Iterator[str]:
-    """A line an API: the start of its fields' names, its first version, both directions."""
+    """Yield a line for each API: the prefix of its fields' names, its first version, both directions."""
     for key, _, module in REGISTRY:
         declared = api(key)
         first, last = declared.versions
@@ -144,26 +144,28 @@ def _apis(structures: Structures) -> Iterator[str]:
 
 
 def _entities() -> Iterator[str]:
-    """A line a field that names a topic, a group or a transactional id, in any version."""
-    found: dict[str, str] = {}
+    """Return a line for each field that names a topic, a group or a transactional id, in any version."""
+    entities: dict[str, str] = {}
     for key, name, _ in REGISTRY:
         first, last = api(key).versions
         for direction in DIRECTIONS:
             for entity in ENTITY_KINDS:
                 for version in range(first, last + 1):
                     for path in entity_paths(entity, key, direction, version):
-                        found[f"{name}{direction.capitalize()} {'.'.join(path)}"] = entity
-    return (f"[{_quoted(place)}] = {_quoted(entity)}" for place, entity in found.items())
+                        entities[f"{name}{direction.capitalize()} {'.'.join(path)}"] = entity
+    return (
+        f"[{_quoted(field_path)}] = {_quoted(entity)}" for field_path, entity in entities.items()
+    )
 
 
-def _places() -> Iterator[str]:
-    for place in PLACES:
-        yield f'["{place.message} {place.path}"] = {{"{place.kind}", "{place.named_by}"}}'
+def _bytes_fields() -> Iterator[str]:
+    for field in BYTES_FIELDS:
+        yield f'["{field.message} {field.path}"] = {{"{field.kind}", "{field.named_by}"}}'
 
 
 def _deciding() -> list[str]:
-    """The fields that decide what bytes hide."""
-    named = {place.named_by for place in PLACES if place.named_by}
+    """Return the fields that determine the contents of bytes fields."""
+    named = {field.named_by for field in BYTES_FIELDS if field.named_by}
     return sorted(named | {"protocol_type", "topic_id"})
 
 

@@ -23,7 +23,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.specs import api
-from barnabas.specs.broker_addresses import patch, place_of
+from barnabas.specs.broker_addresses import address_fields, patch
 from tests.places import ROOT
 
 DEADLINE: Final = 60.0
@@ -182,7 +182,7 @@ def _told(exchange: Exchange) -> set[str]:
             found.add(f"{host}:{port}")
 
     known = exchange.response_body is not None and not exchange.undecodable
-    if known and place_of(exchange.key, exchange.version):
+    if known and address_fields(exchange.key, exchange.version):
         patch(exchange.key, exchange.version, exchange.response_body or b"", note)
     return found
 

@@ -15,15 +15,12 @@ from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.pipeline.reading.completing import Completion
-from barnabas.pipeline.reading.facts import Facts, gather
-from barnabas.pipeline.reading.file_order import sorted_paths
-from barnabas.pipeline.reading.flows import Reading, outcomes
-from barnabas.pipeline.reading.mapped_files import MappedFiles
+from barnabas.pipeline.reading.facts import Completion, Facts, gather
+from barnabas.pipeline.reading.file_bytes import MappedFiles
+from barnabas.pipeline.reading.flows import FlowSettings, outcomes
 from barnabas.pipeline.reading.outcomes import ALL, HEAD, Outcome, travelling
-from barnabas.pipeline.reading.plan import Plan
-from barnabas.pipeline.reading.planning import plan
-from barnabas.pipeline.reading.ranges import ranges
+from barnabas.pipeline.reading.plan import Plan, plan
+from barnabas.pipeline.reading.ranges import ranges, sorted_paths
 from barnabas.pipeline.reading.runs import unpack
 from barnabas.pipeline.reading.survey import survey
 from barnabas.pipeline.reading.tcp_segments import segments
@@ -67,7 +64,7 @@ def in_memory(
     ]
     rows.sort(key=lambda one: (one["flow"], one["first"]))
     wanted = tuple(column.name for column in travelling(columns))
-    reading = Reading(wanted, made.section_groups, made.packets, tuple(made.secrets), frames)
+    reading = FlowSettings(wanted, made.section_groups, made.packets, tuple(made.secrets), frames)
     keys = KeyLog()
     for text in reading.secrets:
         keys.add(text)
@@ -81,12 +78,12 @@ def in_memory(
         found += outcomes(flow, reading, keys, files)
     said = [one for one in found if one.columns is None]
     facts = gather(said, made.section_groups)
-    travelled = sorted((one for one in found if one.columns is not None), key=lambda x: x.place)
+    travelled = sorted((one for one in found if one.columns is not None), key=lambda x: x.position)
     heads = [
         {
             "section_group": one.section_group,
-            "of": one.of,
-            **one.place._asdict(),
+            "connection_key": one.connection_key,
+            **one.position._asdict(),
             **(one.columns or {}),
         }
         for one in travelled

@@ -16,7 +16,7 @@ from barnabas.pipeline import analyze as module
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.analyze import Outcome, analyze
 from barnabas.pipeline.rows.columns import ddl
-from barnabas.pipeline.tables.keeping import by_tasks
+from barnabas.pipeline.tables.analysis_tables import by_tasks
 from barnabas.pipeline.tables.schemas import TABLES
 from barnabas.pipeline.tables.tables import write
 from tests.places import SAMPLES

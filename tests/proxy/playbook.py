@@ -29,7 +29,7 @@ from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.model import RuleConfig
-from barnabas.specs.broker_addresses import Kind
+from barnabas.specs.broker_addresses import NodeKind
 from barnabas.specs.frames import Direction
 from tests.proxy.frames import Chunks, whole
 
@@ -135,7 +135,7 @@ class Stage:
                 if actor.connection.state.number == number:
                     actor.perform(actor.connection.tick(self.now))
 
-    def resolve(self, kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:
+    def resolve(self, kind: NodeKind, node: int, host: str, port: int) -> tuple[str, int]:
         """Where the proxy listens for a node."""
         self.known.add(node)
         return "proxy", 10_000 + node % 1000 + (1000 if kind == "controller" else 0)

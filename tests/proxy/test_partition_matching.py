@@ -15,9 +15,9 @@ from barnabas.proxy.matching.message import Message, Unnamed, Unseen
 from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.lint.notes import warnings
 from barnabas.specs import NAMES, api
+from barnabas.specs.entities import Indexes, partition_places
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout
-from barnabas.specs.partitions import Indexes, partition_places
 from tests.proxy.faults.given import message
 from tests.proxy.frames import request, response
 from tests.proxy.playbook import ruled

@@ -11,7 +11,14 @@ import pytest
 
 from barnabas import specs
 from barnabas.specs import embedded
-from barnabas.specs.broker_addresses import NOT_OURS, PLACES, Kind, Place, patch, place_of
+from barnabas.specs.broker_addresses import (
+    ADDRESS_FIELDS,
+    NOT_OURS,
+    AddressFields,
+    NodeKind,
+    address_fields,
+    patch,
+)
 from barnabas.specs.codec.budget import BUDGET, TooLarge
 from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.layout import Layout
@@ -30,24 +37,24 @@ def test_every_place_with_an_address_is_patched_or_explained(key: int) -> None:
     api = specs.api(key)
     for version in range(api.versions[0], api.versions[1] + 1):
         for path in places_in(api.response.layout(version)):
-            place = place_of(key, version)
+            place = address_fields(key, version)
             listed = place is not None and place.path == path
             assert listed or key in NOT_OURS, f"{api.name} v{version} {path}"
 
 
 def test_nothing_is_listed_that_has_no_address() -> None:
-    for key, listed in PLACES.items():
+    for key, listed in ADDRESS_FIELDS.items():
         for version in range(specs.api(key).versions[1] + 1):
             expected = {p.path for p in listed if p.first <= version <= p.last}
             assert set(places_in(specs.api(key).response.layout(version))) == expected
 
 
 def test_every_response_inside_another_is_explained() -> None:
-    hiding = {place.message for place in embedded.PLACES if place.kind == "response"}
+    hiding = {place.message for place in embedded.BYTES_FIELDS if place.kind == "response"}
     assert {specs.api(key).response.name for key in NOT_OURS} >= hiding
 
 
-def elsewhere(kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:
+def elsewhere(kind: NodeKind, node: int, host: str, port: int) -> tuple[str, int]:
     return f"proxy-of-{host}", 7
 
 
@@ -71,7 +78,7 @@ def golden_responses() -> list[tuple[int, int, bytes]]:
     return [
         (frame["key"], frame["version"], bytes.fromhex(frame["hex"]))
         for frame in golden_frames("response")
-        if place_of(frame["key"], frame["version"])
+        if address_fields(frame["key"], frame["version"])
     ]
 
 
@@ -88,9 +95,9 @@ def test_only_addresses_change_in_every_golden_response() -> None:
 
 
 def test_controllers_are_told_apart_from_brokers() -> None:
-    seen: list[Kind] = []
+    seen: list[NodeKind] = []
 
-    def resolve(kind: Kind, node: int, host: str, port: int) -> None:
+    def resolve(kind: NodeKind, node: int, host: str, port: int) -> None:
         seen.append(kind)
 
     codec = specs.api("DescribeCluster").response.codec(1)
@@ -103,9 +110,9 @@ def test_controllers_are_told_apart_from_brokers() -> None:
 
 def test_the_listeners_of_a_controller_all_become_the_one_of_the_proxy() -> None:
     """One that leads past the proxy would do for a client; ports of the quorum take two bytes."""
-    seen: list[tuple[Kind, int, str, int]] = []
+    seen: list[tuple[NodeKind, int, str, int]] = []
 
-    def resolve(kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:
+    def resolve(kind: NodeKind, node: int, host: str, port: int) -> tuple[str, int]:
         seen.append((kind, node, host, port))
         return "proxy", 65_000 + node
 
@@ -130,13 +137,13 @@ def test_the_listeners_of_a_controller_all_become_the_one_of_the_proxy() -> None
 
 HELD = [
     (key, version)
-    for key, places in PLACES.items()
+    for key, places in ADDRESS_FIELDS.items()
     for version in range(specs.api(key).versions[0], specs.api(key).versions[1] + 1)
     if any(place.first <= version <= place.last for place in places)
 ]
 
 
-def named(place: Place, layout: Layout, nodes: range) -> dict[str, Any]:
+def named(place: AddressFields, layout: Layout, nodes: range) -> dict[str, Any]:
     """A body that names nodes there; the first, if there is room for one. A listener may have a name."""
     owner = place.owner.split(".")[-1]
     found = [{owner: n, "host": f"real-{n}", "port": 9090 + n} for n in nodes]
@@ -163,7 +170,7 @@ def hosts_in(value: Any) -> Iterator[str]:
 @pytest.mark.parametrize(("key", "version"), HELD)
 def test_whatever_byte_is_another_no_address_stays(key: int, version: int) -> None:
     """What is read behind it is replaced, all of it, or the body is refused."""
-    place = place_of(key, version)
+    place = address_fields(key, version)
     assert place is not None
     codec = specs.api(key).response.codec(version)
     regular = codec.encode(named(place, codec.layout, range(3)))

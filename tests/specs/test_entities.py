@@ -9,9 +9,8 @@ from typing import Any, Final
 import pytest
 
 from barnabas.specs import NAMES, api
-from barnabas.specs.entities import Entity, entity_paths
+from barnabas.specs.entities import Entity, entity_paths, partition_places, partitions_in
 from barnabas.specs.frames import Direction
-from barnabas.specs.partitions import partition_places, partitions_in
 from tests.golden.definitions import newest
 
 TYPES: Final[dict[Entity, str]] = {

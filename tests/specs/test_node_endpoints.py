@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from barnabas import specs
-from barnabas.specs.broker_addresses import PLACES, Kind
+from barnabas.specs.broker_addresses import ADDRESS_FIELDS, NodeKind
 from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.node_endpoints import NAME, ResponseTail, ends_with_endpoints
@@ -19,7 +19,7 @@ from tests.specs.strategies import mutated, values
 
 FORMS = [
     (key, version)
-    for key in PLACES
+    for key in ADDRESS_FIELDS
     for version in range(specs.api(key).versions[1] + 1)
     if ends_with_endpoints(key, version)
 ]
@@ -55,7 +55,7 @@ def found_at(key: int, version: int, body: bytes, steps: list[int]) -> tuple[Res
 
 
 def passed(key: int, version: int, body: bytes, steps: list[int], to: str = "proxy") -> bytes:
-    def resolve(kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:
+    def resolve(kind: NodeKind, node: int, host: str, port: int) -> tuple[str, int]:
         return to, 7
 
     tail, at = found_at(key, version, body, steps)

@@ -23,7 +23,7 @@ from barnabas.plural import plural
 from barnabas.specs import Malformed, Oddity, api, decode_frame, records
 from barnabas.specs.dialect_frames import decode_frame as decode_dialect
 from barnabas.specs.dialects import dialect
-from barnabas.specs.embedded import Around, reveal
+from barnabas.specs.embedded import Surroundings, reveal
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.frames import Short, frame_body, request_head
 from barnabas.specs.headers import header_codec
@@ -56,7 +56,7 @@ def decode_hex(asked: DecodeOptions) -> int:
         raise Trouble(str(problem)) from None
     hidden = {}
     if asked.dialect is None:
-        around = Around(release=asked.hex.release)
+        around = Surroundings(release=asked.hex.release)
         hidden = reveal(api(name).key, asked.hex.direction, body, around)
     if asked.as_json:
         found = {

@@ -1,1 +1,1 @@
-"""What the report shows, a section a file; `barnabas.pipeline.report.registry` has their order."""
+"""The sections of the report, one file each; `barnabas.pipeline.report.registry` has their order."""

@@ -1,28 +1,32 @@
-"""Committed offsets against what was fetched: what was read twice, what was skipped."""
+"""Committed offsets compared with fetches: offsets fetched twice, and skipped."""
 
 from __future__ import annotations
 
 from barnabas.pipeline.report.marks import together
-from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, rows
+from barnabas.pipeline.report.parts import Content, Results, Statement, Table, rows
 from barnabas.pipeline.report.wording import listed
 
 
-def draw(results: Results) -> Drawn:
-    """A row for each group and partition."""
-    found = rows(results, "commits")
-    said = []
+def draw(results: Results) -> Content:
+    """Draw a table with a row for each group and partition."""
+    commit_rows = rows(results, "commits")
+    statements = []
     for column, severity, text in (
         ("gaps", "bad", "offsets were skipped and never fetched in this capture"),
         ("refused", "odd", "commits of partitions, several in a request, were rejected"),
         ("rewinds", "odd", "commits went backwards"),
         ("duplicates", "odd", "offsets were fetched again"),
     ):
-        some = [row for row in found if row[column]]
-        if some:
-            count = sum(row[column] for row in some)
-            where = listed(f"{row['topic']}[{row['partition']}] ({row['group']})" for row in some)
-            text = f"{count:,} {text}: {where}"
-            said.append(Said("bad" if severity == "bad" else "odd", text, together(some)))
+        affected = [row for row in commit_rows if row[column]]
+        if affected:
+            count = sum(row[column] for row in affected)
+            partitions = listed(
+                f"{row['topic']}[{row['partition']}] ({row['group']})" for row in affected
+            )
+            text = f"{count:,} {text}: {partitions}"
+            statements.append(
+                Statement("bad" if severity == "bad" else "odd", text, together(affected))
+            )
     columns = {
         "group": "group",
         "topic": "topic",
@@ -37,5 +41,5 @@ def draw(results: Results) -> Drawn:
         "fenced": "transactions fenced",
         "rewinds": "commits backwards",
     }
-    ranked = sorted(found, key=lambda row: -((row["gaps"] or 0) + (row["duplicates"] or 0)))
-    return Drawn(said, tables=[Table(columns, ranked)])
+    ranked = sorted(commit_rows, key=lambda row: -((row["gaps"] or 0) + (row["duplicates"] or 0)))
+    return Content(statements, tables=[Table(columns, ranked)])

@@ -1,4 +1,4 @@
-"""Errors that brokers answered, by client and over time."""
+"""Errors in responses, by client and over time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from barnabas.pipeline.report.marks import each, together
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
+from barnabas.pipeline.report.parts import Content, Plot, Results, Row, Statement, Table, rest, rows
 from barnabas.pipeline.report.plotting import (
     bars_height,
     colours,
@@ -22,14 +22,14 @@ from barnabas.pipeline.report.wording import listed, name
 CLIENTS = 15
 
 
-def draw(results: Results) -> Drawn:
-    """Bars by client, bars over time, and all errors with who got them."""
-    found = rows(results, "errors")
+def draw(results: Results) -> Content:
+    """Draw bars by client, bars over time, and a table of all errors."""
+    error_rows = rows(results, "errors")
     by_client: Counter[str] = Counter()
     by_error: Counter[str] = Counter()
     cells: Counter[tuple[str, str]] = Counter()
     times: Counter[tuple[str, str]] = Counter()
-    for row in found:
+    for row in error_rows:
         client, error, count = name(row["client_id"]), row["error"], row["count"]
         by_client[client] += count
         by_error[error] += count
@@ -37,13 +37,13 @@ def draw(results: Results) -> Drawn:
     for row in rows(results, "errors_over_time"):
         times[moment(row["bucket"]), row["error"]] += row["count"]
     clients, errors = most(by_client, CLIENTS), most(by_error)
-    of = colours(errors)
+    colour_of = colours(errors)
     bars = [
         {
             "type": "bar",
             "orientation": "h",
             "name": error,
-            "marker": {"color": of[error]},
+            "marker": {"color": colour_of[error]},
             "y": clients,
             "x": [cells[client, error] or None for client in clients],
             "hovertemplate": "%{y}: %{x:,}",
@@ -55,7 +55,7 @@ def draw(results: Results) -> Drawn:
         {
             "type": "bar",
             "name": error,
-            "marker": {"color": of[error]},
+            "marker": {"color": colour_of[error]},
             "x": moments,
             "y": [times[at, error] or None for at in moments],
             "hovertemplate": "%{y:,}",
@@ -88,16 +88,16 @@ def draw(results: Results) -> Drawn:
         ),
     )
     remarks = rest(len(by_client) - len(clients), "clients with fewer errors are not drawn")
-    said = Said(
+    statement = Statement(
         "odd",
         f"{sum(by_error.values()):,} errors in responses: "
         f"{listed(by_error[error] and f'{by_error[error]:,} {error}' for error in most(by_error))}",
-        together(found),
+        together(error_rows),
     )
-    return Drawn([said], plots, [_table(found)], remarks)
+    return Content([statement], plots, [_table(error_rows)], remarks)
 
 
-def _table(found: Sequence[Row]) -> Table:
+def _table(error_rows: Sequence[Row]) -> Table:
     columns = {
         "client_id": "client",
         "api": "API",
@@ -106,4 +106,4 @@ def _table(found: Sequence[Row]) -> Table:
         "first_ts": "first",
         "last_ts": "last",
     }
-    return Table(columns, found)
+    return Table(columns, error_rows)

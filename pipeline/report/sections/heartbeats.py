@@ -1,39 +1,39 @@
-"""Heartbeats against session timeouts."""
+"""The heartbeats of members, compared with session timeouts."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import each, marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
+from barnabas.pipeline.report.parts import Content, Plot, Results, Row, Statement, Table, rest, rows
 from barnabas.pipeline.report.plotting import AMBER, GREEN, RED, bars_height, member, names_axis
 from barnabas.pipeline.report.wording import duration, name
 
 MOST: Final = 25
 
 NEAR: Final = 0.66
-"""Of the session without a heartbeat: one that is lost more, and the member is out."""
+"""The share of the session without a heartbeat from which on one more lost heartbeat removes the member."""
 
 
-def draw(results: Results) -> Drawn:
-    """The longest silence of each member as a share of its session."""
-    found = sorted(rows(results, "heartbeats"), key=lambda row: -(row["share"] or 0))
-    shown = [row for row in found if row["share"] is not None][:MOST]
+def draw(results: Results) -> Content:
+    """Draw the longest silence of each member as a share of its session."""
+    member_rows = sorted(rows(results, "heartbeats"), key=lambda row: -(row["share"] or 0))
+    drawn_rows = [row for row in member_rows if row["share"] is not None][:MOST]
     trace = {
         "type": "bar",
         "orientation": "h",
         "showlegend": False,
-        "marker": {"color": [_colour(row) for row in shown]},
-        "y": [member(row) for row in shown],
-        "x": [row["share"] for row in shown],
+        "marker": {"color": [_colour(row) for row in drawn_rows]},
+        "y": [member(row) for row in drawn_rows],
+        "x": [row["share"] for row in drawn_rows],
         "customdata": [
-            [duration(row["max_gap_ms"]), duration(row["session_timeout_ms"])] for row in shown
+            [duration(row["max_gap_ms"]), duration(row["session_timeout_ms"])] for row in drawn_rows
         ],
         "hovertemplate": "%{y}<br>silent for %{customdata[0]} of %{customdata[1]}<extra></extra>",
     }
     layout: dict[str, Any] = {
         "xaxis": {"tickformat": ".0%", "rangemode": "tozero"},
-        "yaxis": names_axis([member(row) for row in shown]),
+        "yaxis": names_axis([member(row) for row in drawn_rows]),
         "shapes": [
             {
                 "type": "line",
@@ -50,11 +50,11 @@ def draw(results: Results) -> Drawn:
         "Longest silence as share of the session timeout",
         [trace],
         layout,
-        bars_height(len(shown)),
-        of=[each(shown)],
+        bars_height(len(drawn_rows)),
+        of=[each(drawn_rows)],
     )
     remarks = rest(
-        len(found) - len(shown),
+        len(member_rows) - len(drawn_rows),
         "members with shorter silences, or with an unknown session timeout, are in the table only",
     )
     columns = {
@@ -68,22 +68,24 @@ def draw(results: Results) -> Drawn:
         "share": "of the session timeout",
         "expired": "expired",
     }
-    table = Table(columns, found, {"share": "{:.0%}".format})
-    plots = [plot] if shown else []
-    return Drawn([_said(row) for row in found if _late(row)][:5], plots, [table], remarks)
+    table = Table(columns, member_rows, {"share": "{:.0%}".format})
+    plots = [plot] if drawn_rows else []
+    return Content(
+        [_statement(row) for row in member_rows if _late(row)][:5], plots, [table], remarks
+    )
 
 
 def _late(row: Row) -> bool:
     return bool(row["expired"] or (row["share"] or 0) >= NEAR)
 
 
-def _said(row: Row) -> Said:
+def _statement(row: Row) -> Statement:
     of = f"{duration(row['max_gap_ms'])} of a session of {duration(row['session_timeout_ms'])}"
     if row["expired"]:
         text = f"group {row['group']}: the session of {name(row['client_id'])} expired ({of})"
-        return Said("bad", text, marks(row))
+        return Statement("bad", text, marks(row))
     text = f"group {row['group']}: {name(row['client_id'])} was silent for {of}"
-    return Said("odd", text, marks(row))
+    return Statement("odd", text, marks(row))
 
 
 def _colour(row: Row) -> str:

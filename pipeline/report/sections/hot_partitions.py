@@ -1,4 +1,4 @@
-"""Which partitions carry the load."""
+"""The partitions with the most load."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.wording import size
 from barnabas.pipeline.report.marks import each, marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
+from barnabas.pipeline.report.parts import Content, Plot, Results, Row, Statement, Table, rest, rows
 from barnabas.pipeline.report.plotting import PALETTE, bars_height, names_axis
 
 MOST: Final = 20
-"""Bars."""
+"""The most bars."""
 
 MEASURES: Final = {
     "bytes produced": "produced_bytes",
@@ -18,20 +18,20 @@ MEASURES: Final = {
     "records produced": "produced_records",
     "records fetched": "fetched_records",
 }
-"""By what the reader chooses."""
+"""The reader's choices."""
 
 HOT, AMONG = 0.5, 3
-"""A partition with that share of what is produced, among at least so many, stands out."""
+"""A partition stands out with this share of the produced bytes, among at least this many partitions."""
 
 
-def draw(results: Results) -> Drawn:
-    """The busiest partitions by what the reader chooses."""
-    found = rows(results, "hot_partitions")
-    traces, of = [], []
+def draw(results: Results) -> Content:
+    """Draw the busiest partitions by each measure."""
+    partition_rows = rows(results, "hot_partitions")
+    traces, marks_of_traces = [], []
     for measure, column in MEASURES.items():
-        # named here, since each choice has an order of its own
-        busiest = sorted(found, key=lambda row: -(row[column] or 0))[:MOST][::-1]
-        of.append(each(busiest))
+        # sorted here, since each choice has its own order
+        busiest = sorted(partition_rows, key=lambda row: -(row[column] or 0))[:MOST][::-1]
+        marks_of_traces.append(each(busiest))
         traces.append(
             {
                 "type": "bar",
@@ -42,7 +42,7 @@ def draw(results: Results) -> Drawn:
                 "marker": {"color": PALETTE[0]},
                 "y": [_name(row) for row in busiest],
                 "x": [row[column] or 0 for row in busiest],
-                "customdata": [_said(row, column) for row in busiest],
+                "customdata": [_measure_text(row, column) for row in busiest],
                 "hovertemplate": "%{y}: %{customdata}<extra></extra>",
             }
         )
@@ -50,34 +50,36 @@ def draw(results: Results) -> Drawn:
         "xaxis": {"tickformat": "~s"},
         "yaxis": {**names_axis(()), "categoryorder": "trace"},
     }
-    height = bars_height(min(len(found), MOST))
-    plot = Plot("Busiest partitions", traces, layout, height, tuple(MEASURES), of)
-    remarks = rest(len(found) - MOST, "quieter partitions are in the table only")
-    return Drawn([*_hot(found)], [plot], [_table(found)], remarks)
+    height = bars_height(min(len(partition_rows), MOST))
+    plot = Plot("Busiest partitions", traces, layout, height, tuple(MEASURES), marks_of_traces)
+    remarks = rest(len(partition_rows) - MOST, "quieter partitions are in the table only")
+    return Content([*_statements(partition_rows)], [plot], [_table(partition_rows)], remarks)
 
 
 def _name(row: Row) -> str:
     return f"{row['topic']}[{row['partition']}]"
 
 
-def _said(row: Row, column: str) -> str:
+def _measure_text(row: Row, column: str) -> str:
     count = row[column] or 0
     return size(count) if column.endswith("bytes") else f"{count:,} records"
 
 
-def _hot(found: Any) -> list[Said]:
-    total = sum(row["produced_bytes"] or 0 for row in found)
-    busy = [row for row in found if row["produced_bytes"]]
+def _statements(partition_rows: Any) -> list[Statement]:
+    total = sum(row["produced_bytes"] or 0 for row in partition_rows)
+    busy = [row for row in partition_rows if row["produced_bytes"]]
     if len(busy) < AMONG:
         return []
     first = max(busy, key=lambda row: row["produced_bytes"])
     share = first["produced_bytes"] / total
     if share < HOT:
         return []
-    return [Said("odd", f"{_name(first)} receives {share:.0%} of the produced bytes", marks(first))]
+    return [
+        Statement("odd", f"{_name(first)} receives {share:.0%} of the produced bytes", marks(first))
+    ]
 
 
-def _table(found: Any) -> Table:
+def _table(partition_rows: Any) -> Table:
     columns = {
         "topic": "topic",
         "partition": "partition",
@@ -88,4 +90,4 @@ def _table(found: Any) -> Table:
         "fetched_bytes": "bytes fetched",
         "fetched_requests": "Fetch requests",
     }
-    return Table(columns, found, {"produced_bytes": size, "fetched_bytes": size})
+    return Table(columns, partition_rows, {"produced_bytes": size, "fetched_bytes": size})

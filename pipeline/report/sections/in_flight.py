@@ -1,4 +1,4 @@
-"""How many requests of a client were under way at once."""
+"""The number of a client's requests in flight."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Table, rest, rows
+from barnabas.pipeline.report.parts import Content, Plot, Results, Table, rest, rows
 from barnabas.pipeline.report.plotting import (
     colours,
     counts_axis,
@@ -20,15 +20,15 @@ from barnabas.pipeline.report.plotting import (
 from barnabas.pipeline.report.wording import name
 
 MEASURES: Final = {"deepest": "depth_max", "mean": "depth_mean"}
-"""By what the reader chooses."""
+"""The reader's choices."""
 
 
-def draw(results: Results) -> Drawn:
-    """A line a client: the deepest of its connections."""
-    found = rows(results, "in_flight")
+def draw(results: Results) -> Content:
+    """Draw a line for each client: the highest value of its connections."""
+    bucket_rows = rows(results, "in_flight")
     deepest: Counter[str] = Counter()
     lines: defaultdict[tuple[str, str], dict[datetime, float]] = defaultdict(dict)
-    for row in found:
+    for row in bucket_rows:
         client, at = name(row["client_id"]), row["bucket"]
         for measure, column in MEASURES.items():
             if row[column] is not None:
@@ -37,7 +37,7 @@ def draw(results: Results) -> Drawn:
         deepest[client] = max(deepest[client], row["depth_max"] or 0)
     clients = most(deepest)
     colour_of = colours(clients)
-    times = grid(row["bucket"] for row in found)
+    times = grid(row["bucket"] for row in bucket_rows)
     traces = [
         {
             "type": "scatter",
@@ -60,8 +60,8 @@ def draw(results: Results) -> Drawn:
     }
     columns = {"client_id": "client", "depth_max": "most in flight at once"}
     table = Table(columns, rows(results, "in_flight_clients"))
-    others = len(table.rows) - len(clients)
-    remarks = rest(others, "clients with fewer in flight are in the table only")
-    of = [marks({"client_id": client}) for _ in MEASURES for client in clients]
-    plot = Plot("Requests in flight", traces, layout, 340, tuple(MEASURES), of)
-    return Drawn(plots=[plot], tables=[table], remarks=remarks)
+    remaining = len(table.rows) - len(clients)
+    remarks = rest(remaining, "clients with fewer in flight are in the table only")
+    marks_of_traces = [marks({"client_id": client}) for _ in MEASURES for client in clients]
+    plot = Plot("Requests in flight", traces, layout, 340, tuple(MEASURES), marks_of_traces)
+    return Content(plots=[plot], tables=[table], remarks=remarks)

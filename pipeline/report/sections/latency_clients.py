@@ -1,4 +1,4 @@
-"""Latency over time by client, broker and API: whose p99 to which broker rose, and when."""
+"""Latency over time by client, broker and API, with the series whose p99 rose."""
 
 from __future__ import annotations
 
@@ -8,34 +8,45 @@ from statistics import median
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
+from barnabas.pipeline.report.parts import Content, Plot, Results, Row, Statement, Table, rest, rows
 from barnabas.pipeline.report.plotting import MOST, PALETTE, grid, label, moment, time_axis
 from barnabas.pipeline.report.rises import Rise, rise
-from barnabas.pipeline.report.sections.latency import drawn, known, weight, words
+from barnabas.pipeline.report.sections.latency import drawn, present_values, weight, words
 from barnabas.pipeline.report.wording import clock, duration, name
 
 MEASURES: Final = {"p99": "p99_ms", "p50": "p50_ms"}
-"""By what the reader chooses."""
+"""The reader's choices."""
 
 SAID: Final = 5
-"""Rises that are said, the highest ones; the table has all."""
+"""The most rises in statements, the highest ones; the table has all."""
 
 Series = tuple[str, str, int | None]
 """API, client, broker."""
 
 
-def draw(results: Results) -> Drawn:
-    """A line and a row for each client, broker and API, with what rose in front."""
+def draw(results: Results) -> Content:
+    """Draw a line and a row for each client, broker and API, rises first."""
     by_series: defaultdict[Series, list[Row]] = defaultdict(list)
     for row in rows(results, "latency_clients"):
         by_series[row["api"], name(row["client_id"]), row["broker"]].append(row)
-    rises = {one: found for one in by_series if (found := rise(one[0], by_series[one]))}
-    ranked = sorted(by_series, key=lambda one: (*_worst(rises.get(one)), -_count(by_series[one])))
-    said = [
-        Said("odd", f"{client}, {api} to {broker_name(broker)}: {found.text}", _of(found))
-        for (api, client, broker), found in sorted(rises.items(), key=lambda one: _worst(one[1]))
+    rises = {
+        series_key: latest_rise
+        for series_key in by_series
+        if (latest_rise := rise(series_key[0], by_series[series_key]))
+    }
+    ranked = sorted(
+        by_series,
+        key=lambda series_key: (*_worst(rises.get(series_key)), -_count(by_series[series_key])),
+    )
+    statements = [
+        Statement(
+            "odd", f"{client}, {api} to {broker_name(broker)}: {latest_rise.text}", _of(latest_rise)
+        )
+        for (api, client, broker), latest_rise in sorted(
+            rises.items(), key=lambda series_key: _worst(series_key[1])
+        )
     ]
-    remarks = rest(len(said) - SAID, "more p99 rose: the first rows of the table")
+    remarks = rest(len(statements) - SAID, "more p99 rose: the first rows of the table")
     if len(ranked) > MOST:
         remarks.append(
             f"Of {len(ranked)} lines {MOST} are drawn at once: the first in the table that the filter "
@@ -48,39 +59,41 @@ def draw(results: Results) -> Drawn:
             "have the fewest exchanges and are not on this page: the SQL below without its last WHERE "
             "has them"
         )
-    table = _table([_row(one, by_series[one], rises.get(one)) for one in ranked])
-    return Drawn(said[:SAID], [_plot(ranked, by_series, rises)], [table], remarks)
+    table = _table(
+        [_row(series_key, by_series[series_key], rises.get(series_key)) for series_key in ranked]
+    )
+    return Content(statements[:SAID], [_plot(ranked, by_series, rises)], [table], remarks)
 
 
 def broker_name(broker: int | None) -> str:
-    """A broker; its node id is not known where a client asks first."""
+    """Return the name of a broker; its node id is unknown for a client's first requests."""
     return "an unknown broker" if broker is None else f"broker {broker}"
 
 
-def _worst(found: Rise | None) -> tuple[bool, float]:
-    """What rose highest first."""
-    return found is None, -(found.worst["p99_ms"] if found else 0)
+def _worst(latency_rise: Rise | None) -> tuple[bool, float]:
+    """Return a sort key that puts the highest rise first."""
+    return latency_rise is None, -(latency_rise.worst["p99_ms"] if latency_rise else 0)
 
 
-def _count(found: Sequence[Row]) -> int:
-    return sum(row["count"] for row in found)
+def _count(bucket_rows: Sequence[Row]) -> int:
+    return sum(row["count"] for row in bucket_rows)
 
 
-def _of(found: Rise) -> dict[str, Any]:
-    return marks({**found.worst, "start": found.since, "end": found.until})
+def _of(latency_rise: Rise) -> dict[str, Any]:
+    return marks({**latency_rise.worst, "start": latency_rise.since, "end": latency_rise.until})
 
 
 def _plot(
     ranked: Sequence[Series], by_series: dict[Series, list[Row]], rises: Collection[Series]
 ) -> Plot:
-    times = grid(row["bucket"] for one in ranked for row in by_series[one])
-    traces, of = [], []
+    times = grid(row["bucket"] for series_key in ranked for row in by_series[series_key])
+    traces, marks_of_traces = [], []
     for measure, column in MEASURES.items():
         for api, client, broker in ranked:
             by_time = {row["bucket"]: row for row in by_series[api, client, broker]}
-            # a hole is a single place, however long it is
-            places = zip([None, *times], times, strict=False)
-            at_all = [at for before, at in places if at in by_time or before in by_time]
+            # a pause becomes one empty point, however long it is
+            neighbours = zip([None, *times], times, strict=False)
+            at_all = [at for before, at in neighbours if at in by_time or before in by_time]
             traces.append(
                 {
                     "type": "scatter",
@@ -95,27 +108,27 @@ def _plot(
                     "hovertemplate": "%{customdata}",
                 }
             )
-            of.append(marks({"client_id": client}))
+            marks_of_traces.append(marks({"client_id": client}))
     layout: dict[str, Any] = {
-        "colorway": PALETTE,  # by place, so that those that the filter leaves differ
+        "colorway": PALETTE,  # by index, so that the lines that pass the filter differ
         "xaxis": time_axis(),
         "yaxis": {"type": "log", "title": {"text": "ms"}, "tickformat": "~g"},
         "hovermode": "x unified",
     }
     title = "Latency by client, broker and API"
-    return Plot(title, traces, layout, 440, tuple(MEASURES), of, MOST)
+    return Plot(title, traces, layout, 440, tuple(MEASURES), marks_of_traces, MOST)
 
 
-def _row(series: Series, found: Sequence[Row], rose: Rise | None) -> dict[str, Any]:
+def _row(series: Series, bucket_rows: Sequence[Row], rose: Rise | None) -> dict[str, Any]:
     api, client, broker = series
-    p99 = known(found, "p99_ms")
-    worst = max(found, key=lambda row: row["p99_ms"] or 0)
+    p99 = present_values(bucket_rows, "p99_ms")
+    worst = max(bucket_rows, key=lambda row: row["p99_ms"] or 0)
     return {
         "client_id": client,
         "broker": "unknown" if broker is None else str(broker),
         "api": api,
-        "count": _count(found),
-        "p50": median(known(found, "p50_ms") or [0]),
+        "count": _count(bucket_rows),
+        "p50": median(present_values(bucket_rows, "p50_ms") or [0]),
         "usual": median(p99 or [0]),
         "p99": max(p99, default=None),
         "broker_p99": worst["broker_p99_ms"],
@@ -124,7 +137,7 @@ def _row(series: Series, found: Sequence[Row], rose: Rise | None) -> dict[str, A
     }
 
 
-def _table(found: Sequence[Row]) -> Table:
+def _table(series_rows: Sequence[Row]) -> Table:
     columns = {
         "client_id": "client",
         "broker": "broker",
@@ -137,4 +150,6 @@ def _table(found: Sequence[Row]) -> Table:
         "at": "worst at",
         "rose": "rose",
     }
-    return Table(columns, found, dict.fromkeys(("p50", "usual", "p99", "broker_p99"), duration))
+    return Table(
+        columns, series_rows, dict.fromkeys(("p50", "usual", "p99", "broker_p99"), duration)
+    )

@@ -1,4 +1,4 @@
-"""How latencies are spread, over time."""
+"""The distribution of latencies over time."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, rows
+from barnabas.pipeline.report.parts import Content, Plot, Results, rows
 from barnabas.pipeline.report.plotting import grid, moment, most
 from barnabas.pipeline.report.wording import duration
 
 ALL, OTHERS = "all APIs", "others"
 
 APIS: Final = 5
-"""So many APIs have a heatmap of their own, the others one together."""
+"""The number of APIs with a heatmap of their own; the others share one."""
 
 PER_OCTAVE: Final = 2
-"""Ranges of latency between one and its double, as the analysis has them."""
+"""Latency ranges per factor of two, as in the analysis."""
 
 
-def draw(results: Results) -> Drawn:
-    """A column a time, a row a range of latency; the colour is how many exchanges took as long."""
-    found = rows(results, "latency_heatmap")
+def draw(results: Results) -> Content:
+    """Draw a column for each time and a row for each latency range; colour is the number of exchanges."""
+    cell_rows = rows(results, "latency_heatmap")
     counts: Counter[str] = Counter()
     cells: defaultdict[str, Counter[tuple[datetime, int]]] = defaultdict(Counter)
-    for row in found:
+    for row in cell_rows:
         at = (row["bucket"], _octaves(row["latency_ms"]))
         counts[row["api"]] += row["count"]
         cells[ALL][at] += row["count"]
@@ -34,19 +34,19 @@ def draw(results: Results) -> Drawn:
     named = most(Counter({api: count for api, count in counts.items() if api != OTHERS}))
     choices = (ALL, *named, *([OTHERS] if OTHERS in counts else []))
     times = grid(bucket for bucket, _ in cells[ALL])
-    known = [bound for _, bound in cells[ALL]]
-    bounds = range(min(known), max(known) + 1)
-    traces = [_heatmap(one, times, bounds, cells[one]) for one in choices]
+    indexes = [bound for _, bound in cells[ALL]]
+    bounds = range(min(indexes), max(indexes) + 1)
+    traces = [_heatmap(choice, times, bounds, cells[choice]) for choice in choices]
     layout: dict[str, Any] = {
         "xaxis": {"type": "date"},
         "yaxis": {"type": "category", "automargin": True},
     }
     plot = Plot("How long exchanges took", traces, layout, 400, choices)
-    return Drawn(plots=[plot])
+    return Content(plots=[plot])
 
 
 def _octaves(bound_ms: float) -> int:
-    """Which range it is the upper bound of."""
+    """Return the index of the range with this upper bound."""
     return round(math.log2(bound_ms) * PER_OCTAVE)
 
 
@@ -57,9 +57,9 @@ def _heatmap(
     cells: Counter[tuple[datetime, int]],
 ) -> dict[str, Any]:
     counts = [[cells[time, bound] or None for time in times] for bound in bounds]
-    # by its logarithm, else the usual would hide the rare
+    # logarithmic, so that frequent latencies do not hide rare ones
     colours = [[None if count is None else math.log10(count) for count in row] for row in counts]
-    highest = max((one for row in colours for one in row if one), default=0.0)
+    highest = max((exponent for row in colours for exponent in row if exponent), default=0.0)
     powers = range(1 + int(highest))
     return {
         "type": "heatmap",

@@ -1,19 +1,21 @@
-"""Whether each producer's batches came to a partition in order."""
+"""Batches that reached a partition out of their producer's order."""
 
 from __future__ import annotations
 
 from barnabas.pipeline.report.marks import together
-from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, rows
+from barnabas.pipeline.report.parts import Content, Results, Statement, Table, rows
 from barnabas.pipeline.report.wording import listed
 from barnabas.plural import plural
 
 
-def draw(results: Results) -> Drawn:
-    """A row for each batch out of order."""
-    found = rows(results, "partition_order")
-    where = listed(f"{row['topic']}[{row['partition']}]" for row in found)
+def draw(results: Results) -> Content:
+    """Draw a table with a row for each batch out of order."""
+    batch_rows = rows(results, "partition_order")
+    partitions = listed(f"{row['topic']}[{row['partition']}]" for row in batch_rows)
     count = plural(results["partition_order"].total, "time")
-    said = [Said("bad", f"batches came out of order {count}: {where}", together(found))]
+    statements = [
+        Statement("bad", f"batches came out of order {count}: {partitions}", together(batch_rows))
+    ]
     columns = {
         "ts": "when",
         "topic": "topic",
@@ -27,4 +29,4 @@ def draw(results: Results) -> Drawn:
         "missing": "skipped",
         "packet": "packet",
     }
-    return Drawn(said, tables=[Table(columns, found)])
+    return Content(statements, tables=[Table(columns, batch_rows)])

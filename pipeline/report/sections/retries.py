@@ -1,11 +1,11 @@
-"""Retry storms: a client that asks the same over and over."""
+"""Retry storms: clients that repeat a failing request again and again."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import each, marks
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
+from barnabas.pipeline.report.parts import Content, Plot, Results, Row, Statement, Table, rest, rows
 from barnabas.pipeline.report.plotting import (
     bars_height,
     colours,
@@ -18,15 +18,17 @@ from barnabas.pipeline.report.wording import clock, duration, name, utc
 MOST: Final = 30
 
 MANY: Final = 50
-"""Attempts of a storm that is bad, not only odd."""
+"""A storm with this many attempts is bad, not only odd."""
 
 
-def draw(results: Results) -> Drawn:
-    """A bar for each storm, from its beginning to its end."""
-    found = sorted(rows(results, "retries"), key=lambda row: -row["attempts"])
-    shown = found[:MOST]
-    errors = colours(name(row["error"]) for row in shown)
-    by_error = {error: [row for row in shown if name(row["error"]) == error] for error in errors}
+def draw(results: Results) -> Content:
+    """Draw a bar for each storm, from its beginning to its end."""
+    storms_by_size = sorted(rows(results, "retries"), key=lambda row: -row["attempts"])
+    drawn_rows = storms_by_size[:MOST]
+    errors = colours(name(row["error"]) for row in drawn_rows)
+    by_error = {
+        error: [row for row in drawn_rows if name(row["error"]) == error] for error in errors
+    }
     traces = [
         {
             "type": "bar",
@@ -41,23 +43,23 @@ def draw(results: Results) -> Drawn:
         }
         for error, storms in by_error.items()
     ]
-    names = [*dict.fromkeys(map(_who, shown))]
+    names = [*dict.fromkeys(map(_who, drawn_rows))]
     layout: dict[str, Any] = {
         "barmode": "overlay",
         "xaxis": time_axis(),
         "yaxis": names_axis(names),
         "showlegend": True,
     }
-    of = [each(storms) for storms in by_error.values()]
-    plot = Plot("Retry storms", traces, layout, bars_height(len(names)), of=of)
-    said = [
-        Said(
+    marks_of_traces = [each(storms) for storms in by_error.values()]
+    plot = Plot("Retry storms", traces, layout, bars_height(len(names)), of=marks_of_traces)
+    statements = [
+        Statement(
             "bad" if row["attempts"] >= MANY else "odd",
             f"{name(row['client_id'])} tried {row['api']} {row['attempts']:,} times in"
             f" {duration(_ms(row))} from {clock(row['start'])}: {name(row['error'])}",
             marks(row),
         )
-        for row in found[:3]
+        for row in storms_by_size[:3]
     ]
     columns = {
         "client_id": "client",
@@ -68,8 +70,8 @@ def draw(results: Results) -> Drawn:
         "attempts": "attempts",
         "rate": "a second",
     }
-    remarks = rest(len(found) - MOST, "smaller storms are in the table only")
-    return Drawn(said, [plot], [Table(columns, found)], remarks)
+    remarks = rest(len(storms_by_size) - MOST, "smaller storms are in the table only")
+    return Content(statements, [plot], [Table(columns, storms_by_size)], remarks)
 
 
 def _who(row: Row) -> str:

@@ -1,29 +1,29 @@
-"""What fault rules did to the exchanges that they fired on."""
+"""The effects of fault rules on the exchanges that they fired on."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rows
+from barnabas.pipeline.report.parts import Content, Plot, Results, Row, Statement, Table, rows
 from barnabas.pipeline.report.plotting import AMBER, GREY, bars_height, names_axis
 from barnabas.pipeline.report.wording import duration
 
 MOST: Final = 25
 
 
-def draw(results: Results) -> Drawn:
-    """The latency of an API with a rule and without it, joined by a line."""
-    found = sorted(rows(results, "rules"), key=lambda row: -row["fired"])
-    shown = [row for row in found if row["p50_with_ms"] and row["p50_without_ms"]][:MOST]
-    names = [_name(row) for row in shown]
+def draw(results: Results) -> Content:
+    """Draw the latency of an API with a rule and without it, connected by a line."""
+    rule_rows = sorted(rows(results, "rules"), key=lambda row: -row["fired"])
+    drawn_rows = [row for row in rule_rows if row["p50_with_ms"] and row["p50_without_ms"]][:MOST]
+    names = [_name(row) for row in drawn_rows]
     lines: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines",
         "hoverinfo": "skip",
         "showlegend": False,
         "line": {"color": GREY, "width": 3},
-        "x": [x for row in shown for x in (row["p50_without_ms"], row["p50_with_ms"], None)],
-        "y": [y for row in shown for y in (_name(row), _name(row), None)],
+        "x": [x for row in drawn_rows for x in (row["p50_without_ms"], row["p50_with_ms"], None)],
+        "y": [y for row in drawn_rows for y in (_name(row), _name(row), None)],
     }
     marks = [
         {
@@ -31,9 +31,9 @@ def draw(results: Results) -> Drawn:
             "mode": "markers",
             "name": title,
             "marker": {"size": 13, "color": colour},
-            "x": [row[column] for row in shown],
+            "x": [row[column] for row in drawn_rows],
             "y": names,
-            "customdata": [duration(row[column]) for row in shown],
+            "customdata": [duration(row[column]) for row in drawn_rows],
             "hovertemplate": "%{y}: %{customdata}",
         }
         for title, column, colour in (
@@ -46,13 +46,13 @@ def draw(results: Results) -> Drawn:
         "yaxis": names_axis(names),
     }
     plots = []
-    if shown:
+    if drawn_rows:
         plots = [
             Plot(
                 "Latency without and with rules",
                 [lines, *marks],
                 layout,
-                bars_height(len(shown)) + 30,
+                bars_height(len(drawn_rows)) + 30,
             )
         ]
     columns = {
@@ -68,16 +68,16 @@ def draw(results: Results) -> Drawn:
         "unanswered": "unanswered",
         "closed": "connections closed",
     }
-    return Drawn([*map(_said, found[:3])], plots, [Table(columns, found)])
+    return Content([*map(_statement, rule_rows[:3])], plots, [Table(columns, rule_rows)])
 
 
 def _name(row: Row) -> str:
     return f"{row['rule']} · {row['api']}"
 
 
-def _said(row: Row) -> Said:
+def _statement(row: Row) -> Statement:
     text = f"the rule “{row['rule']}” fired on {row['fired']:,} {row['api']}"
     if row["p50_with_ms"] and row["p50_without_ms"]:
-        usual = duration(row["p50_without_ms"])
-        text += f": {duration(row['p50_with_ms'])} where others took {usual}"
-    return Said("odd", text)
+        without_rule = duration(row["p50_without_ms"])
+        text += f": {duration(row['p50_with_ms'])} where others took {without_rule}"
+    return Statement("odd", text)

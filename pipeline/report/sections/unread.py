@@ -1,4 +1,4 @@
-"""What could not be read of the captures: never passed over in silence."""
+"""The parts of captures that could not be read, which the report never hides."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from collections import Counter
 from typing import Final
 
 from barnabas.captures.kafka.wording import size
-from barnabas.pipeline.report.parts import Drawn, Results, Row, Said, Table, rows
+from barnabas.pipeline.report.parts import Content, Results, Row, Statement, Table, rows
 from barnabas.plural import plural
 
 MISSING: Final = "bytes are missing"
-"""The reason of all gaps of a capture whose size is known: what their sizes are is no kind of its own."""
+"""The reason of all gaps of known size in a capture: gaps of different sizes share one row."""
 
 
 def unread_text(row: Row) -> str:
-    """A line of what could not be read."""
-    where = row["file"] or row["capture"]
+    """Return a line about an unreadable part."""
+    source = row["file"] or row["capture"]
     if row["reason"] == MISSING:
-        return f"{plural(row['count'], 'gap')} in {where}, {row['bytes']:,} bytes"
-    if row["kind"] == "missing":  # what other kinds may come of
-        return f"{where}: {row['reason']}"
-    return f"{row['kind']} in {where}, {plural(row['count'], 'time')}: {row['reason']}"
+        return f"{plural(row['count'], 'gap')} in {source}, {row['bytes']:,} bytes"
+    if row["kind"] == "missing":  # it may have caused the other kinds
+        return f"{source}: {row['reason']}"
+    return f"{row['kind']} in {source}, {plural(row['count'], 'time')}: {row['reason']}"
 
 
-def draw(results: Results) -> Drawn:
-    """A row for each kind, file and reason."""
-    found = rows(results, "unread")
+def draw(results: Results) -> Content:
+    """Draw a table with a row for each kind, file and reason."""
+    unread_rows = rows(results, "unread")
     kinds: Counter[str] = Counter()
-    for row in found:
+    for row in unread_rows:
         if row["reason"] != MISSING and row["kind"] != "missing":
             kinds[row["kind"]] += row["count"]
-    told = [
-        *(unread_text(row) for row in found if row["kind"] == "missing"),
-        *(unread_text(row) for row in found if row["reason"] == MISSING),
+    lines = [
+        *(unread_text(row) for row in unread_rows if row["kind"] == "missing"),
+        *(unread_text(row) for row in unread_rows if row["reason"] == MISSING),
         *(f"{kind}, {plural(count, 'time')}" for kind, count in kinds.items()),
     ]
-    said = [Said("odd", f"not read: {one}") for one in told]
+    statements = [Statement("odd", f"not read: {line}") for line in lines]
     columns = {
         "kind": "kind",
         "capture": "capture",
@@ -44,4 +44,4 @@ def draw(results: Results) -> Drawn:
         "count": "times",
         "bytes": "size",
     }
-    return Drawn(said, tables=[Table(columns, found, {"bytes": size})])
+    return Content(statements, tables=[Table(columns, unread_rows, {"bytes": size})])

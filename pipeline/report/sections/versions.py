@@ -1,4 +1,4 @@
-"""Versions in use, and those that a newer Kafka refuses."""
+"""The versions in use, and those that a newer Kafka rejects."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import each, together
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, rest, rows
+from barnabas.pipeline.report.parts import Content, Plot, Results, Row, Statement, Table, rest, rows
 from barnabas.pipeline.report.plotting import GREY, RED, bars_height, most, names_axis
 from barnabas.pipeline.report.wording import listed, name
 
 CLIENTS: Final = 25
 
 
-def draw(results: Results) -> Drawn:
-    """A matrix of clients and APIs; red is what an upgrade would break."""
-    found = rows(results, "versions")
+def draw(results: Results) -> Content:
+    """Draw a matrix of clients and APIs; red marks versions that an upgrade removes."""
+    version_rows = rows(results, "versions")
     counts: Counter[str] = Counter()
     apis: Counter[str] = Counter()
-    for row in found:
+    for row in version_rows:
         counts[_client(row)] += row["count"]
         apis[row["api"]] += row["count"]
-    old = [row for row in found if row["removed_in"]]
+    old = [row for row in version_rows if row["removed_in"]]
     clients = most(counts, CLIENTS)
-    for row in old:  # who has a problem is seen, however little it said
+    for row in old:  # show every client with a problem, however few requests it sent
         if _client(row) not in clients:
             clients.append(_client(row))
     clients = clients[: 2 * CLIENTS]
@@ -42,24 +42,33 @@ def draw(results: Results) -> Drawn:
     traces = [
         trace
         for trace in (
-            _marks("still offered", GREY, [row for row in found if not row["removed_in"]], clients),
+            _marks(
+                "still offered",
+                GREY,
+                [row for row in version_rows if not row["removed_in"]],
+                clients,
+            ),
             _marks("removed", RED, old, clients),
         )
         if trace["x"]
     ]
-    of = [each([{"client_id": client} for client in trace["y"]]) for trace in traces]
-    plot = Plot("Versions by client", traces, layout, 120 + bars_height(len(clients)), of=of)
-    return Drawn(_said(old), [plot], [_table(found)], remarks)
+    marks_of_traces = [each([{"client_id": client} for client in trace["y"]]) for trace in traces]
+    plot = Plot(
+        "Versions by client", traces, layout, 120 + bars_height(len(clients)), of=marks_of_traces
+    )
+    return Content(_statements(old), [plot], [_table(version_rows)], remarks)
 
 
 def _client(row: Row) -> str:
     return name(row["client_id"])
 
 
-def _marks(title: str, colour: str, found: Sequence[Row], clients: Sequence[str]) -> dict[str, Any]:
-    """A mark for each client and API; several versions of one stand in one mark."""
+def _marks(
+    title: str, colour: str, version_rows: Sequence[Row], clients: Sequence[str]
+) -> dict[str, Any]:
+    """Return a trace with a mark for each client and API, which shows all of their versions."""
     cells: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in found:
+    for row in version_rows:
         if _client(row) in clients:
             cells[_client(row), row["api"]].append(row)
     return {
@@ -70,14 +79,14 @@ def _marks(title: str, colour: str, found: Sequence[Row], clients: Sequence[str]
         "textfont": {"color": "#ffffff", "size": 10},
         "x": [api for _, api in cells],
         "y": [client for client, _ in cells],
-        "text": [_range({row["version"] for row in some}) for some in cells.values()],
+        "text": [_range({row["version"] for row in cell_rows}) for cell_rows in cells.values()],
         "customdata": [
             [
-                f"{sum(row['count'] for row in some):,}",
-                listed(row["software"] for row in some),
-                listed(f"removed in {row['removed_in']}" for row in some if row["removed_in"]),
+                f"{sum(row['count'] for row in cell_rows):,}",
+                listed(row["software"] for row in cell_rows),
+                listed(f"removed in {row['removed_in']}" for row in cell_rows if row["removed_in"]),
             ]
-            for some in cells.values()
+            for cell_rows in cells.values()
         ],
         "hovertemplate": "%{y}: %{x} v%{text}<br>%{customdata[0]} times, %{customdata[1]}"
         "<br>%{customdata[2]}<extra></extra>",
@@ -89,22 +98,22 @@ def _range(versions: set[int]) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _said(old: Sequence[Row]) -> list[Said]:
+def _statements(old: Sequence[Row]) -> list[Statement]:
     by_release: defaultdict[str, list[Row]] = defaultdict(list)
     for row in old:
         by_release[str(row["removed_in"])].append(row)
     return [
-        Said(
+        Statement(
             "bad",
-            f"Kafka {release} no longer supports versions that {listed(map(_client, some))} use: "
-            f"{listed(map(_version, some))}",
-            together(some),
+            f"Kafka {release} no longer supports versions that {listed(map(_client, release_rows))} use: "
+            f"{listed(map(_version, release_rows))}",
+            together(release_rows),
         )
-        for release, some in sorted(by_release.items())
+        for release, release_rows in sorted(by_release.items())
     ]
 
 
-def _table(found: Sequence[Row]) -> Table:
+def _table(version_rows: Sequence[Row]) -> Table:
     columns = {
         "client_id": "client",
         "software": "software",
@@ -114,7 +123,7 @@ def _table(found: Sequence[Row]) -> Table:
         "removed_in": "removed in",
         "last_ts": "last seen",
     }
-    ranked = sorted(found, key=lambda row: (not row["removed_in"], -row["count"]))
+    ranked = sorted(version_rows, key=lambda row: (not row["removed_in"], -row["count"]))
     return Table(columns, ranked)
 
 

@@ -1,1 +1,1 @@
-"""The typed columns of an exchange: a small file for each family of APIs, and one list of them."""
+"""The typed columns of an exchange's bodies: a small file for each family of APIs, and one table of them."""

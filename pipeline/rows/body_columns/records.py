@@ -1,62 +1,147 @@
-"""Produce, Fetch, ShareFetch: partitions, records, bytes, producers."""
+"""Columns of Produce, Fetch and ShareFetch: partitions, records, bytes, producers.
+
+Counts and offsets come from the headers of record batches; no record is decoded.
+"""
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from barnabas.pipeline.rows.body_columns.batches import Measured, measured
-from barnabas.pipeline.rows.body_columns.topics import Body, Names, about, answers, name_of, said
+from barnabas.pipeline.rows.body_columns.topics import (
+    Body,
+    Names,
+    name_of,
+    partition_row,
+    partitions_of_response,
+    topic_key,
+)
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.batch import read_batch
+from barnabas.specs.records.compression import codec_name
 from barnabas.specs.records.record import int64
+from barnabas.specs.records.record_set import batch_spans
+
+_HEADER: Final = struct.Struct(">q9xIhi16xqhii").unpack_from
+"""The header of a magic 2 batch: a `Batch` has more fields, and is slower to make."""
+
+
+class BatchHeader(NamedTuple):
+    """The header of a batch; a field that an older magic lacks is -1."""
+
+    magic: int
+    crc: int
+    last_offset: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    announced: int
+
+
+class RecordSetFigures(NamedTuple):
+    """Figures of a record set, as far as it can be read."""
+
+    first: BatchHeader | None
+    records: int | None
+    """None: it contains a compressed message of magic 0 or 1, which has no count."""
+    last_offset: int | None
+    """The last offset of the last whole batch."""
+    base_sequence: int | None
+    """The lowest one; None without an idempotent producer."""
+
+
+def figures_of(data: bytes) -> RecordSetFigures:
+    """Return a record set's figures, from its headers; never raises.
+
+    Batches of control records (transaction markers) count like others.
+
+    >>> figures_of(b"").records
+    0
+    """
+    first = None
+    last: int | None = None
+    count: int | None = 0
+    sequence: int | None = None
+    try:
+        for position, size, magic in batch_spans(data):
+            if magic == 2:
+                header = _header(data, position)
+                records, uncounted = max(header.announced, 0), False
+            else:
+                batch = read_batch(memoryview(data)[position : position + size])
+                header = BatchHeader(magic, batch.crc, batch.last_offset, -1, -1, -1, 1)
+                records, uncounted = 1, batch.compression != "none"
+            first = first or header
+            last = header.last_offset
+            count = None if uncounted or count is None else count + records
+            batch_sequence = header.base_sequence
+            if header.producer_id >= 0 and batch_sequence >= 0:
+                sequence = batch_sequence if sequence is None else min(sequence, batch_sequence)
+    except Malformed:
+        pass  # the batches before it were read
+    return RecordSetFigures(first, count, last, sequence)
+
+
+def _header(data: bytes, at: int) -> BatchHeader:
+    """Read a batch's header. Raises Malformed."""
+    offset, crc, attributes, delta, producer_id, epoch, sequence, count = _HEADER(data, at)
+    codec_name(attributes)
+    return BatchHeader(2, crc, int64(offset + delta), producer_id, epoch, sequence, count)
 
 
 def produce(request: Body, response: Body, names: Names) -> Body:
-    """Produce: what was sent to each partition, and where the broker put it."""
-    answered = answers(response.get("responses"), "partition_responses", "index")
-    found: Body = {"acks": request.get("acks")}
+    """Return the columns of Produce: the records of each partition, and their offsets in the log."""
+    by_partition = partitions_of_response(response.get("responses"), "partition_responses", "index")
+    columns: Body = {"acks": request.get("acks")}
     partitions: list[Body] = []
-    sets: list[Measured] = []
+    sets: list[RecordSetFigures] = []
     topics = set()
     for topic in request.get("topic_data") or ():
-        called = said(topic)
-        name = name_of(called, names)
+        key = topic_key(topic)
+        name = name_of(key, names)
         topics.add(name)
         for partition in topic["partition_data"]:
             data, index = partition["records"] or b"", partition["index"]
-            one = measured(data)
-            sets.append(one)
-            answer = answered.get((called, index), {})
-            offset = answer.get("base_offset", -1)
+            figures = figures_of(data)
+            sets.append(figures)
+            responded = by_partition.get((key, index), {})
+            offset = responded.get("base_offset", -1)
             partitions.append(
-                about(
+                partition_row(
                     name,
                     index,
-                    error_code=answer.get("error_code"),
+                    error_code=responded.get("error_code"),
                     offset=offset if offset >= 0 else None,
-                    last_offset=int64(offset + one.records - 1)
-                    if offset >= 0 and one.records
+                    last_offset=int64(offset + figures.records - 1)
+                    if offset >= 0 and figures.records
                     else None,
-                    records=one.records,
+                    records=figures.records,
                     bytes=len(data),
-                    checksum=_checksum(one, data),
-                    **_producer(one),
+                    checksum=_checksum(figures, data),
+                    **_producer(figures),
                 )
             )
-    found["partitions"], found["topics"] = partitions, topics
-    found["records"] = _total(one.records for one in sets)
+    columns["partitions"], columns["topics"] = partitions, topics
+    columns["records"] = _total(figures.records for figures in sets)
     first = next(
-        (one for one in sets if one.first is not None and one.first.producer_id >= 0), None
+        (
+            figures
+            for figures in sets
+            if figures.first is not None and figures.first.producer_id >= 0
+        ),
+        None,
     )
     if first is not None:
-        found |= _producer(first)
-        sequences = [one.base_sequence for one in sets if one.base_sequence is not None]
-        found["base_sequence"] = min(sequences, default=None)
-    return found
+        columns |= _producer(first)
+        sequences = [figures.base_sequence for figures in sets if figures.base_sequence is not None]
+        columns["base_sequence"] = min(sequences, default=None)
+    return columns
 
 
-def _producer(one: Measured) -> Body:
-    first = one.first
+def _producer(figures: RecordSetFigures) -> Body:
+    first = figures.first
     if first is None or first.producer_id < 0:
         return {}
     return {
@@ -66,59 +151,65 @@ def _producer(one: Measured) -> Body:
     }
 
 
-def _checksum(one: Measured, data: bytes) -> int | None:
-    """As barnabas.captures.checks.batches has it."""
-    if one.first is None:
+def _checksum(figures: RecordSetFigures, data: bytes) -> int | None:
+    """Return the checksum that barnabas.captures.checks.batches uses."""
+    if figures.first is None:
         return None
-    return one.first.crc if one.first.magic == 2 else zlib.crc32(data)
+    return figures.first.crc if figures.first.magic == 2 else zlib.crc32(data)
 
 
 def fetch(request: Body, response: Body, names: Names) -> Body:
-    """Fetch and ShareFetch: what was asked of each partition and what came; first those of the request,
-    then those that a session has and the request does not list."""
+    """Return the columns of Fetch and ShareFetch: requested offsets and received records by partition.
+
+    The request's partitions come first, then those of the session that the request does not list.
+    """
     index = "partition_index" if "share_session_epoch" in request else "partition"
-    answered = answers(response.get("responses"), "partitions", "partition_index")
+    by_partition = partitions_of_response(
+        response.get("responses"), "partitions", "partition_index"
+    )
     partitions: list[Body] = []
     topics = set()
     for topic in request.get("topics") or ():
-        called = said(topic)
-        name = name_of(called, names)
+        key = topic_key(topic)
+        name = name_of(key, names)
         topics.add(name)
         for partition in topic["partitions"]:
-            answer = answered.pop((called, partition[index]), None)
-            asked = partition.get("fetch_offset")
-            partitions.append(_fetched(name, partition[index], asked, answer))
-    for (called, number), answer in answered.items():
-        name = name_of(called, names)
+            responded = by_partition.pop((key, partition[index]), None)
+            fetch_offset = partition.get("fetch_offset")
+            partitions.append(_fetched(name, partition[index], fetch_offset, responded))
+    for (key, number), responded in by_partition.items():
+        name = name_of(key, names)
         topics.add(name)
-        partitions.append(_fetched(name, number, None, answer))
+        partitions.append(_fetched(name, number, None, responded))
     for topic in request.get("forgotten_topics_data") or ():
-        topics.add(name_of(said(topic), names))
-    found: Body = {"partitions": partitions, "topics": topics, "member": request.get("member_id")}
+        topics.add(name_of(topic_key(topic), names))
+    columns: Body = {"partitions": partitions, "topics": topics, "member": request.get("member_id")}
     if "responses" in response:
-        found["records"] = _total(one["records"] for one in partitions if one["bytes"] is not None)
-    return found
+        columns["records"] = _total(
+            row["records"] for row in partitions if row["bytes"] is not None
+        )
+    return columns
 
 
-def _fetched(topic: str, partition: int, offset: int | None, answer: Body | None) -> Body:
-    if answer is None:
-        return about(topic, partition, offset=offset)
-    data = answer["records"] or b""
-    one = measured(data)
-    return about(
+def _fetched(topic: str, partition: int, offset: int | None, responded: Body | None) -> Body:
+    if responded is None:
+        return partition_row(topic, partition, offset=offset)
+    data = responded["records"] or b""
+    figures = figures_of(data)
+    return partition_row(
         topic,
         partition,
-        error_code=answer["error_code"],
+        error_code=responded["error_code"],
         offset=offset,
-        last_offset=one.last_offset,
-        high_watermark=answer.get("high_watermark"),
-        records=one.records,
+        last_offset=figures.last_offset,
+        high_watermark=responded.get("high_watermark"),
+        records=figures.records,
         bytes=len(data),
     )
 
 
 def _total(counts: Iterable[Any]) -> int | None:
-    """The sum; None if one of them is not known."""
+    """Return the sum of counts, or None if one is unknown."""
     total = 0
     for count in counts:
         if count is None:

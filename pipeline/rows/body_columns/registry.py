@@ -1,7 +1,7 @@
-"""Which fields the columns of each API are made of, and by which function.
+"""The fields from which each API's typed columns are made, and the functions that make them.
 
-All versions are served: a path that a version lacks is left out. Of an API that does not stand here
-the topics, the group and the transaction are known all the same: they are found in the layouts.
+All versions are supported: paths that a version lacks are ignored. For other APIs the topics, the group and
+the transaction are known, too: they are found in the layouts.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ MADE: Final = (
     "acks",
     "records",
 )
-"""The columns that these functions make, each of them some."""
+"""The columns that these functions make; each function makes some of them."""
 
 
-class Hot(NamedTuple):
-    """An API's: dotted paths needed of the request and of the response, and what makes columns of
-    them: (fields of the request, of the response, names of topics) -> columns by name."""
+class TypedColumns(NamedTuple):
+    """The fields that an API's typed columns are made of (dotted paths), and the function that makes them.
+
+    The function takes (fields of the request, of the response, names of topics), and returns columns by name.
+    """
 
     request: tuple[str, ...]
     response: tuple[str, ...]
     make: Callable[[Body, Body, Names], Body]
 
 
-def _of(place: str, *names: str) -> tuple[str, ...]:
+def _of(struct_path: str, *names: str) -> tuple[str, ...]:
     """Return the paths of some fields of a structure."""
-    return tuple(f"{place}.{name}" for name in names)
+    return tuple(f"{struct_path}.{name}" for name in names)
 
 
 _PRODUCER: Final = ("producer_id", "producer_epoch")
@@ -55,8 +57,8 @@ _FETCHED: Final = (
     *_of("responses.partitions", "partition_index", "error_code", "high_watermark", "records"),
 )
 
-HOT: Final[dict[int, Hot]] = {
-    keys.PRODUCE: Hot(
+TYPED_COLUMNS: Final[dict[int, TypedColumns]] = {
+    keys.PRODUCE: TypedColumns(
         ("acks", "topic_data"),
         (
             *_of("responses", "name", "topic_id"),
@@ -64,7 +66,7 @@ HOT: Final[dict[int, Hot]] = {
         ),
         records.produce,
     ),
-    keys.FETCH: Hot(
+    keys.FETCH: TypedColumns(
         (
             *_of("topics", "topic", "topic_id"),
             *_of("topics.partitions", "partition", "fetch_offset"),
@@ -73,23 +75,27 @@ HOT: Final[dict[int, Hot]] = {
         _FETCHED,
         records.fetch,
     ),
-    keys.LIST_OFFSETS: Hot(
+    keys.LIST_OFFSETS: TypedColumns(
         ("topics.name", "topics.partitions.partition_index"),
         (*_COMMITTED, *_of("topics.partitions", "offset", "old_style_offsets")),
         offsets.list_offsets,
     ),
-    keys.OFFSET_COMMIT: Hot(_COMMIT, _COMMITTED, offsets.offset_commit),
-    keys.OFFSET_FETCH: Hot(
+    keys.OFFSET_COMMIT: TypedColumns(_COMMIT, _COMMITTED, offsets.offset_commit),
+    keys.OFFSET_FETCH: TypedColumns(
         ("topics", *_of("groups", "group_id", "member_id", "member_epoch", "topics")),
         (*_STORED, *_of("groups", *_STORED)),
         offsets.offset_fetch,
     ),
-    keys.JOIN_GROUP: Hot(("member_id",), ("generation_id", "member_id"), groups.join_group),
-    keys.HEARTBEAT: Hot(("generation_id", "member_id"), (), groups.classic),
-    keys.LEAVE_GROUP: Hot(("member_id", "members.member_id"), (), groups.leave_group),
-    keys.SYNC_GROUP: Hot(("generation_id", "member_id"), ("assignment",), groups.sync_group),
-    keys.INIT_PRODUCER_ID: Hot(_PRODUCER, _PRODUCER, transactions.init_producer_id),
-    keys.ADD_PARTITIONS_TO_TXN: Hot(
+    keys.JOIN_GROUP: TypedColumns(
+        ("member_id",), ("generation_id", "member_id"), groups.join_group
+    ),
+    keys.HEARTBEAT: TypedColumns(("generation_id", "member_id"), (), groups.classic),
+    keys.LEAVE_GROUP: TypedColumns(("member_id", "members.member_id"), (), groups.leave_group),
+    keys.SYNC_GROUP: TypedColumns(
+        ("generation_id", "member_id"), ("assignment",), groups.sync_group
+    ),
+    keys.INIT_PRODUCER_ID: TypedColumns(_PRODUCER, _PRODUCER, transactions.init_producer_id),
+    keys.ADD_PARTITIONS_TO_TXN: TypedColumns(
         (
             *_of("transactions", "transactional_id", *_PRODUCER, "topics"),
             *("v3_and_below_" + name for name in (*_PRODUCER, "topics")),
@@ -97,17 +103,21 @@ HOT: Final[dict[int, Hot]] = {
         ("results_by_transaction", "results_by_topic_v3_and_below"),
         transactions.add_partitions_to_txn,
     ),
-    keys.ADD_OFFSETS_TO_TXN: Hot(_PRODUCER, (), transactions.end_txn),
-    keys.END_TXN: Hot(_PRODUCER, (), transactions.end_txn),
-    keys.WRITE_TXN_MARKERS: Hot(
+    keys.ADD_OFFSETS_TO_TXN: TypedColumns(_PRODUCER, (), transactions.end_txn),
+    keys.END_TXN: TypedColumns(_PRODUCER, (), transactions.end_txn),
+    keys.WRITE_TXN_MARKERS: TypedColumns(
         _of("markers", "producer_id", "producer_epoch", "topics"),
         (),
         transactions.write_txn_markers,
     ),
-    keys.TXN_OFFSET_COMMIT: Hot(_COMMIT, _COMMITTED, offsets.offset_commit),
-    keys.CONSUMER_GROUP_HEARTBEAT: Hot(_BEAT, ("member_id", "assignment"), groups.group_heartbeat),
-    keys.SHARE_GROUP_HEARTBEAT: Hot(_BEAT, ("member_id", "assignment"), groups.group_heartbeat),
-    keys.SHARE_FETCH: Hot(
+    keys.TXN_OFFSET_COMMIT: TypedColumns(_COMMIT, _COMMITTED, offsets.offset_commit),
+    keys.CONSUMER_GROUP_HEARTBEAT: TypedColumns(
+        _BEAT, ("member_id", "assignment"), groups.group_heartbeat
+    ),
+    keys.SHARE_GROUP_HEARTBEAT: TypedColumns(
+        _BEAT, ("member_id", "assignment"), groups.group_heartbeat
+    ),
+    keys.SHARE_FETCH: TypedColumns(
         (
             "member_id",
             "share_session_epoch",
@@ -118,6 +128,6 @@ HOT: Final[dict[int, Hot]] = {
         _FETCHED,
         records.fetch,
     ),
-    keys.STREAMS_GROUP_HEARTBEAT: Hot(_BEAT, ("member_id",), groups.streams_heartbeat),
+    keys.STREAMS_GROUP_HEARTBEAT: TypedColumns(_BEAT, ("member_id",), groups.streams_heartbeat),
 }
 """By API key."""

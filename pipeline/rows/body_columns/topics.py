@@ -1,4 +1,4 @@
-"""Topics and partitions, as they stand in messages: by name or by id."""
+"""Topics and partitions in messages, by name or by id."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from barnabas.specs.jsonform import uuid_text
 Body = dict[str, Any]
 
 Names = Mapping[uuid.UUID, str]
-"""What the topics of some ids are called."""
+"""Topic names by id."""
 
 _NOTHING: Final = dict.fromkeys((column.name for column in PARTITION), None)
 
 
-def said(topic: Body) -> Any:
-    """What a message calls a topic: equal for the same one in a request and its response."""
+def topic_key(topic: Body) -> Any:
+    """Return a message's name or id of a topic; it is equal in a request and its response."""
     name = topic.get("name")
     if name is None:
         name = topic.get("topic")
@@ -26,7 +26,7 @@ def said(topic: Body) -> Any:
 
 
 def name_of(topic: Any, names: Names) -> str:
-    """The name of what a message calls a topic; of an id that nobody knows, Kafka's text.
+    """Return the name for a message's name or id of a topic; an unknown id becomes Kafka's text.
 
     >>> name_of(uuid.UUID(int=1), {}), name_of(uuid.UUID(int=1), {uuid.UUID(int=1): "orders"})
     ('AAAAAAAAAAAAAAAAAAAAAQ', 'orders')
@@ -36,28 +36,32 @@ def name_of(topic: Any, names: Names) -> str:
     return topic or ""
 
 
-def about(topic: str, partition: int, **columns: Any) -> dict[str, Any]:
-    """A row of PARTITION; what is not given is null.
+def partition_row(topic: str, partition: int, **columns: Any) -> dict[str, Any]:
+    """Return a row of PARTITION; columns that are not passed are null.
 
-    >>> row = about("orders", 1, offset=7)
+    >>> row = partition_row("orders", 1, offset=7)
     >>> row["topic"], row["partition"], row["offset"], row["records"]
     ('orders', 1, 7, None)
     """
     return {**_NOTHING, "topic": topic, "partition": partition, **columns}
 
 
-def answers(topics: Iterable[Body] | None, inner: str, index: str) -> dict[tuple[Any, int], Body]:
-    """What a response says of each partition, by topic as it is called there and number."""
+def partitions_of_response(
+    topics: Iterable[Body] | None, inner: str, index: str
+) -> dict[tuple[Any, int], Body]:
+    """Return a response's values for each partition, by (topic's name or id, partition)."""
     return {
-        (said(topic), partition[index]): partition
+        (topic_key(topic), partition[index]): partition
         for topic in topics or ()
         for partition in topic[inner]
     }
 
 
-def listed(topics: Iterable[Body] | None, inner: str, names: Names) -> Iterator[dict[str, Any]]:
-    """Partitions that a message lists by their numbers alone."""
+def partition_rows(
+    topics: Iterable[Body] | None, inner: str, names: Names
+) -> Iterator[dict[str, Any]]:
+    """Yield rows for partitions that a message lists by index."""
     for topic in topics or ():
-        name = name_of(said(topic), names)
+        name = name_of(topic_key(topic), names)
         for number in topic[inner]:
-            yield about(name, number)
+            yield partition_row(name, number)

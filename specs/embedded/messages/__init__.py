@@ -1,1 +1,1 @@
-"""Declarations of what hides inside bytes, by theme; `barnabas.specs.embedded.registry` lists them."""
+"""Declarations of messages inside bytes fields, by theme; `barnabas.specs.embedded.registry` lists them."""

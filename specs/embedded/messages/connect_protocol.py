@@ -1,8 +1,8 @@
-"""What workers of Kafka Connect tell each other: their state, connectors and tasks handed out.
+"""The messages between workers of Kafka Connect: their state, assigned connectors and tasks.
 
-Layout: the Java classes ConnectProtocol (v0, eager) and IncrementalCooperativeConnectProtocol (v1,
-KIP-415; v2, sessioned, KIP-507: the same bytes as v1) of Apache Kafka 4.3.1, each behind an int16
-version. `allocation` is a whole assignment with its version in front. Task -1 is the connector itself.
+Layout: the Java classes ConnectProtocol (v0, eager) and IncrementalCooperativeConnectProtocol (v1, KIP-415;
+v2, sessioned, KIP-507: the same bytes as v1) of Apache Kafka 4.3.1, each after an int16 version. `allocation`
+is a whole assignment with its version. Task -1 is the connector itself.
 """
 
 from barnabas.specs.declaration import (

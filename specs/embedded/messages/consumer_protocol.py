@@ -1,8 +1,8 @@
-"""What members of a classic group tell each other: topics wanted, partitions handed out.
+"""The messages between members of a classic group: subscribed topics, assigned partitions.
 
-Layout: ConsumerProtocolSubscription.json and ConsumerProtocolAssignment.json of Apache Kafka, each
-behind an int16 version; owned partitions from v1 (KIP-429), generation from v2 (KIP-792), rack from
-v3 (KIP-881). `user_data` is the assignor's own.
+Layout: ConsumerProtocolSubscription.json and ConsumerProtocolAssignment.json of Apache Kafka, each after an
+int16 version; owned partitions from v1 (KIP-429), generation from v2 (KIP-792), rack from v3 (KIP-881).
+`user_data` belongs to the assignor.
 """
 
 from barnabas.specs.declaration import FOREVER, Array, Int32, NullableBytes, NullableString, String

@@ -1,8 +1,8 @@
 """Keys and values of control records.
 
 Layout: ControlRecordTypeSchema.json, EndTxnMarker.json (KIP-98), LeaderChangeMessage.json (KIP-595),
-Snapshot*Record.json (KIP-630), KRaftVersionRecord.json and VotersRecord.json (KIP-853) of Apache
-Kafka. How they are framed is in `barnabas.specs.embedded.control_records`.
+Snapshot*Record.json (KIP-630), KRaftVersionRecord.json and VotersRecord.json (KIP-853) of Apache Kafka.
+`barnabas.specs.embedded.control_records` reads them.
 """
 
 from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Int64, Struct, Uuid

@@ -1,7 +1,7 @@
-"""Messages that Kafka keeps in files.
+"""Messages that Kafka writes to files.
 
-Layout: AbortedTxn.json (in .txnindex, behind an int16 version) and QuorumStateData.json (its fields
-stand in quorum-state as JSON) of Apache Kafka.
+Layout: AbortedTxn.json (in .txnindex, after an int16 version) and QuorumStateData.json (quorum-state has its
+fields as JSON) of Apache Kafka.
 """
 
 from barnabas.specs.declaration import FOREVER, Array, Int32, Int64, String, Uuid

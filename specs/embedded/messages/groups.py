@@ -1,4 +1,4 @@
-"""What records of __consumer_offsets have in common for groups of all kinds but the classic.
+"""Parts that records of __consumer_offsets share for groups of all kinds but the classic.
 
 Layout: *Group*Key.json and *GroupTargetAssignmentMetadataValue.json of Apache Kafka 4.3.1.
 """
@@ -9,14 +9,14 @@ from barnabas.specs.message import Message
 # fmt: off
 
 def of_group(name: str) -> Message:
-    """The key of a record about a group."""
+    """Return the key of a record about a group."""
     return Message(
         "group_id" / String,
     ).of(name, (0, 0), FOREVER)
 
 
 def of_member(name: str) -> Message:
-    """The key of a record about a member of a group."""
+    """Return the key of a record about a member of a group."""
     return Message(
         "group_id"  / String,
         "member_id" / String,
@@ -24,7 +24,7 @@ def of_member(name: str) -> Message:
 
 
 def target_metadata(name: str) -> Message:
-    """The value of a record about a group's target assignment."""
+    """Return the value of a record about a group's target assignment."""
     return Message(
         "assignment_epoch"     / Int32,
         "assignment_timestamp" / Int64.tag(0),

@@ -1,6 +1,6 @@
-"""Who sent the request inside an Envelope, as Kafka's default principal builder writes it.
+"""The principal of the request inside an Envelope, as Kafka's default principal builder writes it.
 
-Layout: DefaultPrincipalData.json of Apache Kafka, behind an int16 version (DefaultKafkaPrincipalBuilder);
+Layout: DefaultPrincipalData.json of Apache Kafka, after an int16 version (DefaultKafkaPrincipalBuilder);
 KIP-590.
 """
 

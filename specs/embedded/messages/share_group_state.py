@@ -1,4 +1,4 @@
-"""Records of __share_group_state: what share groups have acquired and acknowledged (KIP-932).
+"""Records of __share_group_state: the records that share groups have acquired and acknowledged (KIP-932).
 
 Layout: ShareSnapshotKey/Value.json and ShareUpdateKey/Value.json of Apache Kafka 4.3.1.
 """

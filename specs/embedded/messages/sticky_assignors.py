@@ -1,7 +1,7 @@
-"""What the sticky assignors put into the consumer protocol's user data; no version stands in front.
+"""The user data of the sticky assignors in the consumer protocol; it has no version.
 
-Layout: the Java classes StickyAssignor (v0 KIP-54, v1 KIP-341) and CooperativeStickyAssignor (KIP-429)
-of Apache Kafka.
+Layout: the Java classes StickyAssignor (v0 KIP-54, v1 KIP-341) and CooperativeStickyAssignor (KIP-429) of
+Apache Kafka.
 """
 
 from barnabas.specs.declaration import FOREVER, Array, Int32

@@ -1,8 +1,8 @@
-"""What Kafka Streams puts into the consumer protocol's user data.
+"""The user data of Kafka Streams in the consumer protocol.
 
-Layout: SubscriptionInfoData.json, and AssignmentInfo.java with ConsumerProtocolUtils.java, of Apache
-Kafka 4.3.1. Both begin with their own version, an int32 that is a field; strings of the assignment
-are Java's modified UTF-8 behind an unsigned length.
+Layout: SubscriptionInfoData.json, and AssignmentInfo.java with ConsumerProtocolUtils.java, of Apache Kafka
+4.3.1. Both begin with their own version, an int32 field; strings of the assignment are Java's modified UTF-8
+after an unsigned length.
 """
 
 from barnabas.specs.declaration import (

@@ -1,4 +1,4 @@
-"""Records of __transaction_state: where each transaction stands (KIP-98, KIP-890).
+"""Records of __transaction_state: the state of each transaction (KIP-98, KIP-890).
 
 Layout: TransactionLogKey.json and TransactionLogValue.json of Apache Kafka 4.3.1.
 """

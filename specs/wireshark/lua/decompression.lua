@@ -1,4 +1,4 @@
--- Decompression: gzip by Wireshark, zstd too where its Lua has that (from 4.4 on), snappy and lz4 here.
+-- Decompression: gzip and (from Wireshark 4.4 on) zstd by Wireshark, snappy and lz4 here.
 
 local CODECS = { [0] = "none", "gzip", "snappy", "lz4", "zstd" }
 local HAS_ZSTD = rawget(TvbRange, "uncompress_zstd") ~= nil
@@ -144,7 +144,7 @@ local function text_of(out)
   return table.concat(parts)
 end
 
--- All that is left of a reader, decompressed, as a reader of its own. Raises what is wrong.
+-- Decompresses the remaining bytes of a reader and returns a new reader. Raises an error for invalid bytes.
 local function decompressed(r, codec)
   local range = r.tvb(r.at, r.stop - r.at)
   if codec == 1 and little(r.raw, r.stop - 3, 4) > MOST_GZIP then

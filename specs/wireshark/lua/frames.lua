@@ -27,7 +27,7 @@ end
 local CUT_OFF = "the frame is cut off in the capture"
 local API_VERSIONS, SASL_HANDSHAKE, UNSUPPORTED_VERSION = 18, 17, 35
 
--- A header and a body, behind the size; what can't be read of them is said in the tree.
+-- A header and a body, after the size; the tree shows what can't be read.
 local function read_frame(r, tree, direction, key, version)
   local declared = apis[key] and apis[key][direction]
   local header = declared and declared.headers[version]
@@ -41,7 +41,7 @@ local function read_frame(r, tree, direction, key, version)
   end
   local branch = tree:add(declared.field, r.tvb(r.at, r.stop - r.at))
   branch:append_text(format(" v%d", version))
-  -- a broker that does not know the version of an ApiVersions request answers in v0 (KIP-511)
+  -- a broker that does not support the version of an ApiVersions request responds in v0 (KIP-511)
   local left = r.stop - r.at
   if key == API_VERSIONS and direction == "response" and left >= 6 and peek(r, 0, 2) == UNSUPPORTED_VERSION then
     version = left == 6 + 6 * peek(r, 2, 4) and 0 or version
@@ -59,8 +59,8 @@ function read_response(r, tree, asked)
   end
 end
 
--- Whether a request begins here: of an API and a version that exist; all of it can be read if it is whole,
--- and else the client has a name.
+-- Whether a request begins here: its API and version exist; if it is whole, all of it can be read,
+-- otherwise the client has a name.
 local function looks_like_request(tvb)
   if tvb:len() < 12 then
     return false
@@ -109,12 +109,12 @@ local function is_request(conversation, tvb, pinfo)
   return conversation.server == to
 end
 
--- Whether it is a token of GSSAPI with which a client of 0.9 begins, without a handshake (RFC 2743, 3.1).
+-- Whether it is a GSSAPI token with which a client of 0.9 begins, without a handshake (RFC 2743, 3.1).
 local function is_first_token(conversation, tvb)
   return not conversation.begun and tvb:len() > 4 and tvb(4, 1):uint() == 0x60
 end
 
--- Whether a frame may begin here: in the middle of a conversation it may be the middle of one, too.
+-- Whether a frame may begin here: in the middle of a conversation it may also be the middle of a frame.
 local function begins(conversation, tvb, asking)
   if tvb:len() < 8 then
     return not conversation.astray[asking]
@@ -137,8 +137,8 @@ local function in_step(conversation, tvb, pinfo, asking)
   return not astray[pinfo.number]
 end
 
--- What there is to know of a frame from those before it, found the first time that it is seen: the request
--- that it is or answers; "token"; or false. Requests with one id wait in a chain, and the first has its end.
+-- The facts about a frame from preceding frames, computed when it is first seen: the request that it is or
+-- responds to; "token"; or false. Requests with one id form a chain, and the first has its end.
 local function first_sight(conversation, tvb, pinfo, asking)
   local asked, has_header = conversation.asked, tvb:len() >= (asking and 12 or 8)
   if asking then
@@ -289,7 +289,7 @@ bkafka:register_heuristic("tcp", function(tvb, pinfo, root)
   return true
 end)
 
--- Ports: those of brokers, and those on which they talk TLS.
+-- Ports of brokers, and their ports with TLS.
 local MOST_PORT = 65535
 local prefs = bkafka.prefs
 prefs.ports = Pref.range("TCP ports", "9092", "Brokers' ports, such as 9092,19092-19094", MOST_PORT)

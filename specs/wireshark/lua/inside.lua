@@ -1,4 +1,4 @@
--- What hides in bytes: what members of a group tell each other, requests in Envelopes, records of Kafka's own.
+-- Messages inside bytes fields: of group members, requests in Envelopes, Kafka's own records.
 
 local VERSION = field("int16", "inside.version", "version")
 local CONTROL = field("string", "record.control_type", "control type")
@@ -56,7 +56,7 @@ local function read_user_data(r, tree, assignor, which)
   elseif assignor == "cooperative-sticky" and size == 4 then
     read_message_of(r, tree, "CooperativeStickyAssignorUserData", 0)
   elseif assignor == "sticky" or assignor == "cooperative-sticky" then
-    -- no version tells the layouts apart: the generation of v1 stands behind all else
+    -- no version distinguishes the layouts: the generation of v1 follows all other fields
     local start, probe = r.at, part(r, size)
     local skipped = pcall(function()
       for _ = 1, int(probe, 4) do

@@ -1,4 +1,4 @@
--- Layouts: those of the table, bound to fields of Wireshark's.
+-- Layouts of the table, bound to Wireshark's fields.
 
 local PREFIX = "bkafka"
 
@@ -42,7 +42,7 @@ local function field_of(kind, path, name)
   return field(MAKE[kind] or kind, path, name)
 end
 
--- What the text of a type says: [..] array, {n} structure of that number, ? nullable, ~ not compact.
+-- The text of a type: [..] array, {n} structure with that number, ? nullable, ~ not compact.
 local bind
 local function bind_type(text, message, path, compact)
   local bare, classic, nullable = text:gsub("%?$", ""), text:match("^~"), text:match("%?$")
@@ -66,7 +66,7 @@ local function bind_type(text, message, path, compact)
   return slot
 end
 
--- A structure of the table as one of slots: plain ones in order, and others by tag.
+-- A structure of the table as slots: plain slots in order, tagged slots by tag.
 local bound = {}
 function bind(number, message, path)
   local key = format("%s %s %d", message.name, path, number)

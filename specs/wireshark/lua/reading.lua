@@ -3,8 +3,8 @@
 local MOST_ITEMS = 100000 -- of one message; Wireshark gives up a packet at a million
 local byte, sub, format, floor = string.byte, string.sub, string.format, math.floor
 
--- A reader: bytes `raw` of `tvb`, of which those from `at` to `stop` are left, counted from 0. `known` is
--- of the whole message: its items so far, and the last value of fields that decide what others hide.
+-- A reader: bytes `raw` of `tvb`, with the remaining bytes from `at` to `stop`, counted from 0. `known`
+-- belongs to the whole message: its items so far, and the last value of fields that determine other contents.
 local function reader(tvb, at, stop, known)
   return { tvb = tvb, raw = tvb:raw(), at = at, stop = stop, known = known }
 end

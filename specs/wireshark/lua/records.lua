@@ -202,8 +202,8 @@ local function read_batch(r, tree)
   end
 end
 
--- What a wrapper says of the messages in it. In magic 1 their offsets count from 0, and the wrapper has the
--- last one's; old librdkafka left 0 in it.
+-- The values of a wrapper for its messages. In magic 1 their offsets count from 0, and the wrapper has the
+-- offset of the last one; old librdkafka wrote 0.
 local function wrapper_of(r, magic, attributes)
   local wrapper = { offset = r.tvb(r.at, 8):int64(), magic = magic }
   if magic == 1 and floor(attributes / 8) % 2 == 1 then
@@ -268,7 +268,7 @@ local function read_message(r, tree, magic, wrapper)
   end
 end
 
--- A set: whole batches, and what may stand behind the last. Fetch cuts at a size.
+-- A set: whole batches, and possibly part of a batch at the end. Fetch cuts at a size.
 function read_set(r, tree, wrapper)
   while r.stop - r.at >= 12 do
     count_item(r)

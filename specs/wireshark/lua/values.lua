@@ -1,4 +1,4 @@
--- Values: what reads by a layout, and adds what somebody looks at to Wireshark's tree.
+-- Values: reads by a layout, and adds the visible fields to Wireshark's tree.
 
 local function length(r, slot) -- nil: null
   local start, kind, n = r.at, slot.kind, nil
@@ -34,7 +34,7 @@ local function null(r, tree, slot, start)
   tree:add(NULL, r.tvb(start, r.at - start), slot.name, slot.name .. ": null")
 end
 
--- A tree that shows nothing, whose ranges are nowhere: for what is read and need not be shown.
+-- A tree that shows nothing and has no ranges: for fields that are read but not shown.
 local nowhere = {}
 local function nothing()
   return nowhere
@@ -44,8 +44,8 @@ for _, name in ipairs({ "add", "add_packet_field", "append_text", "set_generated
 end
 nowhere.add_proto_expert_info = nothing
 
--- What is known of a message before it is read. Most messages are read while nobody looks at them, and
--- adding a field takes a hundred times as long as reading it: those that no filter names are not added.
+-- The facts about a message before it is read. Most messages are read without being displayed, and adding a
+-- field takes a hundred times as long as reading it: fields that no filter names are not added.
 local dissector -- Wireshark has it once this file is read
 local function known_of(tree)
   dissector = dissector or Dissector.get(PREFIX)
@@ -233,7 +233,7 @@ function read_struct(r, tree, struct) -- gives the text that it begins with, if 
   return title
 end
 
--- Runs a function that reads; what can't be read is said in the tree. Gives whether all went well.
+-- Runs a function that reads; the tree shows an error. Returns whether there was none.
 local function guarded(r, tree, read, ...)
   local tvb = r.tvb
   local fine, problem = pcall(read, r, tree, ...)
@@ -249,7 +249,7 @@ local function guarded(r, tree, read, ...)
   return false
 end
 
--- A whole body by a structure, and what stands behind it.
+-- A whole body by a structure, and trailing bytes.
 local function read_body(r, tree, struct)
   if guarded(r, tree, read_struct, struct) and r.at < r.stop then
     local leaf = tree:add(TRAILING, r.tvb(r.at, r.stop - r.at))

@@ -18,7 +18,7 @@ from tests.docs.reference.markdown import code, page, prose, table
 
 def columns(found: Iterable[Column]) -> str:
     """A table of columns."""
-    rows = ((code(one.name), one.type, prose(one.what)) for one in found)
+    rows = ((code(one.name), one.type, prose(one.description)) for one in found)
     return table(("column", "type", "what it is"), rows)
 
 
@@ -43,7 +43,7 @@ def all_columns() -> str:
         "`note`, too.",
         "## Table exchanges",
         "A row for each exchange. `body` stands behind these columns: a VARIANT with `request` and "
-        f"`response`. {code(BODY_JSON.name)} behind that: {BODY_JSON.what}.",
+        f"`response`. {code(BODY_JSON.name)} behind that: {BODY_JSON.description}.",
         columns(EXCHANGES),
         "### partitions",
         "An element of `partitions` is a struct.",

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from barnabas.pipeline.analyses.analysis import Analysis
-from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.analyses.registry import ANALYSES, Analysis
 from barnabas.pipeline.rows.columns import ddl
 from tests.pipeline.analyses.tables import table
 
@@ -29,6 +28,6 @@ def test_of_nothing_there_is_nothing_in_the_columns_as_documented(
 
 
 @pytest.mark.parametrize("analysis", ANALYSES, ids=lambda one: one.name)
-def test_it_asks_a_question_and_says_what_its_columns_are(analysis: Analysis) -> None:
-    assert re.match(r"(?:(?!\. ).)*\?", analysis.run.__doc__ or "", re.S), "a question first"
-    assert all(column.what for column in analysis.columns)
+def test_its_purpose_and_its_columns_are_described(analysis: Analysis) -> None:
+    assert re.match(r"[A-Z][^\n]*\.$", analysis.run.__doc__ or "", re.M), "a sentence first"
+    assert all(column.description for column in analysis.columns)

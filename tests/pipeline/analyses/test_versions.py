@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def asked(at: int, key: int, version: int) -> Exchange:
+def with_request(at: int, key: int, version: int) -> Exchange:
     return Exchange(at * 1_000_000, 1, "a:1", "old", 1, key, version, at, 20)
 
 
 def test_what_an_upgrade_takes_away(spark: SparkSession) -> None:
     calls = [(1, 1, 3), (2, 1, 3), (3, 1, 4), (4, 0, 2), (5, 0, 3), (6, 4, 7), (7, -1, 0)]
-    found = versions(table(spark, rows(asked(*call) for call in calls))).collect()
+    found = versions(table(spark, rows(with_request(*call) for call in calls))).collect()
     names = ("client_id", "api", "version", "count", "removed_in", "listed")
     assert {tuple(row[name] for name in names) for row in found} == {
         ("old", "Fetch", 3, 2, "4.0", False),

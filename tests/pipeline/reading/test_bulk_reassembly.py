@@ -12,7 +12,7 @@ from barnabas.captures.tcp.fast_headers import FastTcpSegment
 from barnabas.captures.tcp.flow import Flow
 from barnabas.captures.tcp.half import Data
 from barnabas.captures.tcp.headers import ACK, FIN
-from barnabas.pipeline.reading.bulk_reassembly import BulkReassembly, One
+from barnabas.pipeline.reading.bulk_reassembly import BulkReassembly, PacketFields
 from barnabas.pipeline.reading.tcp_segments import CAREFUL, FORWARD, SEGMENT
 
 CLIENT = ("10.0.0.1", 50000)
@@ -25,7 +25,7 @@ def flow(patience: int, isn: int) -> Flow:
     return made
 
 
-def traffic(random: Random, isn: int, count: int) -> list[One]:
+def traffic(random: Random, isn: int, count: int) -> list[PacketFields]:
     """Packets of both directions, nearly all in order."""
     seqs = {True: isn, False: (isn * 3) % 2**32}
     found = []
@@ -38,16 +38,16 @@ def traffic(random: Random, isn: int, count: int) -> list[One]:
         flags = ACK | (FIN if 0.5 < odd < 0.51 else 0)
         kind = (FORWARD if forward else 0) | (CAREFUL if 0.6 < odd < 0.61 else 0)
         at = random.randrange(1000)
-        found.append(One(number, number * 10, at, size, seq, ack, 0, flags, kind))
+        found.append(PacketFields(number, number * 10, at, size, seq, ack, 0, flags, kind))
         seqs[forward] = (seqs[forward] + size) % 2**32
     return found
 
 
-def reassembly(packets: list[One]) -> BulkReassembly:
+def reassembly(packets: list[PacketFields]) -> BulkReassembly:
     return BulkReassembly(np.array([tuple(one) for one in packets], SEGMENT))
 
 
-def one_by_one(on: Flow, packets: list[One]) -> tuple[int, list[Data]]:
+def one_by_one(on: Flow, packets: list[PacketFields]) -> tuple[int, list[Data]]:
     """How many of them bring nothing, and what the next one does."""
     for index, one in enumerate(packets):
         if one.kind & CAREFUL:
@@ -93,7 +93,7 @@ def test_many_at_once_are_as_one_by_one(
 
 
 def test_nothing_is_taken_while_something_waits() -> None:
-    packets = reassembly([One(1, 1, 0, 5, 0, 0, 0, ACK, FORWARD)])
+    packets = reassembly([PacketFields(1, 1, 0, 5, 0, 0, 0, ACK, FORWARD)])
     on = flow(0, 0)
     on.request.needed.bytes = 100
     assert packets.absorb(on, 0, memoryview(DATA), forward=True) == 1

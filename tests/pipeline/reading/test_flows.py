@@ -29,7 +29,7 @@ from tests.captures.traffic import (
     write_pcap,
 )
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.reading.test_planning import SAMPLES, read_plainly
+from tests.pipeline.reading.test_plan import SAMPLES, read_plainly
 from tests.pipeline.stages import in_memory, sequential
 from tests.places import ROOT
 
@@ -72,7 +72,7 @@ def test_what_answers_requests_that_were_not_captured(tmp_path: Path) -> None:
     assert list(map(_gist, found.exchanges)) == list(map(_gist, decoded))
     brokers = zip(found.exchanges, decoded, strict=True)
     assert all(late["broker"] in (None, one["broker"]) for one, late in brokers)
-    skipped = [one.said["bytes"] for one in found.said if one.said.get("kind") == "skipped"]
+    skipped = [one.details["bytes"] for one in found.said if one.details.get("kind") == "skipped"]
     assert sum(skipped) == capture.conversations.skipped
 
 
@@ -203,9 +203,9 @@ def test_gaps_are_counted_and_told(tmp_path: Path) -> None:
     for size in (300, 1 << 26):
         found = in_memory([path], size)
         assert found.exchanges == right
-        gaps = [one for one in found.said if one.kind == "error" and one.said["kind"] == "gap"]
+        gaps = [one for one in found.said if one.kind == "error" and one.details["kind"] == "gap"]
         assert len(gaps) == len(found.facts.losses) > 2
-        assert all(one.said["bytes"] > 0 and one.said["direction"] for one in gaps)
+        assert all(one.details["bytes"] > 0 and one.details["direction"] for one in gaps)
 
 
 def test_what_is_left_out_and_what_nobody_asked_for_is_said(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_what_is_left_out_and_what_nobody_asked_for_is_said(tmp_path: Path) -> N
         TcpSegment(BROKER, CLIENT, 1 + len(answers[0]), 1 + len(asked), ACK, answers[1]),
     ]
     path = as_pcap(tmp_path / "f", map(ip_packet, (*ssh, *kafka)), "raw", "<", 1)
-    found = [one.said for one in in_memory([path], 200).said if one.kind == "error"]
+    found = [one.details for one in in_memory([path], 200).said if one.kind == "error"]
     told = {said["kind"]: said["reason"] for said in found}
     assert told["left out"] == "1 conversation on port 22: unknown"
     assert "correlation id 99" in told["unmatched"]

@@ -16,9 +16,9 @@ from barnabas.pipeline.reading.endpoints import endpoints
 from barnabas.pipeline.reading.header_arrays import fast_headers, slow_packets
 from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.ranges import ranges
-from barnabas.pipeline.reading.survey import Noticed
+from barnabas.pipeline.reading.survey import FragmentDetector
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.reading.test_planning import SAMPLES
+from tests.pipeline.reading.test_plan import SAMPLES
 
 QUICK = settings(max_examples=25)
 
@@ -80,8 +80,8 @@ def test_no_fragment_is_passed_over(tmp_path: Path, kind: str, seed: int, noise:
     for arrays in packet_arrays(path):
         looked = set(slow_packets(arrays).tolist())
         for item in range(len(arrays.blocks)):
-            noticed = Noticed()
-            packets = Packets(noticed, _scapy=lambda linktype, data: None)
+            detector = FragmentDetector()
+            packets = Packets(detector, _scapy=lambda linktype, data: None)
             packets.tcp_segment(int(arrays.linktypes[item]), arrays.packet(item))
-            assert not noticed.any or item in looked
+            assert not detector.any or item in looked
     assert np.all(np.diff(one.blocks) > 0)

@@ -13,10 +13,10 @@ from barnabas.captures.kafka.context.memory import MOST, Memory
 from barnabas.captures.kafka.pairing import conversation
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.pipeline.reading import mapped_files
+from barnabas.pipeline.reading import file_bytes
 from barnabas.pipeline.reading import tcp_segments as segments_module
-from barnabas.pipeline.reading.flows import Reading, outcomes
-from barnabas.pipeline.reading.mapped_files import MappedFiles
+from barnabas.pipeline.reading.file_bytes import MappedFiles
+from barnabas.pipeline.reading.flows import FlowSettings, outcomes
 from barnabas.pipeline.reading.runs import unpack
 from barnabas.pipeline.reading.tcp_segments import segments
 from tests.captures.traffic import BROKER, CLIENT, NOW, Said, produce, request, response
@@ -35,11 +35,13 @@ def traced(path: Path) -> tuple[int, Counter[str]]:
     ]
     runs = [unpack(*of) for _, _, *of in sorted(rows, key=lambda row: row[:2])]
     columns = tuple(name for name in NAMES if name != "capture")
-    reading = Reading(columns, made.section_groups, made.packets)
+    reading = FlowSettings(columns, made.section_groups, made.packets)
     found: Counter[str] = Counter()
     tracemalloc.start()
     for one in outcomes(runs, reading, KeyLog(), MappedFiles()):
-        found[one.said["kind"] if one.said is not None and one.kind == "error" else one.kind] += 1
+        found[
+            one.details["kind"] if one.details is not None and one.kind == "error" else one.kind
+        ] += 1
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return most, found
@@ -128,7 +130,7 @@ def test_rows_that_bring_payload_are_small(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.slow("bytes by the million")
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux")
 def test_pages_that_were_passed_do_not_stay_in_memory(tmp_path: Path) -> None:
-    size = 3 * mapped_files.KEPT
+    size = 3 * file_bytes.RETAINED
     path = tmp_path / "large"
     with path.open("wb") as file:
         file.truncate(size)
@@ -149,6 +151,6 @@ def test_pages_that_were_passed_do_not_stay_in_memory(tmp_path: Path) -> None:
         assert not any(data[at : at + (4 << 20)])
         most = max(most, resident())
         files.passed(str(path), at)
-    assert (mapped_files.KEPT >> 10) * 0.9 < most < (mapped_files.KEPT >> 10) * 1.3
+    assert (file_bytes.RETAINED >> 10) * 0.9 < most < (file_bytes.RETAINED >> 10) * 1.3
     files.passed(str(path), 0)  # another flow, from the beginning on
     assert resident() == 0

@@ -11,9 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from barnabas.captures.checks.finding import LISTED
 from barnabas.pipeline.analyses.latency import latency
 from barnabas.pipeline.analyses.registry import ANALYSES
-from barnabas.pipeline.report import collecting, digests
-from barnabas.pipeline.report.collecting import collect, overview
-from barnabas.pipeline.report.digests import DIGESTS, Digest
+from barnabas.pipeline.report import digests
+from barnabas.pipeline.report.digests import DIGESTS, Digest, collect, overview
 from barnabas.pipeline.rows.columns import ddl
 from barnabas.pipeline.tables.schemas import TABLES
 from tests.pipeline.analyses.made import metadata
@@ -46,7 +45,7 @@ def test_a_digest_has_the_columns_of_the_rows_that_were_made_by_hand(
 def test_what_is_too_much_is_counted_and_what_matters_most_is_kept(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collecting, "MOST", 2)
+    monkeypatch.setattr(digests, "MOST", 2)
     severities = ("note", "error", "note", "warning")
     found = table(
         spark,

@@ -8,7 +8,7 @@ from unittest.mock import MagicMock
 import plotly.graph_objects as go
 import pytest
 
-from barnabas.pipeline.report.parts import Drawn, Result, Section, cut
+from barnabas.pipeline.report.parts import Content, Result, Section, cut
 from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.sections.unread import MISSING
 from tests.pipeline.report.made import at, results
@@ -16,7 +16,7 @@ from tests.pipeline.report.made import at, results
 BY_NAME = {section.name: section for section in SECTIONS}
 
 
-def drawn(name: str, **changed: Result) -> Drawn:
+def drawn(name: str, **changed: Result) -> Content:
     return BY_NAME[name].draw({**results(), **changed})
 
 
@@ -67,7 +67,7 @@ def test_segments_that_are_not_there_are_said_before_the_gaps_that_come_of_them(
     gaps = {**of, "kind": "gap", "file": None, "reason": MISSING, "bytes": 5310}
     other = {**of, "kind": "gap", "file": None, "reason": "it began before"}
     found = [{**row, "count": 28} for row in (other, gaps, missing)]
-    assert [one.text for one in drawn("unread", unread=Result(found, 3)).said] == [
+    assert [one.text for one in drawn("unread", unread=Result(found, 3)).statements] == [
         "not read: a-7: segments ... missing: 6",
         "not read: 28 gaps in a, 5,310 bytes",
         "not read: gap, 28 times",
@@ -75,10 +75,10 @@ def test_segments_that_are_not_there_are_said_before_the_gaps_that_come_of_them(
 
 
 def test_a_rise_of_latency_stands_out_and_the_usual_does_not() -> None:
-    said = drawn("latency").said
+    said = drawn("latency").statements
     assert [sentence.text.split(":")[0] for sentence in said] == ["Produce"]
     even = [{**row, "p99_ms": 5.0} for row in results()["latency"].rows]
-    assert not drawn("latency", latency=Result(even, len(even))).said
+    assert not drawn("latency", latency=Result(even, len(even))).statements
 
 
 def test_who_goes_again_and_again_is_named_with_the_reasons() -> None:
@@ -86,7 +86,7 @@ def test_who_goes_again_and_again_is_named_with_the_reasons() -> None:
     why = "consumer poll timeout has expired."
     went = [{**row, "phase": "stopped", "reason": why} for row in found]
     of = {row["client_id"] for row in found}
-    (said,) = drawn("rebalances", rebalances=Result([*found, *went], len(found) * 2)).said
+    (said,) = drawn("rebalances", rebalances=Result([*found, *went], len(found) * 2)).statements
     for client in of:
         times = sum(row["client_id"] == client for row in found)
         assert (f"{client} stopped {times} times ({why})" in said.text) == (times > 1)
@@ -95,7 +95,7 @@ def test_who_goes_again_and_again_is_named_with_the_reasons() -> None:
 
 
 def test_a_standstill_and_who_was_late_are_said() -> None:
-    (said,) = drawn("rebalances").said
+    (said,) = drawn("rebalances").statements
     assert said.severity == "bad"
     assert "delivery stopped for up to 15.7 s (generation 2)" in said.text
     assert "late: <script>" in said.text, "as it is: the page escapes"
@@ -145,7 +145,7 @@ def _ns(seconds: float) -> int:
 
 
 def test_who_waited_for_which_broker_since_when_is_said() -> None:
-    (said,) = drawn("latency_clients").said
+    (said,) = drawn("latency_clients").statements
     assert said.text.startswith("payments, Produce to broker 2: p99 rose to ")
     assert " from 14:06:00.000 to 14:06:08.000, " in said.text
     assert said.of["client"] == "payments"
@@ -189,7 +189,7 @@ def test_a_section_names_the_results_that_it_shows(section: Section) -> None:
 
 def test_versions_that_are_gone_are_bad_and_first_in_the_table() -> None:
     shown = drawn("versions")
-    assert [sentence.text for sentence in shown.said] == [
+    assert [sentence.text for sentence in shown.statements] == [
         "Kafka 4.0 no longer supports versions that payments use: Produce v2, Fetch v3"
     ]
     assert [row["removed_in"] for row in shown.tables[0].rows[:3]] == ["4.0", "4.0", None]

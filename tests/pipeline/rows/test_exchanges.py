@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
-from barnabas.pipeline.rows.body_columns.registry import HOT, MADE
+from barnabas.pipeline.rows.body_columns.registry import MADE, TYPED_COLUMNS
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
 from barnabas.pipeline.rows.exchanges import LATEST, batch, exchange, row
 from barnabas.specs.registry import api
@@ -140,7 +140,7 @@ def test_what_cannot_be_decoded_says_why() -> None:
 
 
 @pytest.mark.slow("a long property")
-@pytest.mark.parametrize("key", HOT)
+@pytest.mark.parametrize("key", TYPED_COLUMNS)
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_body_makes_it_raise(key: int, data: st.DataObject) -> None:

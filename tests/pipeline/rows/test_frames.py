@@ -17,7 +17,7 @@ from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, NO_REQUEST, frame_row, frame_rows
 from tests.captures.traffic import BROKER, CLIENT, NOW, Said, produce, request, response
 from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME, shuffled
-from tests.pipeline.reading.test_planning import SAMPLES
+from tests.pipeline.reading.test_plan import SAMPLES
 from tests.pipeline.stages import in_memory
 
 Row = dict[str, Any]
@@ -42,7 +42,7 @@ def split(path: Path, size: int) -> list[Row]:
     numbers = found.facts.connections
     return typed(
         [
-            frame_row(one.said, numbers[one.section_group, one.of], "c")
+            frame_row(one.details, numbers[one.section_group, one.connection_key], "c")
             for one in found.said
             if one.kind == "frame"
         ]

@@ -25,7 +25,7 @@ from barnabas.pipeline.spark.masters import Master, parse_master, reach
     ],
 )
 def test_what_is_all_on_loopback_listens_nowhere_else(text: str, here: bool) -> None:
-    assert parse_master(text).here is here
+    assert parse_master(text).is_local is here
 
 
 @pytest.mark.parametrize(

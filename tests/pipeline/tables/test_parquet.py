@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
 
-from barnabas.pipeline.tables.parquet import Filed, Groups, Part, Table, parts, write_tables
+from barnabas.pipeline.tables.parquet import Groups, Part, Table, TaskFile, parts, write_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 SCHEMA = pa.schema([("kind", pa.string()), ("n", pa.int64())])
 
 
-def filed(path: Path, groups: int) -> Filed:
+def filed(path: Path, groups: int) -> TaskFile:
     with pq.ParquetWriter(path, SCHEMA) as writer:
         for group in range(groups):
             rows = [{"kind": ("a", "b")[n % 2], "n": 10 * group + n} for n in range(4)]
             writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
-    return Filed(str(path), groups)
+    return TaskFile(str(path), groups)
 
 
 def test_parts_hold_all_row_groups_once(tmp_path: Path) -> None:

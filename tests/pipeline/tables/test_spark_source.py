@@ -19,7 +19,7 @@ from barnabas.specs.jsonform import BLOBS
 from tests.captures.produced import produced
 from tests.pipeline.generated import generated
 from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME
-from tests.pipeline.reading.test_planning import read_plainly
+from tests.pipeline.reading.test_plan import read_plainly
 from tests.pipeline.stages import sequential
 from tests.places import ROOT
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from barnabas.pipeline.reading.file_order import sorted_paths
-from barnabas.pipeline.reading.ranges import ranges
+from barnabas.pipeline.reading.ranges import ranges, sorted_paths
 from barnabas.pipeline.reading.survey import survey
 from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.tables import parquet, spark_stages
@@ -63,6 +62,6 @@ def test_any_number_of_partitions_and_a_survey_by_spark(
         exchanges = [row for row in found if row["kind"] == "exchange"]
         assert gist(exchanges) == gist(right.exchanges)
         assert sum(row["kind"] != "exchange" for row in found) >= len(
-            {(one.kind, str(one.said), one.place) for one in right.said}
+            {(one.kind, str(one.details), one.position) for one in right.said}
         )
     assert {column.name for column in EXCHANGES} > set(COLUMNS) - {"request_body"}

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from barnabas.captures.reader import CaptureReader
-from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.packet_rows import WRITTEN, packet_rows
+from barnabas.pipeline.reading.ranges import sorted_paths
 from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, frame_rows

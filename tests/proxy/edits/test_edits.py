@@ -12,7 +12,7 @@ from barnabas.captures.kafka.notes import WITHHELD
 from barnabas.proxy.edits.edits import unsupported_version
 from barnabas.proxy.edits.version_ranges import Offer, ceiling
 from barnabas.specs import NAMES, api
-from barnabas.specs.broker_addresses import PLACES, place_of
+from barnabas.specs.broker_addresses import ADDRESS_FIELDS, address_fields
 from tests.proxy.frames import bytewise, raw, request, response, whole
 from tests.proxy.playbook import Actor, Stage
 
@@ -20,7 +20,7 @@ NEWEST_API_VERSIONS = Offer().newest_api_versions
 
 PATCHED = [
     (key, version)
-    for key, places in PLACES.items()
+    for key, places in ADDRESS_FIELDS.items()
     for version in range(api(key).versions[0], api(key).versions[1] + 1)
     if any(place.first <= version <= place.last for place in places)
 ]
@@ -28,7 +28,7 @@ PATCHED = [
 
 def quorum(key: int) -> bool:
     """Whether the addresses are of controllers, whose ports take two bytes."""
-    return PLACES[key][0].kind == "controller"
+    return ADDRESS_FIELDS[key][0].kind == "controller"
 
 
 def there(key: int) -> int:
@@ -49,7 +49,7 @@ def nodes(key: int, version: int, host: str, port: int) -> dict[str, Any]:
 
 def held(key: int, version: int, found: list[tuple[int, str, int]]) -> dict[str, Any]:
     """A response with these nodes; only the first, if there is room for one."""
-    place = place_of(key, version)
+    place = address_fields(key, version)
     assert place is not None
     owner = place.owner.split(".")[-1]
     entries: list[dict[str, Any]] = [
@@ -181,7 +181,10 @@ def test_a_header_that_nobody_reads_hides_no_address() -> None:
     assert "connection closed" in actor.said[0]
 
 
-UNREPLACED = [*((key, api(key).versions[1] + 1) for key in PLACES), *((key, -1) for key in PLACES)]
+UNREPLACED = [
+    *((key, api(key).versions[1] + 1) for key in ADDRESS_FIELDS),
+    *((key, -1) for key in ADDRESS_FIELDS),
+]
 
 
 @pytest.mark.parametrize("observed", [True, False])
@@ -205,7 +208,7 @@ def test_no_answer_passes_that_could_hold_addresses_nobody_replaces(
     assert actor.said[-1].endswith("connection closed")
 
 
-@pytest.mark.parametrize("key", [*PLACES])
+@pytest.mark.parametrize("key", [*ADDRESS_FIELDS])
 def test_no_answer_passes_to_a_request_for_addresses_whose_header_nobody_could_read(
     key: int,
 ) -> None:

@@ -8,7 +8,7 @@ from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION
 from barnabas.proxy.edits.edits import explain, unsupported_version
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs import NAMES
-from barnabas.specs.broker_addresses import PLACES
+from barnabas.specs.broker_addresses import ADDRESS_FIELDS
 from barnabas.specs.keys import API_VERSIONS
 from tests.proxy.edits.test_version_ranges import NEW, heard, ranges, said, seen
 from tests.proxy.frames import (
@@ -114,6 +114,6 @@ def test_all_of_it_is_said_at_the_start() -> None:
     assert "at most Produce v7, Fetch v11 (--max-version)" in lines
     assert "closes its connection" in lines
     lines = "\n".join(explain(Offer()))
-    assert [NAMES[key] for key in PLACES if NAMES[key] not in lines] == []
+    assert [NAMES[key] for key in ADDRESS_FIELDS if NAMES[key] not in lines] == []
     assert "--unstable" in lines
     assert "--unstable" not in "\n".join(explain(Offer(unstable=True)))

@@ -22,7 +22,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.proxy.network.sockets import dial
 from barnabas.specs import NAMES
-from barnabas.specs.broker_addresses import PLACES
+from barnabas.specs.broker_addresses import ADDRESS_FIELDS
 from barnabas.specs.frames import Direction
 from tests.proxy.frames import Chunks, heartbeat_request, heartbeat_response, raw, request, slicings
 from tests.proxy.playbook import Stage, one_rule, ruled
@@ -167,7 +167,7 @@ def test_11_reading_pauses_on_both_sides() -> None:
 async def test_16_every_edit_without_a_rule_is_printed_at_the_start() -> None:
     async with running(None) as it:
         addresses, unknown, above = (line for line in it.said if line.startswith("edit: "))
-    assert [NAMES[key] for key in PLACES if NAMES[key] not in addresses] == []
+    assert [NAMES[key] for key in ADDRESS_FIELDS if NAMES[key] not in addresses] == []
     assert "unknown here" in unknown
     assert "answered with error 35" in above
 

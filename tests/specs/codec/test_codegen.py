@@ -11,8 +11,8 @@ from barnabas import specs
 from barnabas.specs.codec.codegen import source_of
 from barnabas.specs.codec.decoder import decoder
 from barnabas.specs.codec.encoder import UNFIT
+from barnabas.specs.codec.selection import Selection
 from barnabas.specs.codec.variant import names, variant_writer
-from barnabas.specs.codec.wanted import Wanted
 from barnabas.specs.declaration import Array, Bool, Int8, Int32, String, Struct, Uuid
 from barnabas.specs.message import Message
 from tests.specs.codec.every_kind import codec_of
@@ -69,7 +69,7 @@ def test_functions_of_one_version_have_sources_of_their_own() -> None:
     assert len(found) == 4
     assert "replica_id" in old.source()
     assert "replica_id" not in codec.source()
-    some: list[Wanted] = [{"a": None}, {"a": {"b": None, "c": None}}, {"d": None}]
+    some: list[Selection] = [{"a": None}, {"a": {"b": None, "c": None}}, {"d": None}]
     layout = specs.api("Fetch").request.layout(0)
     files = [decoder(layout, "it", wanted).__code__.co_filename for wanted in some]
     fields = ("a", "a.b, a.c", "d")

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from barnabas import plugins
 from barnabas.page import fields
-from barnabas.specs.dialects import keys, loading
+from barnabas.specs.dialects import keys, registry
 
 LEDGER: Final = Path(__file__).with_name("ledger_protocol.py").read_text("utf-8")
 ENTRY_POINTS: Final = """
@@ -27,8 +27,8 @@ profit = ledger_protocol:PROFIT
 
 _CACHES: Final[tuple[Any, ...]] = (
     plugins.references,
-    loading._registered,
-    loading.dialects,
+    registry._registered,
+    registry.dialects,
     keys.of_key,
     fields.body_fields,
 )

@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.specs import Malformed, embedded, records
 from barnabas.specs.embedded import EmbeddedMessage
-from barnabas.specs.embedded.record_sets import MAX_OUTPUT, look
+from barnabas.specs.embedded.record_sets import MAX_OUTPUT, read_internal_records
 from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
 from barnabas.specs.records import Record
 from tests.golden.frames import from_kafka_json
@@ -142,12 +142,14 @@ def test_the_leader_change_of_each_release(release: str, hexed: str, names: list
 
 def test_a_limited_look_says_how_much_it_left_off() -> None:
     data = batches("__consumer_offsets")
-    everything = look(data, "__consumer_offsets", limit=1000)
-    some = look(data, "__consumer_offsets", limit=5)
+    everything = read_internal_records(data, "__consumer_offsets", limit=1000)
+    some = read_internal_records(data, "__consumer_offsets", limit=5)
     assert (everything.left_off, everything.error) == (0, None)
-    assert some.looked == everything.looked[:5]
-    assert some.left_off == len(everything.looked) - 5
-    assert look(data, "__consumer_offsets", limit=0).left_off == len(everything.looked)
+    assert some.records == everything.records[:5]
+    assert some.left_off == len(everything.records) - 5
+    assert read_internal_records(data, "__consumer_offsets", limit=0).left_off == len(
+        everything.records
+    )
 
 
 def test_a_key_is_shown_even_if_its_value_cannot_be_read() -> None:
@@ -156,7 +158,7 @@ def test_a_key_is_shown_even_if_its_value_cannot_be_read() -> None:
     assert value is not None
     at = batch.index(value)
     batch[at : at + 2] = b"\0\x63"
-    record = look(bytes(batch), "__transaction_state", limit=1).looked[0]
+    record = read_internal_records(bytes(batch), "__transaction_state", limit=1).records[0]
     assert isinstance(record.key, EmbeddedMessage)
     assert isinstance(record.value, Malformed)
     assert record.value.path == "value.version"
@@ -164,8 +166,8 @@ def test_a_key_is_shown_even_if_its_value_cannot_be_read() -> None:
 
 def test_a_batch_that_would_fill_the_memory_is_not_decompressed() -> None:
     bomb = records.build([Record(0, 0, b"\0\0", bytes(MAX_OUTPUT))], compression="gzip")
-    found = look(bomb, "__transaction_state", limit=9)
-    assert found.looked == []
+    found = read_internal_records(bomb, "__transaction_state", limit=9)
+    assert found.records == []
     assert isinstance(found.error, Malformed)
 
 

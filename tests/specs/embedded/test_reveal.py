@@ -28,7 +28,7 @@ def revealed(line: Line) -> dict[str, Any]:
         line["key"],
         line["direction"],
         body_of(line),
-        embedded.Around(protocol_type="consumer", protocol_name=assignor),
+        embedded.Surroundings(protocol_type="consumer", protocol_name=assignor),
     )
 
 
@@ -66,28 +66,28 @@ def test_before_v5_a_body_does_not_say_the_protocol_type() -> None:
         "assignment": {"unread": "nothing says the protocol type of the group", "size": 30}
     }
     for known in ({"protocol_type": "consumer"}, {"request": {"protocol_type": "consumer"}}):
-        found = embedded.reveal(14, "response", body, embedded.Around(**known))["assignment"]
+        found = embedded.reveal(14, "response", body, embedded.Surroundings(**known))["assignment"]
         assert topics(found, "assigned_partitions") == [("orders", [0, 1])]
 
 
 def test_without_a_name_the_assignors_data_is_not_guessed() -> None:
     body = {"assignment": bytes.fromhex("0000 00000000 00000001 ff".replace(" ", ""))}
-    found = embedded.reveal(14, "response", body, embedded.Around("consumer"))["assignment"]
+    found = embedded.reveal(14, "response", body, embedded.Surroundings("consumer"))["assignment"]
     why = "nothing says which assignor wrote it"
     assert found["inside"] == {"user_data": {"unread": why, "size": 1}}
 
 
 def test_what_the_body_says_counts_more_than_what_the_caller_says() -> None:
     body = {"protocol_type": "connect", "protocols": [{"name": "x", "metadata": SUBSCRIPTION}]}
-    (found,) = embedded.reveal(11, "request", body, embedded.Around("consumer")).values()
+    (found,) = embedded.reveal(11, "request", body, embedded.Surroundings("consumer")).values()
     assert found["message"] == "ConnectProtocolSubscription"
 
 
 @pytest.mark.parametrize("data", [b"\0", b"\xff" * 9, bytes(16), b"\0\x03" + b"\xff" * 30])
 @pytest.mark.parametrize(
-    "place", embedded.PLACES, ids=lambda place: f"{place.message}.{place.path}"
+    "place", embedded.BYTES_FIELDS, ids=lambda place: f"{place.message}.{place.path}"
 )
-def test_whatever_stands_there_nothing_is_raised(place: embedded.Place, data: bytes) -> None:
+def test_whatever_stands_there_nothing_is_raised(place: embedded.BytesField, data: bytes) -> None:
     """Also for names that decide: the bytes are called everything that there is a reader for."""
     for kind, assignor in (
         ("consumer", "stream"),
@@ -116,10 +116,10 @@ def test_what_is_not_there_hides_nothing(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", embedded.PLACES, ids=lambda place: f"{place.message}.{place.path}"
+    "place", embedded.BYTES_FIELDS, ids=lambda place: f"{place.message}.{place.path}"
 )
 def test_every_place_is_a_field_of_bytes_and_what_names_it_stands_around_it(
-    place: embedded.Place,
+    place: embedded.BytesField,
 ) -> None:
     seen = named = False
     path = tuple(place.path.split("."))
@@ -156,7 +156,7 @@ def test_what_is_remembered_of_a_member_goes_by_all_that_decides_what_it_says() 
     answers = {"protocol_type": "consumer", "members": [{"member_id": "m", "metadata": data}]}
     for _ in range(2):
         for assignor, said in (("cooperative-sticky", "values"), ("range", "unread")):
-            found = embedded.reveal(11, "response", answers, embedded.Around(None, assignor))
+            found = embedded.reveal(11, "response", answers, embedded.Surroundings(None, assignor))
             assert said in found["members[0].metadata"]["inside"]["user_data"]
         connect = embedded.reveal(11, "response", answers | {"protocol_type": "other"})
         assert "unread" in connect["members[0].metadata"]

@@ -64,7 +64,9 @@ def test_topics_by_id_and_control_records_of_any_topic() -> None:
     body = fetched({"topic_id": topic_id}, batches("__share_group_state"))
     assert embedded.reveal(FETCH, "response", body) == {}
     names = {topic_id: "__share_group_state"}
-    (found,) = embedded.reveal(FETCH, "response", body, embedded.Around(topic_names=names)).values()
+    (found,) = embedded.reveal(
+        FETCH, "response", body, embedded.Surroundings(topic_names=names)
+    ).values()
     assert found["records"][0]["key"]["message"] == "ShareSnapshotKey"
     (found,) = embedded.reveal(
         FETCH, "response", fetched({"topic": "orders"}, batches("orders"))
@@ -165,7 +167,7 @@ def test_a_response_in_an_envelope_takes_its_request() -> None:
     (alone,) = embedded.reveal(ENVELOPE, "response", body).values()
     assert alone["unread"] == "it takes the request that this answers to read it"
     (found,) = embedded.reveal(
-        ENVELOPE, "response", body, embedded.Around(request=envelope(JOIN))
+        ENVELOPE, "response", body, embedded.Surroundings(request=envelope(JOIN))
     ).values()
     assert (found["message"], found["version"]) == ("JoinGroupResponse", 5)
     assert found["inside"]["members[0].metadata"]["values"]["topics"] == ["t"]

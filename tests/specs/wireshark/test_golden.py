@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from barnabas import specs
-from barnabas.specs.embedded import PLACES
+from barnabas.specs.embedded import BYTES_FIELDS
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.registry import REGISTRY
 from tests.captures.traffic import Said
@@ -17,7 +17,7 @@ from tests.specs.wireshark.dissected import alike, capture_of, dissected, expect
 
 pytestmark = pytest.mark.needs_tshark
 
-HIDING = {place.message for place in PLACES}
+HIDING = {place.message for place in BYTES_FIELDS}
 """Messages in which random bytes may not be what they should."""
 
 MODULES = {key: module for key, _, module in REGISTRY}

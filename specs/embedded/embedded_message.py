@@ -1,6 +1,6 @@
-"""Reading one message of which the name is known: behind its version, or of a version known otherwise.
+"""Reads one message of known name: with a version prefix, or of a given version.
 
-All read as carefully as `specs.Codec.inspect`; positions count from the start of the data.
+Messages are read as carefully as by `specs.Codec.inspect`; offsets count from the start of the data.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from barnabas.specs.malformed import Malformed
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedMessage:
-    """A message that was found inside bytes, and what Kafka accepts in it but never writes."""
+    """A message that was found inside bytes, with its oddities."""
 
     name: str
     version: int
@@ -24,40 +24,44 @@ class EmbeddedMessage:
 
 
 def read_versioned(name: str, data: bytes) -> EmbeddedMessage:
-    """An int16 version and a body (Kafka's MessageUtil.toVersionPrefixedBytes).
+    r"""Read an int16 version and a body (Kafka's MessageUtil.toVersionPrefixedBytes).
 
-    Raises Malformed, and LookupError for a name that `barnabas.specs.embedded.message` does not know.
+    Raises:
+        Malformed: The bytes are invalid.
+        LookupError: The name is unknown; see `barnabas.specs.embedded.message`.
 
-    >>> read_versioned("EndTxnMarker", b"\\0\\0\\0\\0\\0\\7").values
+    >>> read_versioned("EndTxnMarker", b"\0\0\0\0\0\7").values
     {'coordinator_epoch': 7}
     """
     return read_body(name, integer(data, 2, "version"), data, start=2)
 
 
 def read_forward(name: str, data: bytes) -> EmbeddedMessage:
-    """As `read_versioned`, but what is newer than any known version is read as the newest known.
+    r"""Read an int16 version and a body; a version newer than all known ones is read as the newest.
 
-    So do Kafka's ConsumerProtocol, ConnectProtocol and EndTransactionMarker; bytes that the newer
-    version put behind are an oddity.
+    Kafka's ConsumerProtocol, ConnectProtocol and EndTransactionMarker do the same. Bytes that the newer
+    version added are an oddity. Raises as `read_versioned` does.
 
-    >>> read_forward("EndTxnMarker", b"\\0\\3\\0\\0\\0\\7").oddities[0].what
+    >>> read_forward("EndTxnMarker", b"\0\3\0\0\0\7").oddities[0].what
     'version 3, read as 0'
     """
     version = integer(data, 2, "version")
     newest = message(name).versions[1]
     if version <= newest:
         return read_body(name, version, data, start=2)
-    found = read_body(name, newest, data, start=2)
+    newest_read = read_body(name, newest, data, start=2)
     odd = Oddity("version", 0, f"version {version}, read as {newest}")
-    return EmbeddedMessage(name, newest, found.values, (odd, *found.oddities))
+    return EmbeddedMessage(name, newest, newest_read.values, (odd, *newest_read.oddities))
 
 
 def read_body(
     name: str, version: int, data: bytes, *, start: int = 0, release: str | None = None
 ) -> EmbeddedMessage:
-    """A body of this version that begins at `start`; `release` as in `specs.Message.codec`.
+    """Read a body of this version that begins at `start`; `release` as in `specs.Message.codec`.
 
-    Raises Malformed, also for a version that is not declared; LookupError for an unknown name.
+    Raises:
+        Malformed: The bytes are invalid, or the version is not declared.
+        LookupError: The name is unknown.
     """
     declared = message(name)
     oldest, newest = declared.versions
@@ -77,9 +81,9 @@ def read_body(
 
 
 def integer(data: bytes, size: int, path: str) -> int:
-    """A signed integer of so many bytes at the start of the data. Raises Malformed.
+    r"""Return a signed integer of `size` bytes at the start of the data. Raises Malformed.
 
-    >>> integer(b"\\xff\\xfe\\0", 2, "version")
+    >>> integer(b"\xff\xfe\0", 2, "version")
     -2
     """
     if len(data) < size:
@@ -88,7 +92,7 @@ def integer(data: bytes, size: int, path: str) -> int:
 
 
 def within(path: str, error: Malformed) -> Malformed:
-    """The same error with the name of the field in front that holds the data.
+    """Return an error with the name of the field that has the data before its path.
 
     >>> within("key", Malformed("version", 0, "2 bytes expected, 0 remain")).path
     'key.version'

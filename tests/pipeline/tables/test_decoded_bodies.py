@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from barnabas.pipeline.rows.bodies import BODY
+from barnabas.pipeline.tables.decoded_bodies import REASON, lost_bodies
 from barnabas.pipeline.tables.partitioned_parquet import write
 from barnabas.pipeline.tables.variant_annotation import annotate
-from barnabas.pipeline.tables.variants import REASON, lost_bodies
 
 SCHEMA = pa.schema(
     [

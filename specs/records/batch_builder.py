@@ -1,12 +1,12 @@
-"""Building batches of any magic, checksums and all; whole record sets are batches joined.
+"""Builds batches of any magic, with checksums; whole record sets are concatenated batches.
 
-build([Record(0, 1500000000000, b"k", b"v")])                    a batch of magic 2
-build(found, compression="lz4", producer_id=7, base_sequence=0)  as an idempotent producer's
-rebuild(batch)                                                   a batch that was read, again
-b"".join(map(rebuild, read(data)))                               a whole set, again
+     build([Record(0, 1500000000000, b"k", b"v")])                      a batch of magic 2
+     build(records, compression="lz4", producer_id=7, base_sequence=0)  as an idempotent producer does
+     rebuild(batch)                                                     a batch that was read, again
+     b"".join(map(rebuild, read(data)))                                 a whole set, again
 
-For a wrong length, count or checksum change the bytes; `with_crc` mends the checksum of what was
-changed. Part of a batch, as Fetch puts it at the end of a set, is a slice of one.
+For a wrong length, count or checksum, change the bytes; `with_crc` corrects the checksum of changed bytes.
+Part of a batch, as a Fetch response may have at the end of a set, is a slice of a batch.
 """
 
 from __future__ import annotations
@@ -31,16 +31,15 @@ from barnabas.specs.records.batch import (
     Batch,
     TimestampType,
 )
-from barnabas.specs.records.compression import CODECS, codec_name
-from barnabas.specs.records.compressors import compress
-from barnabas.specs.records.fit import fit_int, fit_record
+from barnabas.specs.records.compression import CODECS, codec_name, compress
 from barnabas.specs.records.message_writer import write_messages, write_wrapper
 from barnabas.specs.records.record import Record, int64
 from barnabas.specs.records.record_writer import write_records
+from barnabas.specs.records.validation import fit_int, fit_record
 
 Compressor = Callable[[bytes], bytes]
 
-# partition leader epoch and magic stand in front of the checksum, the rest under it
+# the checksum covers the bytes after it: not the partition leader epoch and the magic
 _FRONT: Final = struct.Struct(">qiibI")
 _CHECKED: Final = struct.Struct(">hiqqqhii")
 _LARGEST: Final = 2**31 - 1 - OVERHEAD  # bytes of records; a whole batch must fit in an int32
@@ -48,7 +47,7 @@ _timestamp: Final = itemgetter(Record._fields.index("timestamp"))
 
 
 class HeaderFields(TypedDict, total=False):
-    """What a caller may say of a batch's header. What is not given follows from the records."""
+    """Optional fields of a batch's header. The others follow from the records."""
 
     base_offset: int | None
     last_offset: int | None
@@ -66,7 +65,7 @@ class HeaderFields(TypedDict, total=False):
 
 @dataclass(slots=True)
 class _Header:
-    """The header of a batch that is built; None follows from the records."""
+    """The header of a batch to build; None follows from the records."""
 
     base_offset: int | None = None
     last_offset: int | None = None
@@ -102,7 +101,7 @@ _OF_MAGIC_2: Final = (
     "is_control",
     "delete_horizon",
 )
-"""Fields for which messages of magic 0 and 1 have no place."""
+"""Fields that messages of magic 0 and 1 lack."""
 
 
 def build(
@@ -113,52 +112,56 @@ def build(
     compressor: Compressor | None = None,
     **header: Unpack[HeaderFields],
 ) -> bytes:
-    """A batch. Of magic 0 and 1: a message for each record or, compressed, one wrapper around them.
+    """Build a batch; in magic 0 and 1, a message for each record or, if compressed, one wrapper.
 
-    What is not given follows from the records: the first and last offset, the first and the latest
-    timestamp (both in ms). An empty batch, which compaction leaves behind, is given its offsets.
-    `delete_horizon` stands in the place of the base timestamp (KIP-534). With LogAppendTime all
-    records read as of `max_timestamp`. `compressor` packs in another way than the Java client does,
-    as in `compression="snappy", compressor=raw_snappy`.
+    Header fields that are not passed follow from the records: the first and last offset, the first and the
+    latest timestamp (both in ms). An empty batch, which compaction leaves, needs its offsets.
+    `delete_horizon` replaces the base timestamp (KIP-534). With LogAppendTime all records have the timestamp
+    `max_timestamp`. `compressor` replaces the Java client's compression, as in `compression="snappy",
+    compressor=raw_snappy`.
 
-    Raises Unfit, with the argument or e.g. `records[3].key` as path, for a value that would not be
-    read again: magic 0 and 1 have no headers and nothing of what follows `timestamp_type`, magic 0
-    no timestamps.
+    Raises:
+        Unfit: A value could not be read back. Magic 0 and 1 have no headers and no field after
+            `timestamp_type`, magic 0 no timestamps.
+            The path is the argument, or e.g. `records[3].key`.
 
     >>> from barnabas.specs.records import read
     >>> data = build([Record(7, 1000, None, b"a"), Record(9, 1005, b"k", None)], compression="gzip")
     >>> [(batch.last_offset, batch.crc_ok, batch.records()[1].key) for batch in read(data)]
     [(9, True, b'k')]
     """
-    found = records if isinstance(records, list | tuple) else tuple(records)
+    all_records = records if isinstance(records, list | tuple) else tuple(records)
     if magic not in (0, 1, 2):
         raise Unfit("magic", f"0, 1 or 2, not {magic!r}")
     if compression not in CODECS:
         raise Unfit("compression", f"{compression!r} is none of {', '.join(CODECS)}")
-    given = _Header(**header)
-    if given.timestamp_type == ("LogAppendTime" if magic == 0 else "NoTimestampType"):
-        raise Unfit("timestamp_type", f"there is no {given.timestamp_type} in magic {magic}")
+    fields = _Header(**header)
+    if fields.timestamp_type == ("LogAppendTime" if magic == 0 else "NoTimestampType"):
+        raise Unfit("timestamp_type", f"there is no {fields.timestamp_type} in magic {magic}")
     if magic < 2:
         for name in _OF_MAGIC_2:
-            if getattr(given, name) != getattr(_NOTHING_GIVEN, name):
+            if getattr(fields, name) != getattr(_NOTHING_GIVEN, name):
                 raise Unfit(name, f"magic {magic} has none")
-        return _messages(found, magic, given, given.attributes(compression), compressor)
-    if given.delete_horizon is not None:
-        if given.base_timestamp not in (None, given.delete_horizon):
-            raise Unfit("base_timestamp", f"the delete horizon is there, {given.delete_horizon}")
-        given = replace(given, base_timestamp=given.delete_horizon)
-    return _batch(found, given, given.attributes(compression), compressor)
+        return _messages(all_records, magic, fields, fields.attributes(compression), compressor)
+    if fields.delete_horizon is not None:
+        if fields.base_timestamp not in (None, fields.delete_horizon):
+            raise Unfit("base_timestamp", f"the delete horizon is there, {fields.delete_horizon}")
+        fields = replace(fields, base_timestamp=fields.delete_horizon)
+    return _batch(all_records, fields, fields.attributes(compression), compressor)
 
 
 _NOTHING_GIVEN: Final = _Header()
 
 
 def rebuild(batch: Batch, records: Sequence[Record] | None = None) -> bytes:
-    """A batch that was read, built again: its header's values around its records, or around others.
+    """Build a batch that was read again: the values of its header, with its records or with others.
 
-    Checksum, size and count are computed; in magic 0 and 1, so is all that the records say. Of the
-    timestamps that LogAppendTime hides nothing is known: they become the one that is shown. Raises
-    Unfit, or Malformed if the batch's records can't be read.
+    Checksum, size and count are computed; in magic 0 and 1, so are all values that follow from the records.
+    LogAppendTime hides the original timestamps: they become the visible one.
+
+    Raises:
+        Unfit: A value can't be written.
+        Malformed: The batch's records can't be read.
 
     >>> from dataclasses import replace
     >>> from barnabas.specs.records import read
@@ -169,7 +172,7 @@ def rebuild(batch: Batch, records: Sequence[Record] | None = None) -> bytes:
     >>> other.producer_id, other.crc_ok
     (6, True)
     """
-    found = batch.records() if records is None else records
+    batch_records = batch.records() if records is None else records
     if batch.magic == 2:
         header = _Header(
             base_offset=batch.base_offset,
@@ -181,12 +184,12 @@ def rebuild(batch: Batch, records: Sequence[Record] | None = None) -> bytes:
             producer_epoch=batch.producer_epoch,
             base_sequence=batch.base_sequence,
         )
-        return _batch(found, header, batch.attributes)
+        return _batch(batch_records, header, batch.attributes)
     attributes = fit_int("attributes", batch.attributes, 8)
     if codec_name(attributes) == "none":
-        return write_messages(found, magic=batch.magic, attributes=attributes)
+        return write_messages(batch_records, magic=batch.magic, attributes=attributes)
     return write_wrapper(
-        found,
+        batch_records,
         _compressor(attributes, batch.magic),
         magic=batch.magic,
         attributes=attributes,
@@ -196,9 +199,10 @@ def rebuild(batch: Batch, records: Sequence[Record] | None = None) -> bytes:
 
 
 def with_crc(batch: bytes) -> bytes:
-    """The bytes of one batch of any magic with the checksum that fits them: for who changed some.
+    """Return the bytes of one batch of any magic with the right checksum.
 
-    Raises Unfit if they are too few for a message.
+    Raises:
+        Unfit: There are too few bytes for a message.
 
     >>> data = build([Record(0, 0, None, b"abc")])
     >>> with_crc(data.replace(b"abc", b"abd")) == build([Record(0, 0, None, b"abd")])
@@ -217,16 +221,18 @@ def _batch(
     attributes: int,
     compressor: Compressor | None = None,
 ) -> bytes:
-    """A batch of magic 2 (Kafka's DefaultRecordBatch.writeHeader)."""
+    """Build a batch of magic 2 (Kafka's DefaultRecordBatch.writeHeader)."""
     first = fit_record(records[0], "records[0]") if records else Record(0, -1, None, None)
-    base_offset = fit_int("base_offset", _or(header.base_offset, first.offset), 64)
-    base_timestamp = fit_int("base_timestamp", _or(header.base_timestamp, first.timestamp), 64)
+    base_offset = fit_int("base_offset", _value_or(header.base_offset, first.offset), 64)
+    base_timestamp = fit_int(
+        "base_timestamp", _value_or(header.base_timestamp, first.timestamp), 64
+    )
     payload = write_records(records, base_offset, base_timestamp)
-    last_offset = _or(header.last_offset, records[-1].offset if records else base_offset)
+    last_offset = _value_or(header.last_offset, records[-1].offset if records else base_offset)
     last_offset_delta = int64(fit_int("last_offset", last_offset, 64) - base_offset)
-    max_timestamp = _or(header.max_timestamp, max(map(_timestamp, records), default=-1))
+    max_timestamp = _value_or(header.max_timestamp, max(map(_timestamp, records), default=-1))
     pack = compressor or _compressor(attributes, 2)
-    if records:  # Kafka leaves nothing behind the header of an empty batch
+    if records:  # in Kafka an empty batch has no bytes after its header
         payload = pack(payload)
     if len(payload) > _LARGEST:
         raise Unfit("records", f"{len(payload)} bytes; {_LARGEST} are the most")
@@ -253,14 +259,16 @@ def _messages(
     attributes: int,
     compressor: Compressor | None,
 ) -> bytes:
-    """Messages or a wrapper; a field for which they have no place must be what is read anyway."""
+    """Build messages or a wrapper; a field that they lack must equal the value that is read anyway."""
     last_offset, max_timestamp = header.last_offset, header.max_timestamp
     if codec_name(attributes) == "none":
         append_time = max_timestamp if attributes & message_set.LOG_APPEND_TIME else None
         data = write_messages(records, magic=magic, attributes=attributes, append_time=append_time)
-        _same("last_offset", last_offset, records[-1].offset if records else None)
+        _check_equal("last_offset", last_offset, records[-1].offset if records else None)
         if append_time is None:
-            _same("max_timestamp", max_timestamp, max(map(_timestamp, records), default=None))
+            _check_equal(
+                "max_timestamp", max_timestamp, max(map(_timestamp, records), default=None)
+            )
     else:
         data = write_wrapper(
             records,
@@ -271,8 +279,8 @@ def _messages(
             max_timestamp=max_timestamp,
         )
         if magic == 0:
-            _same("max_timestamp", max_timestamp, -1)
-    _same("base_offset", header.base_offset, records[0].offset if records else None)
+            _check_equal("max_timestamp", max_timestamp, -1)
+    _check_equal("base_offset", header.base_offset, records[0].offset if records else None)
     return data
 
 
@@ -283,10 +291,10 @@ def _compressor(attributes: int, magic: int) -> Compressor:
     return functools.partial(compress, codec, magic=magic)
 
 
-def _or(given: int | None, found: int) -> int:
-    return found if given is None else given
+def _value_or(value: int | None, default: int) -> int:
+    return default if value is None else value
 
 
-def _same(name: str, given: int | None, read: int | None) -> None:
-    if given not in (None, read):
-        raise Unfit(name, f"it would be read as {read}, not {given}")
+def _check_equal(name: str, value: int | None, read: int | None) -> None:
+    if value not in (None, read):
+        raise Unfit(name, f"it would be read as {read}, not {value}")

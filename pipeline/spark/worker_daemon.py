@@ -1,6 +1,6 @@
-"""The process from which Python's workers are forked on this machine: it imports once what all of them need.
+"""The process from which local Python workers are forked: it imports once what all of them need.
 
-`python -m barnabas.pipeline.spark.forking`, as Spark starts it (spark.python.daemon.module).
+Spark starts it as `python -m barnabas.pipeline.spark.worker_daemon` (spark.python.daemon.module).
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import importlib
 import sys
 from typing import Final
 
-# Spark puts archives of pyspark in front, whose modules are compiled each time that they are imported
+# Spark's path begins with archives of pyspark, whose modules are compiled at each import
 sys.path[:] = [path for path in sys.path if not path.endswith(".zip")]
 
 from pyspark import daemon  # noqa: E402
 
 NEEDED: Final = ("pandas", "pyarrow.compute", "barnabas.pipeline.tables.tables")
-"""pyspark's own workers import pandas before anything of ours."""
+"""pyspark's own workers import pandas before any module of ours."""
 
 if __name__ == "__main__":
     for name in NEEDED:

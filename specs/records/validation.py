@@ -1,4 +1,4 @@
-"""What a record and a header's numbers must be to be written, and Unfit with the path if not."""
+"""Checks the values of records and headers before they are written, and raises Unfit with the path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from barnabas.specs.records.record import Header, Record
 
 
 def fit_int(path: str, value: Any, bits: int) -> int:
-    """The value, if it is a signed integer of so many bits. Raises Unfit.
+    """Return the value if it is a signed integer of this many bits. Raises Unfit.
 
     >>> fit_int("base_sequence", 5, 32)
     5
@@ -20,7 +20,7 @@ def fit_int(path: str, value: Any, bits: int) -> int:
 
 
 def fit_record(record: Any, path: str) -> Record:
-    """The record, of any magic, with all its values as plain bytes. Raises Unfit, below `path`.
+    """Return the record, of any magic, with plain bytes for all values. Raises Unfit, below `path`.
 
     >>> fit_record(Record(0, -1, None, bytearray(b"v")), "records[0]").value
     b'v'

@@ -20,35 +20,35 @@ def dialect(name: str) -> Dialect:
 
     Raises:
         LookupError: No dialect has the name; the message has the nearest one.
-        Trouble: What is registered under the name is unusable.
+        Trouble: The object that is registered under the name is unusable.
     """
-    by_name = {known.lower(): known for known in names()}
+    by_name = {registered.lower(): registered for registered in names()}
     if name.lower() not in by_name:
         raise LookupError(f"no dialect is called {name!r}{choices(name, names())}")
-    found = _registered()[by_name[name.lower()]]
-    if isinstance(found, str):
-        raise Trouble(found)
-    return found
+    loaded = _registered()[by_name[name.lower()]]
+    if isinstance(loaded, str):
+        raise Trouble(loaded)
+    return loaded
 
 
 @functools.cache
 def dialects() -> tuple[Dialect, ...]:
-    """Return all dialects, by number; `problems` has those that are unusable."""
+    """Return all usable dialects, by number; `problems` returns the reasons for the others."""
     usable = (each for each in _registered().values() if not isinstance(each, str))
     return tuple(sorted(usable, key=lambda each: each.number))
 
 
 def problems() -> list[str]:
-    """Return for each unusable dialect a line that says why."""
+    """Return a line for each unusable dialect, with the reason."""
     lines = (each for each in _registered().values() if isinstance(each, str))
     return list(dict.fromkeys(lines))
 
 
 @functools.cache
 def _registered() -> dict[str, Dialect | str]:
-    """Import all dialects: each by its name, or why it is unusable."""
+    """Import all dialects and return each by its name, or the reason why it is unusable."""
     loaded, reasons = usable(names(), _load)
-    found: dict[str, Dialect | str] = {**loaded, **reasons}
+    by_name: dict[str, Dialect | str] = {**loaded, **reasons}
     by_number: dict[int, list[str]] = {}
     for name, each in loaded.items():
         by_number.setdefault(each.number, []).append(name)
@@ -57,15 +57,15 @@ def _registered() -> dict[str, Dialect | str]:
             line = (
                 f"dialects {' and '.join(sharing)} have the number {number}; uninstall all but one"
             )
-            found |= dict.fromkeys(sharing, line)
-    return found
+            by_name |= dict.fromkeys(sharing, line)
+    return by_name
 
 
 def _load(name: str) -> Dialect:
     reference = references("dialects")[name]
-    found = load(f"dialect {name}", reference)
-    if not isinstance(found, Dialect):
+    loaded = load(f"dialect {name}", reference)
+    if not isinstance(loaded, Dialect):
         raise Trouble(f"dialect {name}: {reference} is no barnabas.specs.dialects.Dialect")
-    if found.name != name:
-        raise Trouble(f"dialect {name}: it is registered under this name, and called {found.name}")
-    return found
+    if loaded.name != name:
+        raise Trouble(f"dialect {name}: it is registered under this name, and called {loaded.name}")
+    return loaded

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from barnabas.pipeline.analyses.analysis import Analysis
-from barnabas.pipeline.analyses.given import in_files, in_memory
-from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.analyses.inputs import in_files, in_memory
+from barnabas.pipeline.analyses.registry import ANALYSES, Analysis
 from barnabas.pipeline.rows.columns import BODY_JSON
 from tests.captures.checks.groups import heartbeat, join
 from tests.pipeline.analyses.made import metadata
