@@ -121,7 +121,7 @@ class Exchanges:
             self.streams -= 1
 
     async def _passing(self, after: int, passes: Filter) -> tuple[list[tuple[int, int]], int]:
-        some = self.history.behind(after, LOOKS)
+        some = self.history.following(after, LOOKS)
         gone = threading.Event()  # the reader: the thread would go on, and a stop wait for it
         try:
             numbers = await asyncio.to_thread(

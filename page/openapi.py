@@ -13,8 +13,8 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from barnabas.api_version import PREFIX
 from barnabas.page.answers import breakpoints, exchanges, rules, tests, views
-from barnabas.proxy.control.asked import Assertions, NewTest, WaitFor, Wanted
 from barnabas.proxy.control.bodies import json_response
+from barnabas.proxy.control.request_models import Assertions, NewTest, WaitFor, Wanted
 
 ANSWERS: Final[dict[str, Any]] = {
     "GET /source": exchanges.Source,

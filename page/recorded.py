@@ -16,8 +16,8 @@ from barnabas.captures.values.value import Values
 from barnabas.page.views import Fed
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.drafts import Drafts
-from barnabas.proxy.control.editing import EMPTY
 from barnabas.proxy.control.history import History
+from barnabas.proxy.control.scenario_edits import EMPTY
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.scenario.file import Scenario, examine
 

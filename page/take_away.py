@@ -92,7 +92,7 @@ class TakeAway:
         await self.history.fresh()
         found: list[tuple[int, Exchange]] = []
         after = -1
-        while after < last and (some := self.history.behind(after, SOME)):
+        while after < last and (some := self.history.following(after, SOME)):
             found += some
             after = some[-1][0]
             await asyncio.sleep(0)

@@ -54,7 +54,7 @@ class Fed:
         """
         last = history.count - 1
         async with self._turn:
-            while some := history.behind(self._after, min(CHUNK, last - self._after)):
+            while some := history.following(self._after, min(CHUNK, last - self._after)):
                 self._missed += some[0][0] - self._after - 1
                 self._after = some[-1][0]
                 for _, exchange in some:

@@ -1,7 +1,7 @@
-"""What the rules of a scenario would do to exchanges that have passed: each message is put to them once more.
+"""Passes past exchanges to the rules of a scenario once more, and reports what the rules would do.
 
-A rehearsal (`barnabas.proxy.rehearsal`) runs whole connections of a capture; here there are exchanges only,
-the last ones of a proxy or of a capture, and nothing is carried out.
+A rehearsal (`barnabas.proxy.rehearsal`) runs whole connections of a capture. A dry run takes single
+exchanges, the last ones of a proxy or of a capture, and carries nothing out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from barnabas.captures.values.value import Values
 from barnabas.proxy.connection.ordinals import Ordinals, short_client_id
 from barnabas.proxy.effects import FINAL
 from barnabas.proxy.faults import CONNECTIONS
-from barnabas.proxy.matching.passed import passed
+from barnabas.proxy.matching.past_message import past_message
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.outcome import causes
 from barnabas.proxy.rules.rule import Counts, Rule
@@ -29,34 +29,34 @@ LIMITS: Final = (
     "Messages are taken as they passed: times count from the first of these exchanges, connections are "
     "counted from those among them, and what clients would have done otherwise is not known."
 )
-"""What a dry run can't know."""
+"""The limitations of a dry run."""
 
 ATTEMPTS: Final = "it is about attempts to connect, which are no messages"
 
 
 @dataclass(slots=True)
-class Tried:
-    """One rule: how many messages it would have matched and fired on, and in which exchanges."""
+class RuleTrial:
+    """The result of one rule: the messages that it would match and fire on, and their exchanges."""
 
     name: str
     matched: int = 0
     fired: int = 0
     undecided: int = 0
-    """Messages that could not be decided on: no match."""
+    """Messages on which the rule was undecided; they did not match."""
     why: str = ""
-    """The reasons of these, or why the rule was not asked."""
+    """The reasons of `undecided`, or the reason for which the rule was not asked."""
     matches: list[int] = field(default_factory=list)
-    """Numbers of exchanges with a message that matched, rising."""
+    """The numbers of exchanges with a matching message, ascending."""
     fires: list[int] = field(default_factory=list)
-    """The same of those on which it fired."""
+    """The numbers of exchanges with a message that the rule fired on, ascending."""
 
     def row(self) -> dict[str, Any]:
-        """In JSON form."""
+        """Return the result in JSON form."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 class _Track:
-    """What one connection counts."""
+    """The counts of one connection."""
 
     def __init__(self, rules: Rules, broker: int | None, ordinal: int) -> None:
         self.ordinal = ordinal
@@ -69,11 +69,16 @@ def dry_run(
     exchanges: Iterable[tuple[int, Exchange]],
     topics: Mapping[uuid.UUID, str] | None = None,
     reading: Values | None = None,
-) -> list[Tried]:
-    """Each rule, in the scenario's order. Exchanges come with their numbers; topics: names by id.
-    reading: how rules read keys and values of records.
+) -> list[RuleTrial]:
+    """Return the result of each rule, in the scenario's order.
 
-    A response is not asked about where its request would not have reached the broker.
+    A response is not passed to the rules if its request would not have reached the broker.
+
+    Args:
+        scenario: The scenario.
+        exchanges: The exchanges with their numbers.
+        topics: Names of topics by id.
+        reading: How rules decode keys and values of records.
     """
     rules, ordinals = Rules(scenario), Ordinals()
     tracks: dict[int, _Track] = {}
@@ -87,16 +92,18 @@ def dry_run(
         if track is None:
             ordinal = ordinals(short_client_id(exchange.client_id), exchange.node)
             track = tracks[exchange.connection] = _Track(rules, exchange.node, ordinal)
-        asked = track.candidates.of(direction, exchange.key, exchange.version, exchange.client_id)
-        if not asked or number in lost:
+        candidates = track.candidates.of(
+            direction, exchange.key, exchange.version, exchange.client_id
+        )
+        if not candidates or number in lost:
             continue
-        before = [rule.matched for rule in asked]
-        message = passed(exchange, direction, track.ordinal, topics, reading)
-        for decision in rules.decide(asked, message, track.counts):
+        before = [rule.matched for rule in candidates]
+        message = past_message(exchange, direction, track.ordinal, topics, reading)
+        for decision in rules.decide(candidates, message, track.counts):
             fires[decision.rule].add(number)
             if direction == "request" and any(isinstance(e, FINAL) for e in decision.effects):
                 lost.add(number)
-        for rule, count in zip(asked, before, strict=True):
+        for rule, count in zip(candidates, before, strict=True):
             if rule.matched > count:
                 matches[rule.name].add(number)
     return [_tried(rule, matches[rule.name], fires[rule.name]) for rule in rules.rules]
@@ -105,23 +112,23 @@ def dry_run(
 def _in_time(
     exchanges: Iterable[tuple[int, Exchange]],
 ) -> list[tuple[int, Exchange, Direction]]:
-    """Requests and responses in the order in which they came, those of tokens and the like left out."""
-    found: list[tuple[int, int, int, Exchange, Direction]] = []
+    """Return requests and responses in the order of their arrival, without SASL tokens and the like."""
+    messages: list[tuple[int, int, int, Exchange, Direction]] = []
     for number, exchange in exchanges:
         if exchange.key in STAND_INS:
             continue
-        found.append((exchange.ts, number, 0, exchange, "request"))
+        messages.append((exchange.ts, number, 0, exchange, "request"))
         if exchange.response_size is not None:
-            came = exchange.received or exchange.end
-            found.append((came, number, 1, exchange, "response"))
-    found.sort(key=lambda each: each[:3])
-    return [(number, exchange, direction) for _, number, _, exchange, direction in found]
+            arrived = exchange.received or exchange.end
+            messages.append((arrived, number, 1, exchange, "response"))
+    messages.sort(key=lambda each: each[:3])
+    return [(number, exchange, direction) for _, number, _, exchange, direction in messages]
 
 
-def _tried(rule: Rule, matches: set[int], fires: set[int]) -> Tried:
-    why = causes(Counter(rule.doubts), rule.unclear) if rule.unclear else ""
+def _tried(rule: Rule, matches: set[int], fires: set[int]) -> RuleTrial:
+    reasons = causes(Counter(rule.doubts), rule.unclear) if rule.unclear else ""
     if any(isinstance(fault.config, CONNECTIONS) for fault in rule.faults):
-        why = ATTEMPTS
-    return Tried(
-        rule.name, rule.matched, rule.fired, rule.unclear, why, sorted(matches), sorted(fires)
+        reasons = ATTEMPTS
+    return RuleTrial(
+        rule.name, rule.matched, rule.fired, rule.unclear, reasons, sorted(matches), sorted(fires)
     )

@@ -1,8 +1,8 @@
 """Effects: what a fault asks the connection to do with a message.
 
-A fault is a frozen configuration and one pure function that returns effects; it never touches a socket, a
-clock or a queue. `proxy.connection.dispatch` carries effects out. `str(effect)` is the effect in a few words,
-for the log and for comments in a capture. Times are in ns.
+A fault is a frozen configuration and one pure function that returns effects. It never touches a socket, a
+clock or a queue; `proxy.connection.dispatch` carries effects out. `str(effect)` describes the effect in a few
+words, for the log and for comments in a capture. Times are in ns.
 
 >>> str(Wait(213_400_000)), str(Aside(5_000_000_000, passing=2))
 ('delay 213 ms', 'hold until 2 more have passed, at most 5 s')
@@ -20,7 +20,7 @@ from barnabas.specs.frames import Direction
 
 
 class Wait(NamedTuple):
-    """The message leaves this long after it arrived, never early; what is behind it waits too."""
+    """The message leaves this long after it arrived, never early; later messages wait too."""
 
     ns: int
 
@@ -29,62 +29,62 @@ class Wait(NamedTuple):
 
 
 class Aside(NamedTuple):
-    """The message waits for one of these, or only for its time; what is behind it passes."""
+    """The message waits for one of these conditions, or only for its time; later messages pass."""
 
     at_most: int
-    """It leaves after this time at the latest."""
+    """The longest wait in ns."""
     until: Match | None = None
-    """It leaves right behind the next message that matches."""
+    """The message leaves right after the next message that matches."""
     same: Same = "connection"
-    """Where that message must pass."""
+    """The scope in which that message must pass."""
     passing: int | None = None
-    """It leaves behind this many messages of its own direction on its connection, or (if `until` is
-    given) behind this many that match."""
+    """The message leaves after this many messages of its direction on its connection, or after this many
+    matches of `until`."""
     restore: bool = True
-    """Responses to requests that left in another order are put back into the client's order."""
+    """Whether responses to reordered requests leave in the client's order."""
     control: bool = False
-    """It leaves when the control port says so."""
+    """Whether the message waits for the control port."""
 
     @property
     def timed(self) -> bool:
-        """Whether it waits for its time alone."""
+        """Return whether the message waits for its time alone."""
         return self.until is None and self.passing is None and not self.control
 
     def __str__(self) -> str:
-        whose = "anywhere" if self.same == "any" else f"same {self.same}"
+        scope = "anywhere" if self.same == "any" else f"same {self.same}"
         if self.control:
-            what = "until released"
+            condition = "until released"
         elif self.passing is not None:
-            where = "" if self.until is None else f" ({whose})"
-            what = f"until {self.passing} more have passed{where}"
+            among = "" if self.until is None else f" ({scope})"
+            condition = f"until {self.passing} more have passed{among}"
         elif self.until is not None:
-            what = f"until {self.until.describe()} ({whose})"
+            condition = f"until {self.until.describe()} ({scope})"
         else:
             return f"hold {show_duration(self.at_most)}"
-        return f"hold {what}, at most {show_duration(self.at_most)}"
+        return f"hold {condition}, at most {show_duration(self.at_most)}"
 
 
 class Halt(NamedTuple):
-    """The message waits until somebody decides what becomes of it; what is behind it waits too."""
+    """The message waits for a person's decision; later messages wait too."""
 
     at_most: int
-    """It leaves as it is after this time at the latest."""
+    """The time in ns after which the message leaves unchanged."""
 
     def __str__(self) -> str:
         return f"breakpoint, at most {show_duration(self.at_most)}"
 
 
 class Shuffle(NamedTuple):
-    """Messages gather until the window is full, or the time is up, and leave in this order.
+    """Messages gather until the window is full, or its time is up, and leave in this order.
 
-    The first message of a window fixes it: a permutation of range(size of the window).
+    The first message of a window fixes the order: a permutation of range(size of the window).
     """
 
     order: tuple[int, ...]
     at_most: int
     restore: bool = True
     scope: str = ""
-    """What shares the window, e.g. `client app`; "" for the connection alone."""
+    """The name of what shares the window, e.g. `client app`; "" for one connection."""
 
     def __str__(self) -> str:
         among = f" of {self.scope}" if self.scope else ""
@@ -92,8 +92,10 @@ class Shuffle(NamedTuple):
 
 
 class Gather(NamedTuple):
-    """The message and all behind it wait until so many have gathered, or the time is up, and then leave
-    at once."""
+    """The message and all later ones wait until so many have gathered, or the time is up.
+
+    Then they leave at once.
+    """
 
     size: int
     at_most: int
@@ -103,8 +105,10 @@ class Gather(NamedTuple):
 
 
 class Lose(NamedTuple):
-    """The message never leaves, nor does anything behind it in its direction: TCP can't lose one message
-    out of a stream. `selective` takes out this exchange alone."""
+    """The message never leaves, nor does any later message of its direction.
+
+    TCP can't lose one message out of a stream. `selective` removes this exchange alone.
+    """
 
     selective: bool = False
 
@@ -113,11 +117,11 @@ class Lose(NamedTuple):
 
 
 class HangUp(NamedTuple):
-    """Both sides of the connection are closed; `forward`: once this message has left."""
+    """Both sides of the connection are closed; with `forward` after this message has left."""
 
     forward: bool = False
     reset: bool = False
-    """With RST instead of FIN: what is still on its way is lost."""
+    """Whether to close with RST instead of FIN: bytes in transit are lost."""
 
     def __str__(self) -> str:
         end = "reset" if self.reset else "close"
@@ -128,37 +132,39 @@ class Break(NamedTuple):
     """Only the first bytes of the message leave; then both sides are closed."""
 
     keep: int
-    """Bytes of the frame, the 4 of its size among them."""
+    """The number of bytes of the frame that leave, including the 4 of its size."""
 
     def __str__(self) -> str:
         return f"truncate after {plural(self.keep, 'byte')}"
 
 
 class HalfClose(NamedTuple):
-    """Once the message has left, nothing more leaves in its direction and its receiver sees a FIN;
-    the other direction goes on."""
+    """After the message nothing more leaves in its direction, and its receiver sees a FIN.
+
+    The other direction continues.
+    """
 
     def __str__(self) -> str:
         return "half-close after this message"
 
 
 class Become(NamedTuple):
-    """The message is changed, for the faults and rules that follow too."""
+    """The message is changed, also for the faults and rules that follow."""
 
     body: bytes
     what: str
-    """What was changed, in words."""
+    """A description of the change."""
     head: bytes | None = None
-    """The header, if that is changed."""
+    """The new header; None if it stays."""
 
     def __str__(self) -> str:
         return self.what
 
 
 class Answer(NamedTuple):
-    """The request goes no further: the proxy sends this body when it is the response's turn.
+    """The request does not reach the broker: the proxy sends this body when it is the response's turn.
 
-    A Produce with acks=0 gets no answer from anybody: it is only taken out.
+    A Produce with acks=0 gets no response: it is only removed.
     """
 
     body: bytes
@@ -168,15 +174,17 @@ class Answer(NamedTuple):
 
 
 class LoseReply(NamedTuple):
-    """The request goes its way; when its response comes, it is lost and both sides are closed."""
+    """The request reaches the broker; when its response arrives, it is lost and both sides are closed."""
 
     def __str__(self) -> str:
         return "lose the response"
 
 
 class Repeat(NamedTuple):
-    """The message leaves so many times more. What a broker answers to the repetitions of a request
-    is taken out: the client has asked once."""
+    """The message leaves so many times more.
+
+    A broker's responses to the repetitions of a request are removed: the client has sent it once.
+    """
 
     times: int
 
@@ -185,34 +193,34 @@ class Repeat(NamedTuple):
 
 
 class Insert(NamedTuple):
-    """A frame that nobody sent leaves behind the message, or in the other direction at once.
+    """A frame that the proxy makes leaves after the message, or in the other direction at once.
 
-    A broker's answer to it is taken out.
+    A broker's response to it is removed.
     """
 
     direction: Direction
     frame: bytes
-    """With its size."""
+    """The frame with its size."""
 
     def __str__(self) -> str:
         return f"inject a {self.direction} of {plural(len(self.frame), 'byte')}"
 
 
 class Schedule(NamedTuple):
-    """The message leaves when a function says so, which is told when it would leave otherwise."""
+    """The message leaves at a time that a function computes from its departure without the effect."""
 
     leave: Callable[[int], int]
-    """ns since the epoch -> the same. It is called once, when it is the message's turn: a response may
-    have to wait until those to earlier requests have come."""
+    """Returns the departure for the departure without this effect, both in ns since the epoch. It is called
+    once, when it is the message's turn: a response may have to wait for responses to earlier requests."""
     what: str
-    """What is done, in words."""
+    """A description of the effect."""
 
     def __str__(self) -> str:
         return self.what
 
 
 class Pieces(NamedTuple):
-    """The message leaves in pieces of so many bytes, so long after each other (ns)."""
+    """The message leaves in pieces of so many bytes, so many ns apart."""
 
     size: int
     every: int
@@ -223,7 +231,7 @@ class Pieces(NamedTuple):
 
 
 class Stall(NamedTuple):
-    """Nothing is read for so long (ns) from whoever sends in this direction."""
+    """For so many ns nothing is read from the sender in this direction."""
 
     direction: Direction
     ns: int
@@ -233,8 +241,11 @@ class Stall(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """For so long (ns) no byte passes these ways between such clients and such brokers, on any
-    connection; None: all of them. What was sent meanwhile arrives behind that."""
+    """For so many ns no byte passes in these directions between such clients and brokers.
+
+    It applies to all connections; None stands for all clients or all brokers. What was sent meanwhile arrives
+    afterwards.
+    """
 
     ns: int
     clients: tuple[str, ...] | None
@@ -242,14 +253,14 @@ class Partition(NamedTuple):
     ways: tuple[Direction, ...]
 
     def __str__(self) -> str:
-        who = " or ".join(self.clients or ("all clients",))
-        where = " and ".join(map(str, sorted(self.brokers))) if self.brokers else "all"
-        way = "" if len(self.ways) == 2 else f", {self.ways[0]}s only"
-        return f"isolate {who} from brokers {where} for {show_duration(self.ns)}{way}"
+        clients = " or ".join(self.clients or ("all clients",))
+        brokers = " and ".join(map(str, sorted(self.brokers))) if self.brokers else "all"
+        direction = "" if len(self.ways) == 2 else f", {self.ways[0]}s only"
+        return f"isolate {clients} from brokers {brokers} for {show_duration(self.ns)}{direction}"
 
 
 class Reject(NamedTuple):
-    """A connection is not taken (this is about connections only): RST, FIN, or nothing for a time."""
+    """A connection is refused: by an RST, a FIN, or no answer for a time. It is about connections only."""
 
     how: Literal["reset", "close", "hang"]
     at_most: int
@@ -260,8 +271,10 @@ class Reject(NamedTuple):
 
 
 class Silence(NamedTuple):
-    """From here on nothing passes in either direction, not even a FIN; when the time is up, both sides
-    are closed."""
+    """From here on nothing passes in either direction, not even a FIN.
+
+    When the time is up, both sides are closed.
+    """
 
     at_most: int
 
@@ -277,7 +290,7 @@ Effect = (
 EFFECTS: Final = get_args(Effect)
 
 Effects = tuple[Effect, ...]
-"""What a fault asks for, in order."""
+"""The effects that a fault returns, in order."""
 
 FINAL: Final = (Lose, HangUp, Break, Answer, Silence)
-"""Behind one of these no other fault or rule has a say."""
+"""The effects that end a message: no later fault or rule applies to it."""

@@ -1,9 +1,9 @@
-"""An error response: the same error code for all that a request names.
+"""Makes an error response: the same error code for everything that a request names.
 
-Kafka's own classes do this by hand for each API (AbstractRequest.getErrorResponse), and many put the
-code on the top level only. Here it follows from the two layouts and stands on every level: an array of
-a response belongs to the array of the request whose elements have most fields in common with its own.
-A test compares the two, for every API and version.
+Kafka's classes do this by hand for each API (AbstractRequest.getErrorResponse), and many set the code on the
+top level only. Here it follows from the two layouts, and every level gets the code. An array of the response
+belongs to the array of the request whose elements have most fields in common with its own. A test compares
+the results with Kafka's, for every API and version.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from barnabas.specs import api
 from barnabas.specs.layout import Layout, Node, Slot
 
-SAME: Final = {
+COMMON_NAMES: Final = {
     "partition": "partition_index",
     "partition_id": "partition_index",
     "index": "partition_index",
@@ -31,7 +31,7 @@ SAME: Final = {
     "consumer_group_ids": "group_id",
     "topic_names": "name",
 }
-"""What a field is called here and there -> one name for both."""
+"""Different names of a field in requests and responses -> one common name."""
 
 TWINS: Final = {
     (4, "partition_errors"): ("topic_states.partition_states",),
@@ -42,15 +42,17 @@ TWINS: Final = {
     (50, "results"): ("users",),
     (51, "results"): ("deletions", "upsertions"),
 }
-"""API key, array of its response -> arrays of its request, where names don't tell."""
+"""(API key, array of its response) -> arrays of its request, where the names do not match."""
 
-NUMBERS: Final = frozenset(("partition_index", "resource_type", "producer_id", "session_id"))
-"""Numbers that say what an answer is about; any other one is not known where there is an error."""
+IDENTIFYING_NUMBERS: Final = frozenset(
+    ("partition_index", "resource_type", "producer_id", "session_id")
+)
+"""Numbers that identify an entry of a response; all other numbers are unknown in an error response."""
 
-_NOBODY: Final[dict[str, Any]] = {
-    f"{prefix}principal_{what}": name
+_ANONYMOUS: Final[dict[str, Any]] = {
+    f"{prefix}principal_{part}": name
     for prefix in ("", "token_requester_")
-    for what, name in (("type", "User"), ("name", "ANONYMOUS"))
+    for part, name in (("type", "User"), ("name", "ANONYMOUS"))
 }
 _NO_TASKS: Final = ("active_tasks", "standby_tasks", "warmup_tasks", "partitions_by_user_endpoint")
 
@@ -62,104 +64,113 @@ UNKNOWN: Final[dict[int, dict[str, Any]]] = {
     21: {"low_watermark": -1},
     22: {"producer_id": -1, "producer_epoch": -1},
     26: {"producer_id": -1, "producer_epoch": -1},
-    38: {f"{when}_timestamp_ms": -1 for when in ("issue", "expiry", "max")} | _NOBODY,
+    38: {f"{when}_timestamp_ms": -1 for when in ("issue", "expiry", "max")} | _ANONYMOUS,
     48: {"entries": None},
     88: dict.fromkeys(_NO_TASKS),
 }
-"""API key -> fields that neither are null nor have their default where there is an error."""
+"""API key -> fields of an error response that are neither null nor have their default."""
 
 NO_ERRORS: Final = frozenset(("topic_config_error_code",))
-"""Codes that say something else than what became of the request."""
+"""Error codes that are not the result of the request."""
 
 
 class Twin(NamedTuple):
-    """An array of a request that an array of the response answers."""
+    """An array of a request to which an array of the response corresponds."""
 
     path: tuple[str, ...]
     element: Node
 
 
 def error_response(key: int, version: int, request: dict[str, Any], code: int) -> dict[str, Any]:
-    """The values of a response in which every error code is this one.
+    """Return the values of a response in which every error code is this one.
 
-    Messages beside it are null: clients have words of their own for the code.
+    Error messages are null: clients have their own text for the code.
 
     >>> error_response(12, 0, {"group_id": "g", "generation_id": 1, "member_id": "m"}, 27)
     {'error_code': 27}
     """
-    found = api(key)
-    response, asked = found.response.layout(version), found.request.layout(version)
-    arrays = {name: TWINS[key, name] for name in _arrays(response) if (key, name) in TWINS}
+    declaration = api(key)
+    response = declaration.response.layout(version)
+    request_layout = declaration.request.layout(version)
     twins = {
-        name: [twin for twin in _within(asked) if ".".join(twin.path) in paths]
-        for name, paths in arrays.items()
+        slot.name: [
+            twin for path in TWINS.get((key, slot.name), ()) for twin in _twin(request_layout, path)
+        ]
+        for slot in response.slots
     }
-    about = {name: request[name] for name in ("session_id",) if name in request}
-    return _Filling(code, UNKNOWN.get(key, {}), twins).struct(response, asked, request, about)
+    identity = {name: request[name] for name in ("session_id",) if name in request}
+    return _Filling(code, UNKNOWN.get(key, {}), twins).struct(
+        response, request_layout, request, identity
+    )
 
 
 class _Filling(NamedTuple):
-    """The response that is made: what all its levels have in common."""
+    """The inputs of the response that all its levels share."""
 
     code: int
     unknown: dict[str, Any]
     twins: dict[str, list[Twin]]
 
     def struct(
-        self, response: Layout, request: Layout, values: dict[str, Any], about: dict[str, Any]
+        self, response: Layout, request: Layout, values: dict[str, Any], identity: dict[str, Any]
     ) -> dict[str, Any]:
-        """A structure of the response. `about` is what it is about, by the names in SAME."""
-        found: dict[str, Any] = {}
+        """Return a structure of the response.
+
+        `about` has the identifying fields of the request, by the names in COMMON_NAMES.
+        """
+        fields: dict[str, Any] = {}
         for slot in response.slots:
             name, node = slot.name, slot.node
-            same = about.get(SAME.get(name, name))
+            identifier = identity.get(COMMON_NAMES.get(name, name))
             if _is_code(slot) and name not in NO_ERRORS:
-                found[name] = self.code
+                fields[name] = self.code
             elif node.element is not None and node.element.struct is not None and _has_code(node):
                 answered = self.twins.get(name) or _twins(name, node.element.struct, request)
-                found[name] = self.entries(node.element.struct, answered, values)
-            elif same is not None and _fits(node, name, same):
-                found[name] = same if not isinstance(same, list) else list(map(_known, same))
+                fields[name] = self.entries(node.element.struct, answered, values)
+            elif identifier is not None and _fits(node, name, identifier):
+                entity = isinstance(identifier, list)
+                fields[name] = list(map(_without_tags, identifier)) if entity else identifier
             elif name in self.unknown:
-                found[name] = self.unknown[name]
+                fields[name] = self.unknown[name]
             else:
                 text = node.nullable and node.kind == "string"
-                found[name] = None if text else slot.fresh_default()
-        return found
+                fields[name] = None if text else slot.fresh_default()
+        return fields
 
     def entries(
         self, element: Layout, twins: list[Twin], values: dict[str, Any]
     ) -> list[dict[str, Any]]:
-        """An entry for each element of the arrays that are answered."""
+        """Return an entry for each element of the request's corresponding arrays."""
         entries: list[dict[str, Any]] = []
         for twin in twins:
-            for about, item in _items(values, twin.path, {}):
+            for identity, item in _items(values, twin.path, {}):
                 if twin.element.struct is not None:
-                    entry = self.struct(element, twin.element.struct, item, about)
+                    entry = self.struct(element, twin.element.struct, item, identity)
                 else:
-                    about = {**about, _identity(element, twin): item}
-                    entry = self.struct(element, Layout((), False), {}, about)
+                    identity = {**identity, _identity(element, twin): item}
+                    entry = self.struct(element, Layout((), False), {}, identity)
                 if entry not in entries:
                     entries.append(entry)
         return entries
 
 
 def _identity(element: Layout, twin: Twin) -> str:
-    """What a field of an entry is called that holds one element of an array of plain values."""
+    """Return the name of the field that holds an element of an array of plain values."""
     name = twin.path[-1]
-    names = [SAME.get(s.name, s.name) for s in element.slots if s.node.kind == twin.element.kind]
-    return SAME[name] if SAME.get(name) in names else names[0]
+    names = [
+        COMMON_NAMES.get(s.name, s.name) for s in element.slots if s.node.kind == twin.element.kind
+    ]
+    return COMMON_NAMES[name] if COMMON_NAMES.get(name) in names else names[0]
 
 
 def _items(
-    values: dict[str, Any], path: tuple[str, ...], about: dict[str, Any]
+    values: dict[str, Any], path: tuple[str, ...], identity: dict[str, Any]
 ) -> Iterator[tuple[dict[str, Any], Any]]:
-    """The elements of an array, or of an array in each element of another one, and what they are
-    about."""
+    """Yield each element of an array or of nested arrays, with the fields that identify it."""
     for item in values.get(path[0]) or ():
-        inner = about
+        inner = identity
         if isinstance(item, dict):
-            inner = about | _renamed(item)
+            inner = identity | _renamed(item)
         if path[1:]:
             yield from _items(item, path[1:], inner)
         else:
@@ -167,21 +178,21 @@ def _items(
 
 
 def _renamed(values: dict[str, Any]) -> dict[str, Any]:
-    return {SAME.get(name, name): value for name, value in values.items()}
+    return {COMMON_NAMES.get(name, name): value for name, value in values.items()}
 
 
 def _twins(name: str, element: Layout, request: Layout) -> list[Twin]:
-    """The array of a request whose elements have most in common with these of a response."""
+    """Return the request's array whose elements have most fields in common with a response's."""
     best: tuple[int, list[Twin]] = (0, [])
-    names = {(SAME.get(s.name, s.name), s.node.kind) for s in element.slots}
+    names = {(COMMON_NAMES.get(s.name, s.name), s.node.kind) for s in element.slots}
     kinds = [s.node.kind for s in element.slots if not s.name.endswith(("error_code", "message"))]
-    for twin in _within(request):
-        if twin.path[1:]:
-            continue
+    for twin in (twin for slot in request.slots for twin in _twin(request, slot.name)):
         inner = twin.element
         if inner.struct is not None:
-            theirs = {(SAME.get(s.name, s.name), s.node.kind) for s in inner.struct.slots}
-            score = 2 * len(names & theirs)
+            request_names = {
+                (COMMON_NAMES.get(s.name, s.name), s.node.kind) for s in inner.struct.slots
+            }
+            score = 2 * len(names & request_names)
         else:
             score = int(inner.kind in kinds)
         score += twin.path == (name,)
@@ -190,43 +201,36 @@ def _twins(name: str, element: Layout, request: Layout) -> list[Twin]:
     return best[1]
 
 
-def _within(layout: Layout, path: tuple[str, ...] = ()) -> Iterator[Twin]:
-    """The arrays of a request, and those in their elements."""
-    for slot in layout.slots:
-        element = slot.node.element
-        if slot.node.kind == "array" and element is not None:
-            yield Twin((*path, slot.name), element)
-            if element.struct is not None:
-                yield from _within(element.struct, (*path, slot.name))
-
-
-def _arrays(layout: Layout) -> list[str]:
-    return [slot.name for slot in layout.slots if slot.node.kind == "array"]
+def _twin(request: Layout, path: str) -> Iterator[Twin]:
+    """Yield the array at a dotted path of a request, if there is one in this version."""
+    slot = request.find(path)
+    if slot is not None and slot.node.element is not None:
+        yield Twin(tuple(path.split(".")), slot.node.element)
 
 
 def _has_code(node: Node) -> bool:
-    """Whether an error code stands somewhere within: what says nothing of errors answers nothing."""
-    inner = node.element or node
-    return inner.struct is not None and any(
-        _is_code(s) or _has_code(s.node) for s in inner.struct.slots
-    )
+    """Return whether a value contains an error code; arrays without one need no entries."""
+    struct = node.inner.struct
+    return struct is not None and any(_is_code(located.slot) for located in struct.walk())
 
 
 def _is_code(slot: Slot) -> bool:
     return slot.node.kind == "int16" and slot.name.endswith("error_code")
 
 
-def _known(entry: dict[str, Any]) -> dict[str, Any]:
+def _without_tags(entry: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name != "_tags"}
 
 
 def _fits(node: Node, name: str, value: Any) -> bool:
-    """Whether a value of the request may stand in the response: names, ids, who an entry is about."""
+    """Return whether a value of the request may be copied to the response: names, ids, entities."""
     match value:
         case str():
             return node.kind == "string"
         case int():
-            return node.kind.startswith("int") and SAME.get(name, name) in NUMBERS
+            return (
+                node.kind.startswith("int") and COMMON_NAMES.get(name, name) in IDENTIFYING_NUMBERS
+            )
         case list():  # the entity whose quotas are altered
             return name == "entity"
     return node.kind == "uuid"

@@ -1,8 +1,8 @@
-"""What rules did to some messages, as a scenario that does it again to such messages.
+"""Turns what rules did to some messages into a scenario that does it again to such messages.
 
-Of each rule that fired on them it has what the rule does, for the APIs and clients of these messages. How
-often follows from the messages: the rule fires on the first so many, behind so many that it let pass. Where
-that can't be told, or they do not follow each other, the rule keeps its own `when`, which decides as it did.
+The scenario has each rule that fired, restricted to the APIs and clients of these messages. `skip` and
+`times` follow from the messages: the rule skips the first ones that it let pass, and fires on as many as it
+fired on. If that is unknown, or the firings are not consecutive, the rule keeps its own `when`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from barnabas.captures.kafka.notes import ANSWERED_BY_PROXY
 from barnabas.captures.kafka.wording import listed, printable
 from barnabas.plural import plural
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.past_message import past_message
 from barnabas.proxy.rules.rule import compiled
 from barnabas.proxy.scenario.file import ScenarioError, loads
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
@@ -27,12 +27,12 @@ from barnabas.proxy.scenario.yaml_lines import dump, plain, read
 from barnabas.specs.frames import DIRECTIONS, Direction
 
 CLIENTS: Final = 8
-"""Client ids that a rule is narrowed to at most."""
+"""The most client ids that a rule is restricted to."""
 
 Topics = Mapping[uuid.UUID, str]
 
 Source = tuple[int, str]
-"""Since when a scenario holds (ns since the epoch), and its text."""
+"""The time since which a scenario was in force (ns since the epoch), and its text."""
 
 
 class Excerpt(NamedTuple):
@@ -48,92 +48,103 @@ def excerpt(
     topics: Topics,
     faults: tuple[Fault, ...] = FAULTS,
 ) -> Excerpt:
-    """The scenario, with comments on what it was made of; it always loads with these faults.
+    """Return the scenario, with comments on its origin; it always loads with these faults.
 
-    sources: those that held, the earliest first; one that can't be read is as one that is not there.
-    topics: names by id, as far as they are known.
+    Args:
+        exchanges: The exchanges.
+        sources: The scenarios in force at the time, the earliest first; unreadable ones are ignored.
+        topics: Names of topics by id, as far as they are known.
+        faults: The faults that the scenarios may name.
     """
     chosen = sorted(exchanges, key=lambda exchange: exchange.ts)
-    held = [one for one in (_held(*source, faults) for source in sources) if one is not None]
-    held = [one for one in held if one.top.get("dialect") == held[0].top.get("dialect")]
+    past_scenarios = [
+        past for past in (_past_scenario(*source, faults) for source in sources) if past is not None
+    ]
+    past_scenarios = [
+        past
+        for past in past_scenarios
+        if past.top.get("dialect") == past_scenarios[0].top.get("dialect")
+    ]
     unknown: Counter[str] = Counter()
     for exchange in chosen:
         for name in exchange.rules:
-            rule = _rule_of(held, exchange.ts, name)
+            rule = _rule_of(past_scenarios, exchange.ts, name)
             if rule is None:
                 unknown[name] += 1
             else:
                 rule.fired.append(exchange)
-    fired = _merged(rule for one in held for rule in one.rules if rule.fired)
+    fired = _merged(rule for past in past_scenarios for rule in past.rules if rule.fired)
     text = [f"# What rules did to {plural(len(chosen), 'exchange')}, again.\n"]
-    if passed := sum(not exchange.rules for exchange in chosen):
-        text.append(f"# No rule fired on {passed} of them.\n")
+    if unmatched := sum(not exchange.rules for exchange in chosen):
+        text.append(f"# No rule fired on {unmatched} of them.\n")
     if unknown:
         names = listed([repr(printable(name)) for name in unknown], "rule", 200)
         text.append(f"# Left out, since no scenario at hand has it: {names}.\n")
-    top = {**held[0].top, "version": 1} if held else {"version": 1}
+    top = {**past_scenarios[0].top, "version": 1} if past_scenarios else {"version": 1}
     text.append(dump(top))
     load = partial(_loaded, top, faults)
-    whole = _with_referred({rule.name: _again(rule, chosen, topics, load) for rule in fired}, held)
+    whole = _with_referred(
+        {rule.name: _again(rule, chosen, topics, load) for rule in fired}, past_scenarios
+    )
     text.append("rules:\n" if whole else "rules: []\n")
-    text += (f"# {said}.\n{dump([raw])}" for said, raw in whole)
+    text += (f"# {remark}.\n{dump([raw])}" for remark, raw in whole)
     return Excerpt("".join(text), tuple(unknown))
 
 
-Made = tuple[str, dict[str, Any]]
-"""What is said of a rule, and the rule."""
+CommentedRule = tuple[str, dict[str, Any]]
+"""A comment on a rule, and the rule."""
 
 Load = Callable[[dict[str, Any]], RuleConfig | None]
 
 
 @dataclass(slots=True)
-class _Rule:
+class _FiredRule:
     raw: dict[str, Any]
-    """As it stands in the scenario."""
+    """The rule as it stands in the scenario."""
     fired: list[Exchange] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        """As the scenario has it, or another one if two would share it."""
-        found: str = self.raw["name"]
-        return found
+        """Return the rule's name, which differs from the scenario's if two rules share it."""
+        name: str = self.raw["name"]
+        return name
 
 
 @dataclass(slots=True)
-class _Held:
-    """A scenario that held since `began`."""
+class _PastScenario:
+    """A scenario that was in force since `began`."""
 
     began: int
     top: dict[str, Any]
-    """What its rules depend on beside themselves."""
-    rules: list[_Rule]
+    """The scenario's other settings that its rules depend on."""
+    rules: list[_FiredRule]
 
 
-def _held(began: int, text: str, faults: tuple[Fault, ...]) -> _Held | None:
+def _past_scenario(began: int, text: str, faults: tuple[Fault, ...]) -> _PastScenario | None:
     try:
         loads(text, faults=faults)
     except ScenarioError:
         return None
     values = plain(read(text).value)
     top = {name: values[name] for name in ("version", "seed", "dialect") if name in values}
-    return _Held(began, top, [_Rule(rule) for rule in values["rules"]])
+    return _PastScenario(began, top, [_FiredRule(rule) for rule in values["rules"]])
 
 
-def _rule_of(held: list[_Held], ts: int, name: str) -> _Rule | None:
-    """The rule of this name that held then; else one of another time."""
-    then = [one for one in held if one.began <= ts]
-    for one in (*reversed(then), *held):
-        for rule in one.rules:
+def _rule_of(past_scenarios: list[_PastScenario], ts: int, name: str) -> _FiredRule | None:
+    """Return the rule of this name that was in force at a time; else one of another time."""
+    earlier = [past for past in past_scenarios if past.began <= ts]
+    for past in (*reversed(earlier), *past_scenarios):
+        for rule in past.rules:
             if rule.name == name:
                 return rule
     return None
 
 
-def _merged(rules: Iterable[_Rule]) -> list[_Rule]:
-    """Rules that say the same are one; of others that share a name each later one gets another."""
-    found: list[_Rule] = []
+def _merged(rules: Iterable[_FiredRule]) -> list[_FiredRule]:
+    """Return the rules without duplicates; a later rule with a taken name gets another name."""
+    merged: list[_FiredRule] = []
     names: set[str] = set()
-    by_text: dict[str, _Rule] = {}
+    by_text: dict[str, _FiredRule] = {}
     for rule in rules:
         text = dump(rule.raw)
         if text in by_text:
@@ -145,21 +156,25 @@ def _merged(rules: Iterable[_Rule]) -> list[_Rule]:
             count += 1
             rule.raw = {**rule.raw, "name": f"{name} ({count})"}
         names.add(rule.name)
-        found.append(rule)
-    return found
+        merged.append(rule)
+    return merged
 
 
-def _with_referred(found: dict[str, Made], held: list[_Held]) -> list[Made]:
-    """With the rules that the `when` of others names, in front of them: those are as they were."""
-    referred: dict[str, Made] = {}
-    looked = list(found.values())
-    for _, raw in looked:
+def _with_referred(
+    rules: dict[str, CommentedRule], past_scenarios: list[_PastScenario]
+) -> list[CommentedRule]:
+    """Return all rules, with those first that the `when` of others names; these stay unchanged."""
+    referred: dict[str, CommentedRule] = {}
+    pending = list(rules.values())
+    for _, raw in pending:
         for name in _named(raw):
             if name not in referred:
-                raws = (rule.raw for one in held for rule in one.rules if rule.name == name)
+                raws = (
+                    rule.raw for past in past_scenarios for rule in past.rules if rule.name == name
+                )
                 referred[name] = "Another rule waits for it", next(raws)
-                looked.append(referred[name])
-    rest = [made for name, made in found.items() if name not in referred]
+                pending.append(referred[name])
+    rest = [commented for name, commented in rules.items() if name not in referred]
     return [*reversed(referred.values()), *rest]
 
 
@@ -170,25 +185,25 @@ def _named(raw: dict[str, Any]) -> Iterator[str]:
             yield point["rule"]
 
 
-def _again(rule: _Rule, chosen: list[Exchange], topics: Topics, load: Load) -> Made:
-    """A rule that fired, for such messages."""
+def _again(rule: _FiredRule, chosen: list[Exchange], topics: Topics, load: Load) -> CommentedRule:
+    """Return a rule that fires again on such messages, with a comment."""
     raw = _narrowed(rule)
     config = load(raw)
-    if config is None:  # such as one that may name brokers only
+    if config is None:  # e.g. a rule whose match may name brokers only
         raw = rule.raw
         config = load(raw)
-    said = f"It fired on {len(rule.fired)} of the exchanges"
+    remark = f"It fired on {len(rule.fired)} of the exchanges"
     when = None if config is None else _when(rule, config, chosen, topics)
     if when is None:
-        return f"{said}; when it fires is as it was", raw
-    if before := when.get("skip"):
-        said += f", behind {plural(before, 'message')} that passed it"
+        return f"{remark}; when it fires is as it was", raw
+    if skipped := when.get("skip"):
+        remark += f", behind {plural(skipped, 'message')} that passed it"
     raw = {name: value for name, value in raw.items() if name not in ("when", "do")}
-    return said, {**raw, "when": when, "do": rule.raw["do"]}
+    return remark, {**raw, "when": when, "do": rule.raw["do"]}
 
 
-def _narrowed(rule: _Rule) -> dict[str, Any]:
-    """The same for the APIs and clients of the messages that it fired on."""
+def _narrowed(rule: _FiredRule) -> dict[str, Any]:
+    """Return the rule restricted to the APIs and clients of the messages that it fired on."""
     match = dict(rule.raw.get("match") or {})
     apis = sorted({exchange.api for exchange in rule.fired})
     match["api"] = apis[0] if len(apis) == 1 else apis
@@ -202,46 +217,46 @@ def _narrowed(rule: _Rule) -> dict[str, Any]:
 
 
 def _literal(text: str) -> str:
-    """A glob that means a text itself.
+    """Return a glob that matches exactly a text.
 
     >>> _literal("a*[b]")
     'a[*][[]b]'
     """
-    return "".join(f"[{one}]" if one in "*?[" else one for one in text)
+    return "".join(f"[{character}]" if character in "*?[" else character for character in text)
 
 
 def _loaded(
     top: dict[str, Any], faults: tuple[Fault, ...], raw: dict[str, Any]
 ) -> RuleConfig | None:
-    """A rule by itself; None if it can't be. What it waits for need not be there."""
+    """Return a rule on its own, without its `when`; None if it does not load."""
     alone = {name: value for name, value in raw.items() if name != "when"}
     try:
-        found: Scenario = loads(dump({**top, "rules": [alone]}), faults=faults)
+        scenario: Scenario = loads(dump({**top, "rules": [alone]}), faults=faults)
     except ScenarioError:
         return None
-    return found.rules[0]
+    return scenario.rules[0]
 
 
 def _when(
-    rule: _Rule, config: RuleConfig, chosen: list[Exchange], topics: Topics
+    rule: _FiredRule, config: RuleConfig, chosen: list[Exchange], topics: Topics
 ) -> dict[str, Any] | None:
-    """How often it has to fire on such messages; None if these do not tell."""
-    ways: tuple[Direction, ...] = DIRECTIONS
+    """Return the `when` that fits the messages; None if they do not determine it."""
+    directions: tuple[Direction, ...] = DIRECTIONS
     if config.match.direction is not None:
-        ways = (config.match.direction,)
+        directions = (config.match.direction,)
     elif rule.raw.get("when"):
         return None  # on which of the two it fired is not known
     if config.match.connection is not None:
         return None
-    ours = set(map(id, rule.fired))
+    own_ids = set(map(id, rule.fired))
     messages = sorted(
-        (exchange.ts if way == "request" else exchange.end, id(exchange))
+        (exchange.ts if direction == "request" else exchange.end, id(exchange))
         for exchange in chosen
-        for way in ways
-        if _meets(config, exchange, way, topics)
+        for direction in directions
+        if _meets(config, exchange, direction, topics)
     )
-    fired = [which in ours for _, which in messages]
-    if not ours <= {which for _, which in messages}:
+    fired = [which in own_ids for _, which in messages]
+    if not own_ids <= {which for _, which in messages}:
         return None
     skip, times = fired.index(True), sum(fired)
     if not all(fired[skip : skip + times]):
@@ -249,34 +264,14 @@ def _when(
     return {**({"skip": skip} if skip else {}), "times": times, "scope": "rule"}
 
 
-def _meets(config: RuleConfig, exchange: Exchange, way: Direction, topics: Topics) -> bool:
-    """Whether a rule is about a message."""
-    size = exchange.request_size if way == "request" else exchange.response_size
-    if size is None or (way == "response" and exchange.note == ANSWERED_BY_PROXY):
+def _meets(config: RuleConfig, exchange: Exchange, direction: Direction, topics: Topics) -> bool:
+    """Return whether a rule matches a message."""
+    size = exchange.request_size if direction == "request" else exchange.response_size
+    if size is None or (direction == "response" and exchange.note == ANSWERED_BY_PROXY):
         return False
-    message = Message(
-        direction=way,
-        key=exchange.key,
-        version=exchange.version,
-        client_id=exchange.client_id,
-        broker=exchange.node,
-        connection=exchange.connection,
-        ordinal=-1,
-        group=None,
-        size=size,
-        body=exchange.body(way),
-        request=exchange.request_body,
-        acks=_acks(exchange) if way == "request" else None,
-        topics=topics,
-    )
-    match = config.match
+    match, message = config.match, past_message(exchange, direction, -1, topics)
     return (
-        match.key_matches(way, exchange.key, exchange.version)
+        match.key_matches(direction, exchange.key, exchange.version)
         and match.peer_matches(exchange.client_id, exchange.node, -1)
         and compiled(config).meets(message)
     )
-
-
-def _acks(exchange: Exchange) -> int | None:
-    found: int | None = (exchange.request or {}).get("acks")
-    return found

@@ -1,8 +1,8 @@
-"""A scenario run over a capture, on the capture's own clock and without a network.
+"""Runs a scenario over a capture, on the capture's clock and without a network.
 
-Every message of the capture meets the rules as it did when it arrived: the same connections, clients,
-brokers and times. What they decide depends on nothing else, so the same scenario and capture give
-the same decisions, and a live run's own capture gives those that it made.
+Every message of the capture meets the rules as it did when it arrived: the same connections, clients, brokers
+and times. Decisions depend on nothing else. The same scenario and capture therefore give the same decisions,
+and a live run's own capture gives the decisions of that run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address, Node, Topology
 from barnabas.proxy.matching.message import Unable
-from barnabas.proxy.rules.by_hand import DECISIONS
+from barnabas.proxy.rules.manual_decision import DECISIONS
 from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import ScenarioError, loads
@@ -33,45 +33,45 @@ from barnabas.proxy.scenario.model import Scenario
 from barnabas.specs.frames import Direction
 
 Decision = tuple[tuple[str, ...], tuple[str, ...]]
-"""Names of the rules that fired on a message, and what they wanted done, in words."""
+"""The names of the rules that fired on a message, and their effects as text."""
 
 NONE: Final[Decision] = ((), ())
 
 _PLANS: Final = 64
-"""Scenarios that may still hold in some process."""
+"""The number of latest scenarios that may still be in force in some process."""
 
 
-class Rehearsed(NamedTuple):
-    """A message that arrived, what the rules decide about it, and what the capture says they did."""
+class RehearsedMessage(NamedTuple):
+    """A message that arrived, the decision of the rules, and the decision that the capture records."""
 
     frame: SeenFrame
     decision: Decision
     recorded: Decision
     depends: tuple[str, ...] = ()
-    """Which of the rules depend on other connections: here the two may differ."""
+    """The rules that depend on other connections, whose live decisions may differ."""
 
     def row(self) -> dict[str, Any]:
-        """In JSON form."""
-        rules, what = self.decision
-        seen = self.frame
+        """Return the message and its decision in JSON form."""
+        rules, texts = self.decision
+        frame = self.frame
         return {
-            "ts": iso(seen.ts),
-            "connection": seen.connection,
-            "client_id": seen.client_id,
-            "direction": seen.direction,
-            "frame": seen.ordinal,
-            "api": seen.api,
-            "version": seen.version,
-            "correlation_id": seen.correlation_id,
+            "ts": iso(frame.ts),
+            "connection": frame.connection,
+            "client_id": frame.client_id,
+            "direction": frame.direction,
+            "frame": frame.ordinal,
+            "api": frame.api,
+            "version": frame.version,
+            "correlation_id": frame.correlation_id,
             "rules": list(rules),
-            "what": list(what),
+            "what": list(texts),
             "depends": list(self.depends),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Reload:
-    """From this time (ns since the epoch) on another scenario holds."""
+    """The event that another scenario comes into force at this time (ns since the epoch)."""
 
     ts: int
     scenario: Scenario
@@ -83,15 +83,20 @@ class Rehearsal:
     def __init__(
         self, scenario: Scenario | None, began: int | None = None, reading: Values | None = None
     ) -> None:
-        """`began` is when the scenario was loaded (ns since the epoch); if None, with the first event.
-        reading: how rules read keys and values of records."""
+        """Start with a scenario and no connections.
+
+        Args:
+            scenario: The scenario.
+            began: When it was loaded (ns since the epoch); None: with the first event.
+            reading: How rules decode keys and values of records.
+        """
         self.rules = Rules(scenario)
         self.rules.began = began
         self._plan = Plan(self.rules)
         self._plans: dict[int | None, Plan] = {began: self._plan}
-        """By when the scenario was loaded."""
+        """The plans by the time at which their scenario was loaded."""
         self._told: set[int] = set()
-        """Connections in processes of their own, which say when a scenario holds for them."""
+        """The connections of workers, whose notes report when a scenario is in force for them."""
         self._shared = SharedState(reading=reading)
         self._tally = ApiStats()
         self._totals = Totals()
@@ -100,22 +105,22 @@ class Rehearsal:
         self._connections: dict[int, Connection] = {}
         self._decisions: dict[tuple[int, Direction, int], tuple[Decision, tuple[str, ...]]] = {}
 
-    def run(self, events: Iterable[Event | Reload | Note]) -> Iterator[Rehearsed]:
-        """Every message that arrived, in the order in which they were complete.
+    def run(self, events: Iterable[Event | Reload | Note]) -> Iterator[RehearsedMessage]:
+        """Yield every message that arrived, in the order in which they were complete.
 
-        Notes tell where the proxy listened and what it was told to do meanwhile; without the former
-        addresses stay as brokers have them.
+        Notes in the capture report where the proxy listened and what it was told to do. Without the notes of
+        listeners, addresses stay those of the brokers.
         """
         for frame in frames(self._watched(events)):
             if frame.flow == "arrived":
-                place = (frame.connection, frame.direction, frame.ordinal)
-                decision, depends = self._decisions.pop(place, (NONE, ()))
+                position = (frame.connection, frame.direction, frame.ordinal)
+                decision, depends = self._decisions.pop(position, (NONE, ()))
                 recorded = _decision(frame.facts) or NONE
                 depends = tuple(dict.fromkeys((*depends, *_depends(frame.facts))))
-                yield Rehearsed(frame, decision, recorded, depends)
+                yield RehearsedMessage(frame, decision, recorded, depends)
 
     def _watched(self, events: Iterable[Event | Reload | Note]) -> Iterator[Event]:
-        """The events, each after it has met the rules."""
+        """Yield the events, each after the rules have seen it."""
         for event in events:
             if isinstance(event, Reload):
                 self._reload(event)
@@ -168,7 +173,7 @@ class Rehearsal:
         return self._listeners.get((node.kind, node.id), node.upstream)
 
     def _pass_time(self, until: int) -> None:
-        """Wake connections when they want to be, up to a time."""
+        """Wake the connections that are due up to a time."""
         while True:
             due = [
                 connection
@@ -183,7 +188,7 @@ class Rehearsal:
             self._wake_others(now)
 
     def _wake_others(self, now: int) -> None:
-        """Frames elsewhere have become due by what has just passed."""
+        """Wake the connections whose frames have become due by what has just passed."""
         while self._shared.ready:
             connection = self._connections.get(self._shared.ready.pop())
             if connection is not None:
@@ -204,7 +209,7 @@ class Rehearsal:
                 self._record(connection, connection.replace(plan, ts))
 
     def _apply(self, note: Note) -> None:
-        """What the capture says of the whole proxy."""
+        """Apply a note of the capture about the whole proxy."""
         match note.comment:
             case {"barnabas": "listener", "host": str(host), "port": int(port), **node}:
                 self._listeners[node.get("kind"), node.get("node")] = host, port
@@ -215,8 +220,8 @@ class Rehearsal:
                 open_ = [number for number in numbers if isinstance(number, int)]
                 self._replace(open_, self._plans.get(began, self._plan), note.ts_ns)
             case {"barnabas": "fire", "rule": str(rule)}:
-                for found in self.rules.rules:
-                    found.forced += found.name == rule
+                for candidate in self.rules.rules:
+                    candidate.forced += candidate.name == rule
             case {"barnabas": "release", "rule": str(rule)}:
                 self._pass_time(note.ts_ns)
                 for connection in self._connections.values():
@@ -228,14 +233,14 @@ class Rehearsal:
                 self._wake_others(note.ts_ns)
 
     def _decide(self, id: str, rule: str, ts: int) -> None:
-        """Do to a message what somebody decided; what is impossible here was impossible there, too."""
+        """Apply a person's decision to a message; if it is impossible here, it was impossible live, too."""
         number = id.partition(".")[0]
         for connection in self._connections.values():
             if str(connection.state.number) != number:
                 continue
             with contextlib.suppress(ScenarioError, LookupError, Unable):
-                wanted = loads(rule, faults=DECISIONS).rules[0] if rule else None
-                decision = connection.breakpoints.weigh(id, wanted)
+                config = loads(rule, faults=DECISIONS).rules[0] if rule else None
+                decision = connection.breakpoints.decision_by(id, config)
                 self._record(connection, connection.decide(id, decision, ts))
 
     def _record(self, connection: Connection, actions: Actions) -> None:
@@ -243,12 +248,12 @@ class Rehearsal:
             if isinstance(action, Cut):
                 decision = _decision(action.comment)
                 if decision is not None:
-                    place = (connection.state.number, action.direction, action.comment["frame"])
-                    self._decisions[place] = decision, _depends(action.comment)
+                    position = (connection.state.number, action.direction, action.comment["frame"])
+                    self._decisions[position] = decision, _depends(action.comment)
 
 
 def _decision(comment: dict[str, Any]) -> Decision | None:
-    """What a comment of the capture says that rules decided."""
+    """Return the decision that a comment of the capture records."""
     rules = comment.get("rules")
     if not rules:
         return None
@@ -256,5 +261,5 @@ def _decision(comment: dict[str, Any]) -> Decision | None:
 
 
 def _depends(comment: dict[str, Any]) -> tuple[str, ...]:
-    """Rules that a comment says to depend on other connections."""
+    """Return the rules that depend on other connections, according to a comment."""
     return tuple(map(str, comment.get("depends", ())))

@@ -1,4 +1,4 @@
-"""The actions of one call of a connection, in order; ends of exchanges are counted on the way."""
+"""Collects the actions of one call of a connection, in order, and counts the exchanges that end."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.actions import Abort, Action, Cut, Done, Say, Send
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
-from barnabas.proxy.rules.rule import SAID
+from barnabas.proxy.rules.rule import MAX_REPORTS
 from barnabas.specs.frames import Direction
 
 
 class ActionBuffer:
-    """The actions of the present call."""
+    """The actions of the present call of one connection."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -34,10 +34,10 @@ class ActionBuffer:
         self.actions: list[Action] = []
         self.append = self.actions.append
         self._piece: tuple[int, int, int] | None = None
-        """The last piece of the chunk that is sent: its index here, its start, its end."""
+        """The last sent piece of the chunk: its index in `actions`, its start and its end."""
 
     def begin(self) -> None:
-        """Begin a call: forget the actions of the last one."""
+        """Begin a call with an empty list of actions."""
         self.actions = []
         self.append = self.actions.append
         self._piece = None
@@ -58,11 +58,11 @@ class ActionBuffer:
             self.append(Send(direction, data[start:end]))
 
     def cut(self, direction: Direction, at: int, comment: dict[str, Any]) -> None:
-        """A comment for the capture, behind this many bytes of the present chunk."""
+        """Add a comment for the capture at an offset of the present chunk, in bytes."""
         self.append(Cut(direction, at, comment))
 
     def say(self, text: str) -> None:
-        """A line for the person."""
+        """Report a line, prefixed with the connection's name, to the person who runs the proxy."""
         self.append(Say(f"{self._state.name}: {text}"))
 
     def abort(self, reason: str, *, reset: bool = False) -> None:
@@ -72,15 +72,15 @@ class ActionBuffer:
         self.append(Abort(reason, reset))
 
     def give_up(self, reason: str, advice: str = "") -> None:
-        """Close both sides now, and tell the person why, and what to do."""
+        """Close both sides now and report the reason and the remedy."""
         self.say(f"{reason}; connection closed{advice}")
         self.abort(reason)
 
     def flag(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:
-        """A frame passes that nobody could read: count it, say so in log and capture."""
+        """Count a frame that passes undecoded; note the reason in the capture and report the first ones."""
         self._state.totals.undecoded += 1
         self.cut(direction, at, {"frame": ordinal, "undecodable": reason})
-        if self._state.totals.undecoded <= SAID:
+        if self._state.totals.undecoded <= MAX_REPORTS:
             self.say(f"{direction} undecodable, forwarded unchanged: {reason}")
 
     def withhold(
@@ -122,9 +122,11 @@ class ActionBuffer:
     def done(self, pending: Pending, outcome: Outcome = UNANSWERED, note: str = "") -> None:
         """Count an exchange that is over, and report it if exchanges are observed."""
         state = self._state
-        left = outcome.answered
-        state.tally.note(pending.key, None if left is None else left - pending.arrived)
-        state.kept -= len(pending.body or b"")
+        departed_at = outcome.answered
+        state.tally.note(
+            pending.key, None if departed_at is None else departed_at - pending.arrived
+        )
+        state.retained_bytes -= len(pending.body or b"")
         if not state.observed:
             pending.body = None
             return

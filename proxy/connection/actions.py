@@ -1,4 +1,4 @@
-"""What a connection asks of the relay: carried out in order, Finish last."""
+"""The actions that a connection asks of its relay. The relay carries them out in order, `Finish` last."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from barnabas.specs.frames import Direction
 
 
 class Forward(NamedTuple):
-    """Send the chunk that was just received on, as it is."""
+    """Forward the chunk that was just received, unchanged."""
 
 
 class Send(NamedTuple):
-    """Send bytes on: requests to the broker, responses to the client."""
+    """Send bytes: requests to the broker, responses to the client."""
 
     direction: Direction
     data: bytes | memoryview
 
 
 class Finish(NamedTuple):
-    """Nothing more will come in this direction: half-close once everything is sent."""
+    """Half-close the receiver's side once everything is sent: no more bytes will leave in this direction."""
 
     direction: Direction
 
@@ -32,13 +32,13 @@ class Abort(NamedTuple):
 
     reason: str
     reset: bool = False
-    """With an RST."""
+    """Whether to close with RST instead of FIN."""
 
 
 class Cut(NamedTuple):
-    """For the capture: a comment on the chunk just received, at the end of a frame.
+    """A comment for the capture on the chunk just received, at the end of a frame.
 
-    `offset` is a number of bytes of that chunk.
+    `offset` counts bytes of that chunk.
     """
 
     direction: Direction
@@ -47,16 +47,16 @@ class Cut(NamedTuple):
 
 
 class Hide(NamedTuple):
-    """For the capture: where a whole frame stood that must be masked."""
+    """The position of a whole frame in the chunk that the capture must mask."""
 
     direction: Direction
     frame: Hidden
 
 
-class Left(NamedTuple):
+class Departure(NamedTuple):
     """For the capture: a frame that left otherwise than it arrived (changed, late, or made here).
 
-    `key` and `version` say what they are, see `barnabas.captures.writing.masking`.
+    `key` and `version` may be the stand-ins of `barnabas.captures.writing.masking`.
     """
 
     direction: Direction
@@ -67,7 +67,7 @@ class Left(NamedTuple):
 
 
 class Done(NamedTuple):
-    """An exchange is over, with or without its response."""
+    """A finished exchange, with or without its response."""
 
     exchange: Exchange
 
@@ -78,10 +78,10 @@ class Say(NamedTuple):
     text: str
 
 
-Action = Forward | Send | Finish | Abort | Cut | Hide | Left | Done | Say
+Action = Forward | Send | Finish | Abort | Cut | Hide | Departure | Done | Say
 Actions = Sequence[Action]
 
 PASS: Final[Actions] = (Forward(),)
-"""The usual answer, one object: a chunk of frames that nothing has to be done about."""
+"""The common answer, one object: the chunk passes unread."""
 
 NOTHING: Final[Actions] = ()

@@ -1,4 +1,4 @@
-"""Messages of one connection about which somebody is to decide, and what becomes of them then."""
+"""The messages of one connection that wait at breakpoints, and the decisions about them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Final
 
 from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.proxy.connection.action_buffer import ActionBuffer
-from barnabas.proxy.connection.actions import Left
+from barnabas.proxy.connection.actions import Departure
 from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch, refused
 from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame, comment_on
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.effects import Answer, Become, Lose
 from barnabas.proxy.matching.message import Message
-from barnabas.proxy.rules.by_hand import decision
+from barnabas.proxy.rules.manual_decision import manual_decision
 from barnabas.proxy.rules.merged_effects import MergedEffects, merge
 from barnabas.proxy.rules.rules import Decision
 from barnabas.proxy.scenario.model import RuleConfig
@@ -27,15 +27,15 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
 
 TIMEOUTS: Final = ("timeout_ms", "rebalance_timeout_ms", "max_wait_ms")
-"""Fields of requests that say how long the client waits for the answer, or asks the broker to take."""
+"""Request fields by which the client limits the time until the response."""
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class HaltedMessage:
     """A message that waits at a breakpoint. Times are in ns since the epoch."""
 
     id: str
-    """No other one ever has it."""
+    """A unique id, never used again."""
     rule: str
     connection: int
     client: str
@@ -48,14 +48,13 @@ class Waiting:
     size: int
     since: int
     until: int
-    """When it leaves as it is."""
-    asked: int
-    """When its request came."""
+    """The time at which it leaves unchanged."""
+    request_arrived: int
+    """The arrival of its request."""
     timeout: tuple[str, int] | None
-    """The field of its request that says how long the answer may take, and the ms there; None: it says
-    nothing."""
+    """The request field that limits the response time, and its value in ms; None if there is none."""
     body: bytes = field(default=b"", repr=False)
-    """Without its header; only where it was asked for."""
+    """The body without its header; only where it was requested."""
 
 
 class Breakpoints:
@@ -66,53 +65,72 @@ class Breakpoints:
         self.actions = actions
         self.dispatch = dispatch
 
-    def waiting(self, most: int) -> Iterator[tuple[int, Callable[[], Waiting]]]:
-        """Yield since when each message waits, and how to show it: of each direction so many at most."""
+    def waiting(self, most: int) -> Iterator[tuple[int, Callable[[], HaltedMessage]]]:
+        """Yield the time since which each message waits and a function that describes it.
+
+        Args:
+            most: The number of messages of each direction to yield at most.
+        """
         for direction in self.state.queues:
             for _, frame, halted, message in islice(self._halted(direction), most):
-                yield halted.since, partial(self._shown, frame, halted, message)
+                yield halted.since, partial(self._describe, frame, halted, message)
 
-    def message(self, id: str) -> Waiting:
-        """One of them, with its body. Raises LookupError if it does not wait (any longer)."""
+    def message(self, id: str) -> HaltedMessage:
+        """Return a waiting message with its body.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+        """
         _, frame, halted, message = self._find(id)
-        return self._shown(frame, halted, message, message.body or b"")
+        return self._describe(frame, halted, message, message.body or b"")
 
-    def weigh(self, id: str, wanted: RuleConfig | None) -> Decision:
-        """What would be done to one of them; None: it is let go. Raises LookupError, Unable."""
+    def decision_by(self, id: str, rule: RuleConfig | None) -> Decision:
+        """Return the decision that a rule would make about a waiting message.
+
+        None for the rule lets the message leave unchanged.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+            Unable: A fault of the rule cannot be applied to the message.
+        """
         _, _, halted, message = self._find(id)
-        return decision(wanted, halted.rule, message)
+        return manual_decision(rule, halted.rule, message)
 
     def decide(self, id: str, decision: Decision, now: int) -> None:
-        """Do to one of them what was decided. Raises LookupError."""
+        """Apply a decision to a waiting message.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+        """
         direction, frame, halted, message = self._find(id)
         self._change(direction, frame, message, decision)
-        found = merge([decision])
-        if note := refused(direction, found):
+        merged = merge([decision])
+        if note := refused(direction, merged):
             frame.delivery.halted = None
             self.state.plan.rules.rule(halted.rule).released += 1
-            self._take_out(direction, frame, found, decision, note, now)
+            self._take_out(direction, frame, merged, decision, note, now)
         else:  # it leaves when it is its turn
             halted.until, halted.decided = now, True
 
     def _change(
         self, direction: Direction, frame: OutgoingFrame, message: Message, decision: Decision
     ) -> None:
-        """Give the frame other bytes, or none where the proxy answers."""
+        """Replace the frame's bytes, or remove them if the proxy answers the request itself."""
         for effect in decision.effects:
             if isinstance(effect, Become):
                 message.become(effect.body, effect.head, effect.what)
                 frame.changed = (*frame.changed, effect.what)
-                self._become(direction, frame, message.frame)
+                self._set_bytes(direction, frame, message.frame)
             elif isinstance(effect, Answer):
-                self._never(direction, frame, ANSWERED, decision)
+                self._note_removal(direction, frame, ANSWERED, decision)
                 self.dispatch.own_reply(frame, effect.body)
-                self._become(direction, frame, b"")
+                self._set_bytes(direction, frame, b"")
         if direction == "response":
             frame.response_body = message.body
         elif frame.data:
             frame.answered = message.acks != 0
 
-    def _become(self, direction: Direction, frame: OutgoingFrame, data: bytes) -> None:
+    def _set_bytes(self, direction: Direction, frame: OutgoingFrame, data: bytes) -> None:
         self.state.queues[direction].bytes += len(data) - len(frame.data)
         frame.data = data
 
@@ -120,40 +138,40 @@ class Breakpoints:
         self,
         direction: Direction,
         frame: OutgoingFrame,
-        found: MergedEffects,
+        merged: MergedEffects,
         decision: Decision,
         note: str,
         now: int,
     ) -> None:
-        """The frame never leaves: nor does what is behind it, or the connection is closed."""
+        """Remove a frame that never leaves; lose the frames after it or close the connection."""
         queue = self.state.queues[direction]
-        behind = queue.remove(frame)
-        self._never(direction, frame, note, decision)
+        following = queue.remove(frame)
+        self._note_removal(direction, frame, note, decision)
         self.actions.lost(direction, frame, note)
-        if found.hang_up is not None:
-            self.actions.abort(CUT_OFF, reset=found.hang_up.reset)
-        elif isinstance(found.chosen, Lose) and not found.chosen.selective:
-            for other in behind:
+        if merged.hang_up is not None:
+            self.actions.abort(CUT_OFF, reset=merged.hang_up.reset)
+        elif isinstance(merged.chosen, Lose) and not merged.chosen.selective:
+            for other in following:
                 queue.remove(other)
-            for other in (*behind, *queue.lose()):
-                why = f"{direction} lost behind a dropped one"
-                self._never(direction, other, why)
-                self.actions.lost(direction, other, why)
+            for other in (*following, *queue.lose()):
+                reason = f"{direction} lost behind a dropped one"
+                self._note_removal(direction, other, reason)
+                self.actions.lost(direction, other, reason)
         elif frame.pending is not None:
             self.dispatch.turn(frame.pending, now)
 
-    def _never(
+    def _note_removal(
         self, direction: Direction, frame: OutgoingFrame, note: str, *decisions: Decision
     ) -> None:
-        """For the capture, which has it that the frame would leave later."""
+        """Correct the capture, which has noted that the frame would leave later."""
         comment = {"frame": frame.ordinal, **comment_on(decisions), "left": "never", "note": note}
-        self.actions.append(Left(direction, b"", comment, *frame.kind))
+        self.actions.append(Departure(direction, b"", comment, *frame.kind))
 
     def _find(self, id: str) -> tuple[Direction, OutgoingFrame, Halted, Message]:
         for direction in self.state.queues:
-            for found in self._halted(direction):
-                if found[2].id == id:
-                    return found
+            for entry in self._halted(direction):
+                if entry[2].id == id:
+                    return entry
         raise LookupError(id)
 
     def _halted(
@@ -163,13 +181,13 @@ class Breakpoints:
             assert frame.message is not None  # noqa: S101 - rules fired on it
             yield direction, frame, halted, frame.message
 
-    def _shown(
+    def _describe(
         self, frame: OutgoingFrame, halted: Halted, message: Message, body: bytes = b""
-    ) -> Waiting:
-        asked, request = frame.arrived, message.body
+    ) -> HaltedMessage:
+        arrived, request = frame.arrived, message.body
         if message.direction == "response" and frame.pending is not None:
-            asked, request = frame.pending.arrived, frame.pending.body
-        return Waiting(
+            arrived, request = frame.pending.arrived, frame.pending.body
+        return HaltedMessage(
             id=halted.id,
             rule=halted.rule,
             connection=message.connection,
@@ -183,20 +201,25 @@ class Breakpoints:
             size=message.size + 4,
             since=halted.since,
             until=halted.until,
-            asked=asked,
+            request_arrived=arrived,
             timeout=_timeout(message.key, message.version, request),
             body=body,
         )
 
 
-def oldest(connections: Iterable[Breakpoints], most: int) -> list[Waiting]:
-    """Return the messages that wait longest on these connections, so many at most, without their bodies."""
-    each = (found for breakpoints in connections for found in breakpoints.waiting(most))
-    return [show() for _, show in nsmallest(most, each, key=itemgetter(0))]
+def oldest(connections: Iterable[Breakpoints], most: int) -> list[HaltedMessage]:
+    """Return the messages that wait longest on these connections, without their bodies.
+
+    Args:
+        connections: The breakpoints of each connection.
+        most: The number of messages to return at most.
+    """
+    entries = (entry for breakpoints in connections for entry in breakpoints.waiting(most))
+    return [show() for _, show in nsmallest(most, entries, key=itemgetter(0))]
 
 
 def _timeout(key: int, version: int, request: bytes | None) -> tuple[str, int] | None:
-    """What a request says of how long its answer may take."""
+    """Return the field by which a request limits its response time, and the value in ms."""
     if request is None:
         return None
     try:

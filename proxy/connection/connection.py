@@ -4,10 +4,12 @@
     connection.receive_eof("request", now)   -> actions
     connection.tick(now)                     -> actions     (at `connection.wake`, in ns)
 
-Frames of which nobody wants more than the header pass as they come (`barnabas.proxy.connection.header_walk`).
-Those that a rule may touch, or in which an address may stand, are collected whole, or only from where node
-endpoints begin (`barnabas.specs.node_endpoints`): at most `Limits.frame` bytes of one frame, and
-`Limits.queued` bytes of frames that wait; then reading pauses (`full`).
+A frame passes unread if only its header matters (`barnabas.proxy.connection.header_walk`). A frame is
+collected whole if a rule may match it or it may contain an address. Of a large response only the tail with
+node endpoints is collected (`barnabas.specs.node_endpoints`).
+
+A frame has at most `Limits.frame` bytes. Reading pauses (`full`) while waiting frames exceed `Limits.queued`
+bytes.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from barnabas.proxy.connection.breakpoints import Breakpoints
 from barnabas.proxy.connection.dialect_handler import DialectHandler
 from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.egress import Egress
-from barnabas.proxy.connection.framing import START, Framing, begins
+from barnabas.proxy.connection.framing import MIN_FIRST_BYTES, Framing, begins
 from barnabas.proxy.connection.header_walk import pass_all, walk_requests, walk_responses
 from barnabas.proxy.connection.ingress import Mode
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
@@ -34,8 +36,8 @@ from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction
 
-SEVERAL: Final = 1000
-"""Requests that may wait where several client ids were seen, each of them kept; clients have one."""
+MAX_WAITING_OF_SEVERAL: Final = 1000
+"""The limit of pending requests on a connection with several client ids: each request keeps its id."""
 
 DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 
@@ -69,12 +71,13 @@ class Connection:
         self.wake: int | None = None
         self._walk: dict[Direction, Walk | None] = dict.fromkeys(DIRECTIONS)
         self._unread = 0
-        """Bytes of the last chunk that were not looked at, since the connection ended before them."""
+        """Bytes of the last chunk after which the connection ended, not split into frames."""
 
     def receive(self, direction: Direction, data: memoryview, now: int) -> Actions:
-        """A chunk has arrived. `PASS` if it may be sent on as it is.
+        """Take a chunk that has arrived and return the actions to carry out.
 
-        Slices of `data` may be in the actions: carry them out before its buffer is used again.
+        `PASS` forwards the chunk unchanged. The actions may contain slices of `data`: carry them out before
+        its buffer is used again.
         """
         start = 0
         walk = self._walk[direction]
@@ -93,7 +96,7 @@ class Connection:
         return self._end_call(now)
 
     def receive_eof(self, direction: Direction, now: int) -> Actions:
-        """The sender of this direction will send no more; a frame cut off is sent on as it is."""
+        """End a direction whose sender has closed its side. The bytes of an incomplete frame leave."""
         state = self.state
         if state.deaf:
             return NOTHING
@@ -111,41 +114,46 @@ class Connection:
         return self._end_call(now)
 
     def tick(self, now: int) -> Actions:
-        """Time has passed, or a message that a frame waited for has passed somewhere else."""
+        """Let frames leave whose time has come, or that waited for another connection's message.
+
+        Call it at `wake`, and when the connection's number is in `SharedState.ready`.
+        """
         state = self.state
         if state.over:
             return NOTHING
         self.actions.begin()
-        if state.until is not None and now >= state.until:
-            state.until = None
+        if state.closes_at is not None and now >= state.closes_at:
+            state.closes_at = None
             self.actions.abort("black hole over: connection closed")
-        state.stalled = {way: until for way, until in state.stalled.items() if until > now}
+        state.stalled_until = {
+            direction: until for direction, until in state.stalled_until.items() if until > now
+        }
         return self._end_call(now)
 
     def replace(self, plan: Plan, now: int) -> Actions:
-        """Go on under the rules of another plan; what rules that are gone held back leaves.
+        """Continue under the rules of another plan and release the frames that removed rules held.
 
-        Rules are the same ones if both plans have the same objects, see `barnabas.proxy.rules.rules.Rules`.
+        A rule is retained if both plans have the same object, see `barnabas.proxy.rules.rules.Rules`.
         """
         state, old = self.state, self.state.plan.rules
         if state.over:
             return NOTHING
         self.actions.begin()
-        kept = plan.rules.shared(old)
+        retained = plan.rules.shared(old)
         state.plan = plan
         state.reset_caches()
-        state.shared.remove(state.number)  # and wait again for those that stay aside
+        state.shared.remove(state.number)  # frames that still wait aside are registered again
         state.shared.add(state.number)
         for direction, queue in state.queues.items():
-            queue.keep(kept, direction)
+            queue.keep(retained, direction)
             for held in queue.aside:
                 if held.aside.until is not None:
                     state.shared.wait(state.number, held)
-        state.order.keep(kept)
+        state.order.keep(retained)
         return self._end_call(now)
 
     def release(self, rule: str, now: int) -> Actions:
-        """What a rule holds leaves, whatever it waits for."""
+        """Release the frames that a rule holds, whatever they wait for."""
         state = self.state
         if state.over:
             return NOTHING
@@ -156,13 +164,17 @@ class Connection:
         return self._end_call(now)
 
     def decide(self, id: str, decision: Decision, now: int) -> Actions:
-        """What somebody decided about a message that waits at a breakpoint. Raises LookupError."""
+        """Apply a decision to a message that waits at a breakpoint.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+        """
         self.actions.begin()
         self.breakpoints.decide(id, decision, now)
         return self._end_call(now)
 
     def closed(self, now: int) -> Actions:
-        """Both sides are closed: account for what was under way."""
+        """Account for the frames and requests under way after both sides are closed."""
         state = self.state
         self.actions.begin()
         for direction in ("response",) if state.over else DIRECTIONS:
@@ -179,32 +191,38 @@ class Connection:
         return self.actions.actions
 
     def full(self, direction: Direction) -> bool:
-        """Whether enough waits already: read no more from the sender of this direction."""
+        """Return whether this direction's sender must not be read from: enough frames wait."""
         state, limits = self.state, self.state.limits
-        if direction in state.stalled or direction in state.apart:
+        if direction in state.stalled_until or direction in state.isolated_until:
             return True
         if state.queues[direction].bytes > limits.queued:
             return True
-        most = min(SEVERAL, limits.waiting) if state.several else limits.waiting
+        most = (
+            min(MAX_WAITING_OF_SEVERAL, limits.waiting)
+            if state.several_client_ids
+            else limits.waiting
+        )
         return direction == "request" and (
             len(state.pairing.waiting) >= most
-            or state.kept > limits.queued
-            # the response that these wait for must still be read, but no more is to be asked
+            or state.retained_bytes > limits.queued
+            # the response that these wait for must still be read, but no further request
             or state.order.bytes > limits.queued
         )
 
     def undecided(self, direction: Direction) -> int:
-        """Bytes that came of a frame of which it is not known yet what it is, or that is to be
-        masked and not whole: the capture must not have them."""
+        """Return how many received bytes the capture must not have yet.
+
+        These are the bytes of a frame whose kind is still unknown, and of a masked frame that is not whole.
+        """
         if self.state.plan.hides is None:
             return 0
-        if self.state.deaf:  # nobody looks into what came behind
+        if self.state.deaf:  # later bytes are not split into frames
             return self._unread
         return self.state.ingress[direction].unknown
 
     @property
     def idle(self) -> bool:
-        """Whether no request waits for its response, and no frame to leave or for its rest."""
+        """Return whether no request waits for its response and no frame waits or is incomplete."""
         state = self.state
         return (
             state.phase is not Phase.FOREIGN
@@ -214,8 +232,8 @@ class Connection:
         )
 
     def _is_foreign(self, direction: Direction, data: memoryview) -> bool:
-        """Decide by the first bytes of the connection whether they are another protocol's."""
-        if direction == "request" and begins(bytes(data[:START])):
+        """Decide by the connection's first bytes whether it speaks another protocol."""
+        if direction == "request" and begins(bytes(data[:MIN_FIRST_BYTES])):
             self.state.on("kafka")
             return False
         self.state.on("foreign")
@@ -223,7 +241,7 @@ class Connection:
         return True
 
     def _feed(self, direction: Direction, data: memoryview, at: int, now: int) -> None:
-        """Take the chunk apart from this offset on."""
+        """Split the chunk into frames from this offset on."""
         state, framing, end = self.state, self.framing, len(data)
         ingress = state.ingress[direction]
         while at < end and state.phase is Phase.KAFKA:
@@ -234,13 +252,13 @@ class Connection:
         self._unread = end - at
 
     def _leave(self, direction: Direction, now: int) -> None:
-        """Let what is due in a direction leave: replies of the proxy's own, and what waits."""
+        """Let the proxy's own responses and the due frames of a direction leave."""
         if direction == "response":
             self.responses.own_replies(now)
         self.egress.pump(direction, now)
 
     def _end_call(self, now: int) -> Actions:
-        """Let what is due leave, see when to wake up, and which directions may be skimmed."""
+        """Let due frames leave, and choose the directions in which frames may pass unread."""
         state = self.state
         for direction in DIRECTIONS:
             self._leave(direction, now)
@@ -250,11 +268,11 @@ class Connection:
         times = [
             queue.wake()
             for direction, queue in state.queues.items()
-            # while a frame passes in pieces, nothing else can leave: its end sets off the rest
+            # while a frame passes in chunks, no other frame can leave: its end triggers them
             if not (queue.idle or state.ingress[direction].passing)
         ]
-        state.apart = state.shared.isolated(state.client_id, state.broker, now)
-        times += [state.until, *state.stalled.values(), *state.apart.values()]
+        state.isolated_until = state.shared.isolated(state.client_id, state.broker, now)
+        times += [state.closes_at, *state.stalled_until.values(), *state.isolated_until.values()]
         due = min((time for time in times if time is not None), default=None)
         self.wake = None if state.over else due
         state.order.reordering &= bool(state.order.expected)
@@ -271,7 +289,7 @@ class Connection:
                 if ingress.missing:
                     # the rest of this frame will be skimmed: count it now
                     self.framing.handlers[direction].passed(None, now)
-                ingress.head = ingress.pending = ingress.copy = None  # what is skimmed has none
+                ingress.head = ingress.pending = ingress.copy = None  # unread frames have none
             self._walk[direction] = _WALK[direction] if skimming else None
         if state.phase is Phase.FOREIGN:
             self._walk = dict.fromkeys(DIRECTIONS, pass_all)

@@ -1,4 +1,4 @@
-"""Puts a message to the rules that may be about it."""
+"""Passes a message to the rules that may match it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.matching.message import Message
-from barnabas.proxy.rules.rule import SAID
+from barnabas.proxy.rules.rule import MAX_REPORTS
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction
 
@@ -48,25 +48,25 @@ def message_of(
 def decide(
     state: State, actions: ActionBuffer, frame: OutgoingFrame, message: Message
 ) -> list[Decision]:
-    """Ask the rules about a message, and change its frame as they want.
+    """Ask the rules about a message and apply their changes to the frame.
 
-    What could not be decided or done is reported the first times.
+    The first failures of a rule are reported.
     """
-    kind = message.direction, message.key, message.version
-    candidates = state.candidates.of(*kind, message.client_id)
+    message_type = message.direction, message.key, message.version
+    candidates = state.candidates.of(*message_type, message.client_id)
     if not candidates:
         return []
     rules = state.plan.rules
     decisions = rules.decide(candidates, message, state.counts)
-    if message.wanted:
-        state.shared.questions.want(message.wanted, message.arrived)
+    if message.missing_names:
+        state.shared.unresolved.want(message.missing_names, message.arrived)
     for rule in candidates:
-        if why := rule.news():
-            actions.say(f"rule {rule.name!r} undecided: {why}; treated as no match, and counted")
+        if reason := rule.news():
+            actions.say(f"rule {rule.name!r} undecided: {reason}; treated as no match, and counted")
     for decision in decisions:
-        if decision.trouble and rules.rule(decision.rule).unable <= SAID:
-            what = "; ".join(decision.trouble)
-            actions.say(f"rule {decision.rule!r}: {what}; the message passes without it")
+        if decision.trouble and rules.rule(decision.rule).unable <= MAX_REPORTS:
+            text = "; ".join(decision.trouble)
+            actions.say(f"rule {decision.rule!r}: {text}; the message passes without it")
     message.forget()
     if message.changed:
         frame.data, frame.changed = message.frame, (*frame.changed, *message.changed)

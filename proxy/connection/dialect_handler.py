@@ -1,7 +1,7 @@
-"""Frames of a dialect: each is collected, paired, and given to the rules.
+"""Handles the frames of a dialect: collects each frame, pairs it, and passes it to the rules.
 
-A connection has this handler in place of `requests` and `responses`. The pairing of the dialect tells
-requests from responses: either side may send requests.
+A connection has this handler instead of `requests` and `responses`. The dialect's pairing distinguishes
+requests from responses, since either side may send requests.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from barnabas.specs.malformed import Malformed
 
 
 class DialectHandler:
-    """What a connection does with the frames of one direction; both share one pairing."""
+    """The handler of one direction's frames; the handlers of both directions share one pairing."""
 
     def __init__(
         self,
@@ -39,92 +39,92 @@ class DialectHandler:
         self.pairing = pairing
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
-        """The first bytes of a frame: it must be whole before it leaves."""
+        """Collect every frame: return True."""
         self.state.ingress[self.direction].pending = None
         return True
 
     def unreadable(self, view: memoryview | bytes, now: int) -> bool:
-        """No header is read before the frame is whole."""
+        """Collect a frame without reading its header: return True."""
         return True
 
     def passed(self, frame: bytes | None, now: int) -> None:
-        """Nothing passes unread."""
+        """Do nothing: no frame of a dialect passes unread."""
 
     def cut_off(self, note: str, now: int) -> None:
-        """What a frame is shows when it is whole."""
+        """Do nothing: an incomplete frame belongs to no exchange yet."""
 
     def own_replies(self, now: int) -> None:
-        """There are none."""
+        """Do nothing: the proxy sends no response of its own in a dialect."""
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
-        """A frame is complete. What can't be read passes as it came."""
+        """Pair a complete frame and pass it to the rules; forward an unreadable frame unchanged."""
         ordinal = self.state.ingress[self.direction].frames - 1
         try:
-            found = self.pairing.frame(self.direction, frame[4:])
+            paired = self.pairing.frame(self.direction, frame[4:])
         except (Malformed, LookupError) as problem:
-            self.actions.flag(self.direction, ordinal, at, self.state.why(problem))
+            self.actions.flag(self.direction, ordinal, at, self.state.reason(problem))
             self.dispatch.frame(self.direction, OutgoingFrame(frame, ordinal, now), [], now, at)
             return
         if self.state.client_id != self.pairing.client:
             self.state.identify(self.pairing.client)
-        if isinstance(found, Asked):
-            self._asked(found, frame, ordinal, now, at)
+        if isinstance(paired, Asked):
+            self._request(paired, frame, ordinal, now, at)
         else:
-            self._answered(found, frame, ordinal, now, at)
+            self._response(paired, frame, ordinal, now, at)
 
-    def _asked(self, asked: Asked, frame: bytes, ordinal: int, now: int, at: int) -> None:
+    def _request(self, request: Asked, frame: bytes, ordinal: int, now: int, at: int) -> None:
         pending = Pending(
-            asked.correlation_id,
-            asked.key,
-            asked.version,
-            asked.client_id,
+            request.correlation_id,
+            request.key,
+            request.version,
+            request.client_id,
             len(frame) - 4,
             now,
             now,
         )
-        self.state.keep(pending, asked.body)
-        asked.reason = pending
+        self.state.retain_body(pending, request.body)
+        request.reason = pending
         outgoing = OutgoingFrame(frame, ordinal, now)
-        decisions = self._decided("request", outgoing, pending, asked.body)
+        decisions = self._decide("request", outgoing, pending, request.body)
         pending.rules = tuple(decision.rule for decision in decisions)
         self.dispatch.frame(self.direction, outgoing, decisions, now, at)
         if is_lost(decisions):
-            self.pairing.forget(asked)
+            self.pairing.forget(request)
             self.actions.done(pending, note="request not forwarded: by a rule")
-        elif not asked.answered:
+        elif not request.answered:
             self.actions.done(pending, note=UNANSWERED)
         elif not self.state.over:
             self.state.pairing.sent(pending)
 
-    def _answered(self, answer: Answer, frame: bytes, ordinal: int, now: int, at: int) -> None:
+    def _response(self, answer: Answer, frame: bytes, ordinal: int, now: int, at: int) -> None:
         pending: Pending = answer.asked.reason
         if pending in self.state.pairing.waiting:
             self.state.pairing.waiting.remove(pending)
         self.state.pairing.came(pending, now)
         outgoing = OutgoingFrame(frame, ordinal, now)
-        body = self._addressed(outgoing, answer)
+        body = self._replace_addresses(outgoing, answer)
         if isinstance(body, str):
             self.actions.withhold(self.direction, pending, at, body, now)
             return
-        decisions = self._decided("response", outgoing, pending, body)
+        decisions = self._decide("response", outgoing, pending, body)
         rules = tuple(decision.rule for decision in decisions)
         self.dispatch.frame(self.direction, outgoing, decisions, now, at)
         lost = is_lost(decisions)
         pending.note = answer.error
         note = "response not forwarded: by a rule" if lost else ""
-        left = None if lost else max(now, outgoing.delivery.not_before)
+        departed_at = None if lost else max(now, outgoing.delivery.not_before)
         size = len(frame) - 4
-        self.actions.done(pending, Outcome(now, left, size, body, rules=rules), note)
+        self.actions.done(pending, Outcome(now, departed_at, size, body, rules=rules), note)
 
-    def _addressed(self, outgoing: OutgoingFrame, answer: Answer) -> bytes | str:
-        """An answer's body, with the brokers' addresses replaced; why not, if they can't be."""
-        asked, body = answer.asked, answer.body
+    def _replace_addresses(self, outgoing: OutgoingFrame, answer: Answer) -> bytes | str:
+        """Return a response's body with its addresses replaced, or the reason against it."""
+        request, body = answer.asked, answer.body
         if answer.error:
             return body
         try:
-            changed = patch(asked.key, asked.version, body, self.state.resolve)
+            changed = patch(request.key, request.version, body, self.state.resolve)
         except Malformed as problem:
-            return f"{asked.api}: {self.state.why(problem)}; addresses in it can't be replaced"
+            return f"{request.api}: {self.state.reason(problem)}; addresses in it can't be replaced"
         except OSError as problem:
             return str(problem)
         if changed is None:
@@ -134,10 +134,10 @@ class DialectHandler:
         outgoing.changed = ("addresses",)
         return changed
 
-    def _decided(
+    def _decide(
         self, role: Direction, outgoing: OutgoingFrame, pending: Pending, body: bytes
     ) -> list[Decision]:
-        """What the rules want; the outgoing becomes what they made of it."""
+        """Return the decisions of the rules after applying their changes to the outgoing frame."""
         state = self.state
         start = len(outgoing.data) - len(body)
         message = message_of(state, role, pending, outgoing, start)

@@ -1,4 +1,4 @@
-"""Carries out what rules decided about whole frames: when, where and whether each leaves."""
+"""Carries out what rules decided about whole frames: when, where and whether each frame leaves."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame, comment_on
-from barnabas.proxy.connection.send_queue import Held
+from barnabas.proxy.connection.send_queue import HeldFrame
 from barnabas.proxy.connection.state import Phase, Reply, State
 from barnabas.proxy.effects import Answer, Aside, Effect, Halt, HangUp, Insert, Lose, Shuffle, Wait
-from barnabas.proxy.rules.merged_effects import NO_EFFECTS, MergedEffects, merge
+from barnabas.proxy.rules.merged_effects import MergedEffects, merge
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction, request_head
 
@@ -20,17 +20,18 @@ ANSWERED: Final = "answered by the proxy"
 
 
 class Dispatch:
-    """The decisions about whole frames of one connection, carried out."""
+    """The part of a connection that carries out the decisions about whole frames."""
 
     def __init__(self, state: State, actions: ActionBuffer) -> None:
         self.state = state
         self.actions = actions
 
     def request(self, frame: OutgoingFrame, decisions: list[Decision], now: int, at: int) -> None:
-        """Forward a request as rules decided, or answer it in the broker's place.
+        """Forward a request as rules decided, or answer it instead of the broker.
 
-        `at` is where the frame ends in the present chunk.
+        The frame ends at offset `at` of the present chunk.
         """
+        effects = frame.delivery.effects = merge(decisions)
         answer = next((each for each in _effects(decisions) if isinstance(each, Answer)), None)
         ends_at: int | None = at
         if answer is not None:
@@ -43,17 +44,18 @@ class Dispatch:
         if all(effect.restore for effect in asides):
             if asides and not order.reordering:
                 order.begin(self._in_flight())
-            if frame.pending and frame.awaited and frame.answered and not is_lost(decisions):
+            lost = refused("request", effects)
+            if frame.pending and frame.awaited and frame.answered and not lost:
                 order.expect(frame.pending)
-        self.frame("request", frame, decisions, now, ends_at)
+        self._carry_out("request", frame, decisions, now, ends_at)
 
     def own_reply(self, frame: OutgoingFrame, body: bytes) -> None:
-        """Keep the proxy's own answer to a request until its turn, if the client waits for an answer."""
+        """Retain the proxy's own response to a request until its turn, if the client waits for a response."""
         assert frame.pending is not None  # noqa: S101 - a request
         frame.answered = frame.awaited
         if frame.awaited:
             self.state.reply(frame.pending).body = body
-            self.state.kept += len(body)
+            self.state.retained_bytes += len(body)
         else:
             frame.pending.note = "taken out by a rule"
 
@@ -99,34 +101,47 @@ class Dispatch:
     ) -> None:
         """Queue a whole frame as rules decided, or account for it if it never leaves.
 
-        `at` is where it ends in the present chunk; None if its arrival was noted before.
+        The frame ends at offset `at` of the present chunk; None if its arrival was noted before.
         """
-        delivery = frame.delivery
-        effects = delivery.effects = merge(decisions) if decisions else NO_EFFECTS
+        frame.delivery.effects = merge(decisions)
+        self._carry_out(direction, frame, decisions, now, at)
+
+    def _carry_out(
+        self,
+        direction: Direction,
+        frame: OutgoingFrame,
+        decisions: Sequence[Decision],
+        now: int,
+        at: int | None,
+    ) -> None:
+        """Queue a frame as its merged effects say, or account for it if it never leaves."""
+        delivery, effects = frame.delivery, frame.delivery.effects
         self._schedule(direction, frame, effects, now)
-        note = self._why_not(direction, effects)
-        left = "never" if note or effects.keep is not None else self._left(direction, frame, now)
+        note = self._refusal(direction, effects)
+        departure = (
+            "never" if note or effects.keep is not None else self._departure(direction, frame, now)
+        )
         truncated = not note and effects.keep is not None
         if truncated:
             note = f"{direction} truncated by a rule"
-        if at is not None and frame.ordinal >= 0 and (decisions or left):
-            self.actions.cut(direction, at, frame.comment(decisions, left, note))
+        if at is not None and frame.ordinal >= 0 and (decisions or departure):
+            self.actions.cut(direction, at, frame.comment(decisions, departure, note))
         if note:
             self.actions.lost(direction, frame, note)
         if truncated:
-            # the exchange is over, and what is left of the message still leaves
+            # the exchange is over, and the kept bytes of the message still leave
             delivery.accounted = True
             frame.data, frame.changed = frame.data[: effects.keep], (*frame.changed, "truncated")
         elif note:
             self._lose(direction, effects, note)
             return
-        delivery.late |= left == "later"
+        delivery.late |= departure == "later"
         self._enqueue(direction, frame, now)
         for insert in effects.inserts:
             self._insert(insert, now)
 
-    def _left(self, direction: Direction, frame: OutgoingFrame, now: int) -> str:
-        """Return how the capture shows that a frame leaves; "": as it came."""
+    def _departure(self, direction: Direction, frame: OutgoingFrame, now: int) -> str:
+        """Return how the capture marks the frame's departure; "" if unchanged and at once."""
         effects = frame.delivery.effects
         waits = effects.chosen or effects.gather or effects.pieces
         if waits or frame.delivery.not_before > now or self.state.queues[direction].in_order:
@@ -134,7 +149,7 @@ class Dispatch:
         return "changed" if frame.changed else ""
 
     def _lose(self, direction: Direction, effects: MergedEffects, note: str) -> None:
-        """Lose what stands behind a lost frame, or close the connection, as rules decided."""
+        """Lose the frames after a lost frame, or close the connection, as rules decided."""
         queue = self.state.queues[direction]
         if isinstance(effects.chosen, Lose) and not effects.chosen.selective:
             for other in queue.lose():
@@ -145,7 +160,7 @@ class Dispatch:
     def _schedule(
         self, direction: Direction, frame: OutgoingFrame, effects: MergedEffects, now: int
     ) -> None:
-        """Set when the frame leaves at the earliest, and what happens to the connection and to others."""
+        """Set the frame's earliest departure, and apply the effects on connections."""
         state, delivery = self.state, frame.delivery
         for effect in effects.times:
             if isinstance(effect, Wait):
@@ -153,19 +168,19 @@ class Dispatch:
             else:
                 delivery.not_before = effect.leave(max(delivery.not_before, now))
         for stall in effects.stalls:
-            state.stalled[stall.direction] = now + stall.ns
+            state.stalled_until[stall.direction] = now + stall.ns
         for partition in effects.partitions:
             state.shared.isolate(partition, now)
         if effects.silence is not None:
             until = now + effects.silence.at_most
             state.on("black hole")
-            state.until = until if state.until is None else min(state.until, until)
+            state.closes_at = until if state.closes_at is None else min(state.closes_at, until)
         if effects.reply_lost_by and frame.pending is not None:
             state.reply(frame.pending).lost_by = effects.reply_lost_by
         apart = state.shared.isolated(state.client_id, state.broker, now)
         delivery.not_before = max(delivery.not_before, apart.get(direction, 0))
 
-    def _why_not(self, direction: Direction, effects: MergedEffects) -> str:
+    def _refusal(self, direction: Direction, effects: MergedEffects) -> str:
         """Return why a frame never leaves; "" if it does, at least in part."""
         if self.state.phase is Phase.SILENT:
             return f"{direction} lost in a black hole"
@@ -174,17 +189,17 @@ class Dispatch:
         return refused(direction, effects)
 
     def _enqueue(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
-        """Put a frame where it waits, if for nothing else then for its turn."""
+        """Put a frame into the queue or aside, as its effects say."""
         state, effects = self.state, frame.delivery.effects
         shared, queue = state.shared, state.queues[direction]
         match effects.chosen:
             case Shuffle() as chosen:
-                held = Held(frame, Aside(chosen.at_most), effects.by, now + chosen.at_most)
+                held = HeldFrame(frame, Aside(chosen.at_most), effects.by, now + chosen.at_most)
                 queue.set_aside(held)
                 shared.windows.gather(direction, chosen, state.number, held, now)
             case Aside() as chosen:
                 until = now + chosen.at_most
-                held = Held(frame, chosen, effects.by, until, chosen.passing or 0)
+                held = HeldFrame(frame, chosen, effects.by, until, chosen.passing or 0)
                 queue.set_aside(held)
                 if chosen.until is not None:
                     shared.wait(state.number, held)
@@ -199,7 +214,7 @@ class Dispatch:
                 queue.append(frame)
 
     def _insert(self, insert: Insert, now: int) -> None:
-        """Queue a frame that nobody sent."""
+        """Queue a frame that the proxy made."""
         frame = OutgoingFrame(insert.frame, -1, now, changed=("injected",))
         if insert.direction == "request":
             head = request_head(insert.frame, 4, len(insert.frame))
@@ -227,5 +242,5 @@ def refused(direction: Direction, effects: MergedEffects) -> str:
 
 
 def is_lost(decisions: Sequence[Decision]) -> bool:
-    """Return whether rules decided that a frame does not reach the other side."""
-    return bool(decisions) and bool(refused("request", merge(decisions)))
+    """Return whether the receiver never gets the frame, by decision of the rules."""
+    return bool(refused("request", merge(decisions)))

@@ -1,4 +1,4 @@
-"""Sends frames whose time has come, and accounts for them."""
+"""Sends frames whose time has come and accounts for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.captures.kafka.pairing.exchange_builder import Outcome
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
-from barnabas.proxy.connection.actions import Finish, Left
+from barnabas.proxy.connection.actions import Departure, Finish
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import Reply, State
 from barnabas.proxy.effects import Pieces
@@ -20,7 +20,7 @@ UNANSWERED: Final = "no response (acks=0)"
 
 
 class Egress:
-    """Both directions of one connection, outwards."""
+    """The outgoing side of both directions of one connection."""
 
     def __init__(self, state: State, actions: ActionBuffer) -> None:
         self.state = state
@@ -28,7 +28,7 @@ class Egress:
         self._finished: set[Direction] = set()
 
     def pump(self, direction: Direction, now: int) -> None:
-        """Send what is due, unless a frame that passes in pieces is under way."""
+        """Send the due frames, unless a frame that passes in chunks is under way."""
         state = self.state
         queue, ingress = state.queues[direction], state.ingress[direction]
         if queue.idle and not queue.ending:
@@ -48,7 +48,7 @@ class Egress:
             self.actions.append(Finish(direction))
 
     def abandon(self) -> int:
-        """The connection is over: account for what never left; how many frames."""
+        """Account for the frames that never left and return their number: the connection is closed."""
         waiting = [
             (direction, frame)
             for direction, queue in self.state.queues.items()
@@ -71,15 +71,17 @@ class Egress:
         if frame.data:  # nothing leaves of a request that the proxy answers
             actions.send(direction, frame.data[delivery.gone :])
             if frame.changed or delivery.late or frame.ordinal < 0:
-                actions.append(Left(direction, frame.data, frame.comment(), *frame.kind))
+                actions.append(Departure(direction, frame.data, frame.comment(), *frame.kind))
             state.queues[direction].passed()
         if frame.pending is not None and not delivery.accounted:
             if direction == "request":
-                self._asked(frame, frame.pending, now)
+                self._await_response(frame, frame.pending, now)
             else:
-                came = frame.arrived if frame.ordinal >= 0 else None
+                received_at = frame.arrived if frame.ordinal >= 0 else None
                 size, body = len(frame.data) - 4, frame.response_body
-                actions.done(frame.pending, Outcome(came, now, size, body, rules=frame.rules))
+                actions.done(
+                    frame.pending, Outcome(received_at, now, size, body, rules=frame.rules)
+                )
         message = None if delivery.accounted else frame.message
         if (
             message is not None
@@ -90,7 +92,7 @@ class Egress:
         self._follow_up(direction, frame, now)
 
     def _follow_up(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
-        """A frame has left: repeat it, end its direction or the connection, as rules decided."""
+        """Repeat a frame that has left, end its direction, or close the connection, as rules decided."""
         effects, queue = frame.delivery.effects, self.state.queues[direction]
         if frame.data:
             for _ in range(effects.copies):
@@ -103,17 +105,17 @@ class Egress:
             self.actions.abort(CUT_OFF, reset=effects.hang_up.reset)
 
     def _repeat(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
-        """Send a message once more; the broker's answer to a repeated request is taken out."""
+        """Send a frame again; the response to a repeated request will be removed."""
         comment = {"frame": frame.ordinal, "what": ["repeated"]}
         self.actions.send(direction, frame.data)
-        self.actions.append(Left(direction, frame.data, comment, *frame.kind))
+        self.actions.append(Departure(direction, frame.data, comment, *frame.kind))
         if direction == "request" and frame.pending is not None and frame.answered:
             copy = replace(frame.pending, sent=now)
             self.state.replies[copy] = Reply(unwanted=True)
             self.state.pairing.sent(copy)
 
-    def _asked(self, frame: OutgoingFrame, pending: Pending, now: int) -> None:
-        """A request has left: its response is waited for, or there is none."""
+    def _await_response(self, frame: OutgoingFrame, pending: Pending, now: int) -> None:
+        """Enter a request that has left among those that wait for a response, or end its exchange."""
         state = self.state
         pending.sent = now if frame.data else 0
         if frame.answered and not frame.awaited:
@@ -132,7 +134,7 @@ class Egress:
     def _leave_in_part(
         self, direction: Direction, frame: OutgoingFrame, pieces: Pieces, now: int
     ) -> None:
-        """Send the next piece; the rest goes back to the head of the queue."""
+        """Send the next piece of a frame and put the rest back at the head of the queue."""
         delivery = frame.delivery
         self.actions.send(direction, frame.data[delivery.gone : delivery.gone + pieces.size])
         delivery.gone += pieces.size
@@ -141,7 +143,7 @@ class Egress:
 
 
 def _count(rule: Rule, met: bool, ended: bool) -> None:
-    """Count why a message that a rule held leaves."""
+    """Count the reason for which a frame that a rule held leaves."""
     rule.released += met
     rule.ended += ended and not met
     rule.expired += not (ended or met)

@@ -1,4 +1,4 @@
-"""Splits bytes into frames; each passes as it comes, up to its tail perhaps, or is collected whole."""
+"""Splits bytes into frames: each passes as its bytes arrive, or is collected."""
 
 from __future__ import annotations
 
@@ -19,39 +19,42 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.node_endpoints import BEGIN, ResponseTail
 from barnabas.specs.registry import NAMES
 
-HEAD: Final = 64 << 10
-"""A request's header is read no further than this; a client id and its tags need far less."""
+MAX_HEADER: Final = 64 << 10
+"""The longest request header that is read; a client id and its tags need far less."""
 
-START: Final = 14
-"""Bytes that tell a request from another protocol: a size, and a header with a client id's length."""
+MIN_FIRST_BYTES: Final = 14
+"""The bytes that distinguish a Kafka request from another protocol: the size, and a header up to the length
+of the client id."""
 
 _SIZE = struct.Struct(">i")
 
 
 class Handler(Protocol):
-    """What takes the frames of a direction."""
+    """The part of a connection that takes the frames of one direction."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
-        """The first bytes of a frame: whether it must be whole before it leaves.
+        """Read the first bytes of a frame and return whether it must be whole before it leaves.
 
-        Raises Short if its header is not complete, Malformed if it can't be read.
+        Raises:
+            Short: The header is incomplete.
+            Malformed: The header cannot be read.
         """
 
     def unreadable(self, view: memoryview | bytes, now: int) -> bool:
-        """The first bytes of a frame whose header can't be read: whether it must be whole."""
+        """Return whether a frame with an unreadable header must be whole before it leaves."""
 
     def passed(self, frame: bytes | None, now: int) -> None:
-        """A frame that passed as it came is through; `frame` is its copy, if one was made."""
+        """Account for a frame that has passed unchanged; `frame` is its copy, if one was made."""
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
-        """A frame that was collected is complete; or its tail, or nothing if that can't be found."""
+        """Handle a complete collected frame, or its tail, or no bytes if the tail cannot be found."""
 
     def cut_off(self, note: str, now: int) -> None:
-        """A frame that has begun will never be complete; note: how much of it came."""
+        """End the exchange of a frame that will never be complete; the note counts its bytes."""
 
 
 class Framing:
-    """The frames of both directions of a connection."""
+    """The framing of both directions of a connection."""
 
     def __init__(
         self, state: State, actions: ActionBuffer, handlers: Mapping[Direction, Handler]
@@ -61,9 +64,10 @@ class Framing:
         self.handlers = handlers
 
     def go_on(self, direction: Direction, data: memoryview, at: int, now: int) -> int:
-        """The next bytes of a frame of which some are missing stand at this offset of a chunk.
+        """Take the next bytes of an incomplete frame from an offset of a chunk.
 
-        Returns the offset behind those that belong to the frame.
+        Returns:
+            The offset after the frame's bytes.
         """
         ingress = self.state.ingress[direction]
         end = min(at + ingress.missing, len(data))
@@ -93,28 +97,31 @@ class Framing:
         end: int,
         now: int,
     ) -> int:
-        """Look for the tail in the next bytes: it is collected if anything is in it.
+        """Search the next bytes for the frame's tail; collect the tail if it has any content.
 
-        Returns the offset of what has not been sent.
+        Returns the offset of the first byte that was not sent.
         """
         ingress = self.state.ingress[direction]
         try:
-            found = tail.find(data, at, end, ingress.missing - (end - at))
+            tail_start = tail.find(data, at, end, ingress.missing - (end - at))
         except Malformed:
             self.handlers[direction].whole(b"", now, at)
             return at
-        if found is None:
+        if tail_start is None:
             return at
-        if tail.empty(data[found]):
+        if tail.empty(data[tail_start]):
             ingress.tail = None
             return at
-        if found > at:
-            self.actions.send_piece(direction, data, at, found)
-        ingress.keep_tail(found - at)
-        return found
+        if tail_start > at:
+            self.actions.send_piece(direction, data, at, tail_start)
+        ingress.keep_tail(tail_start - at)
+        return tail_start
 
     def cut_off(self, direction: Direction, now: int, by: Direction | None = None) -> None:
-        """No more will come: a frame that has begun will never be complete. by: whose sender ended it."""
+        """End the exchange of a frame that has begun and will never be complete.
+
+        `by` is the direction whose sender closed its side.
+        """
         ingress = self.state.ingress[direction]
         if ingress.missing:
             size = 4 + ingress.size
@@ -122,9 +129,10 @@ class Framing:
             self.handlers[direction].cut_off(note, now)
 
     def begin(self, direction: Direction, data: memoryview, at: int, now: int) -> int:
-        """The first bytes of a frame (perhaps with some from before): decide how it will travel.
+        """Take the first bytes of a frame, including buffered ones; pass or collect the frame.
 
-        Returns the offset behind those that belong to the frame.
+        Returns:
+            The offset after the frame's bytes.
         """
         state, ingress = self.state, self.state.ingress[direction]
         before = len(ingress.buffer)
@@ -140,11 +148,11 @@ class Framing:
         have = min(len(view), 4 + size)
         collect = self._collects(direction, view, have, now, at)
         if collect is None:
-            # a header may come in tiny pieces, and is read from its beginning each time
-            ingress.enough = min(have + 1 + have // 4, 4 + size, HEAD)
+            # a header may arrive in tiny pieces, and is parsed from its beginning each time
+            ingress.enough = min(have + 1 + have // 4, 4 + size, MAX_HEADER)
             ingress.wait(Mode.HEADER, view[:have])
             return at + have - before
-        if ingress.tail is not None:  # no more were waited for: what is behind goes on
+        if ingress.tail is not None:  # later bytes pass as they arrive, see `go_on`
             have = BEGIN
         ingress.frames += 1
         at += have - before
@@ -169,26 +177,26 @@ class Framing:
     def _collects(
         self, direction: Direction, view: memoryview | bytes, have: int, now: int, at: int
     ) -> bool | None:
-        """Return whether a frame is collected until it is whole; None: its header is not here yet."""
+        """Return whether a frame is collected until it is whole; None while its header is incomplete."""
         handler, frames = self.handlers[direction], self.state.ingress[direction].frames
         try:
             return handler.begin(view, have, now, at)
         except Short:
-            if have < HEAD:
+            if have < MAX_HEADER:
                 return None
             self.actions.flag(direction, frames, at, "a header of over 64 KiB")
         except Malformed as problem:
-            self.actions.flag(direction, frames, at, self.state.why(problem))
+            self.actions.flag(direction, frames, at, self.state.reason(problem))
         return handler.unreadable(view, now)
 
     def _passed(self, direction: Direction, now: int) -> None:
-        """The last byte of a frame that passes has come."""
+        """Account for a passing frame whose last byte has arrived."""
         ingress = self.state.ingress[direction]
         copy, ingress.copy = ingress.copy, None
         self.handlers[direction].passed(None if copy is None else bytes(copy), now)
 
     def _whole(self, direction: Direction, frame: bytes, now: int, at: int) -> None:
-        """The last byte of a frame that was collected has come; `at` is the offset behind it."""
+        """Handle a collected frame whose last byte has arrived; it ends at offset `at`."""
         ingress = self.state.ingress[direction]
         if ingress.hidden is not None:
             hidden = Hidden(at, len(frame), ingress.frames - 1, *ingress.hidden)
@@ -199,22 +207,22 @@ class Framing:
         state = self.state
         broker = "the bootstrap broker" if state.broker is None else f"broker {state.broker}"
         peer = f"client {state.client}" if direction == "request" else broker
-        other = foreign(first)
-        if other:
-            what = f"{peer} speaks {other}, not Kafka in plain text"
+        protocol = foreign(first)
+        if protocol:
+            reason = f"{peer} speaks {protocol}, not Kafka in plain text"
         elif size < 0:
-            what = f"{peer} sent a frame of negative size {size}"
+            reason = f"{peer} sent a frame of negative size {size}"
         else:
-            what = f"{peer} sent a frame of {size} bytes; the limit is {state.limits.frame}"
+            reason = f"{peer} sent a frame of {size} bytes; the limit is {state.limits.frame}"
         side = "client" if direction == "request" else "broker"
-        self.actions.give_up(what, f": give --{side}-tls" if "TLS" in (other or "") else "")
+        self.actions.give_up(reason, f": give --{side}-tls" if "TLS" in (protocol or "") else "")
 
 
 def _first_bytes(ingress: Ingress, data: memoryview, at: int) -> memoryview | bytes | None:
-    """Return the frame from its first byte on, as far as it is here; None: too few bytes came."""
+    """Return the frame from its first byte on, as far as it has arrived; None if more bytes are needed."""
     first: memoryview | bytes = data[at:]
     if ingress.buffer:
-        ingress.buffer += data[at : at + HEAD]
+        ingress.buffer += data[at : at + MAX_HEADER]
         if len(ingress.buffer) < ingress.enough:
             return None
         first = ingress.take()
@@ -226,7 +234,7 @@ def _first_bytes(ingress: Ingress, data: memoryview, at: int) -> memoryview | by
 
 
 def foreign(first: bytes) -> str | None:
-    """What another protocol's first bytes are, where they would be the size of a frame.
+    """Return the protocol whose first bytes arrived where a frame's size should be; None if unknown.
 
     >>> foreign(b"GET "), foreign(bytes.fromhex("16030100")), foreign(bytes(4))
     ('HTTP', 'TLS', None)
@@ -241,15 +249,19 @@ def foreign(first: bytes) -> str | None:
 
 
 def begins(first: bytes) -> bool:
-    """Whether a client's first bytes begin a request of Kafka. Of a first chunk that is shorter the size, and
-    the key if it is there, must do; of one without a whole size nothing can be told.
+    r"""Return whether a client's first bytes begin a Kafka request.
 
-    >>> begins(bytes.fromhex("00000017 0012 0003 00000001 0003")), begins(b"*1\\r\\n$4\\r\\nPING\\r\\n")
+    If the first chunk is shorter than `MIN_FIRST_BYTES`, its size decides, and its key if present. A chunk
+    without a whole size is foreign.
+
+    >>> begins(bytes.fromhex("00000017 0012 0003 00000001 0003")), begins(b"*1\r\n$4\r\nPING\r\n")
     (True, False)
     >>> begins(bytes.fromhex("00000017")), begins(bytes.fromhex("050100"))
     (True, False)
     """
-    if len(first) >= START:
+    if len(first) >= MIN_FIRST_BYTES:
         return begins_with_request(first)
-    known = len(first) < 6 or int.from_bytes(first[4:6]) in NAMES
-    return len(first) >= 4 and 8 <= int.from_bytes(first[:4], signed=True) <= FRAME_LIMIT and known
+    key_known = len(first) < 6 or int.from_bytes(first[4:6]) in NAMES
+    return (
+        len(first) >= 4 and 8 <= int.from_bytes(first[:4], signed=True) <= FRAME_LIMIT and key_known
+    )

@@ -1,10 +1,9 @@
-"""The hot path: skips the frames of a chunk that pass unread, by their sizes; of responses that may end with
-node endpoints, up to those.
+"""The hot path: steps over the frames of a chunk that pass unread, by their sizes.
 
-Each function returns up to which offset of the chunk everything passes as it is. The rest (a frame that
-somebody wants whole, a header cut in two, anything odd) takes the careful path in
-`barnabas.proxy.connection.connection`. No bytes are copied; the objects that are made are the entry of a
-request that waits, and what finds a tail.
+Each function returns the offset up to which the chunk passes unchanged. The rest takes the careful path in
+`barnabas.proxy.connection.connection`: a frame that must be collected, a header cut in two, anything unusual.
+Responses that may end with node endpoints pass up to those. No bytes are copied; the only new objects are the
+entries of pending requests and the finder of a tail.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _NO_SIZES = range(0), False
 
 
 def walk_requests(state: State, data: memoryview, now: int) -> int:
-    """Pass requests; each that expects a response is entered among those that wait."""
+    """Pass requests unread and enter those that expect a response among the pending ones."""
     ingress = state.ingress["request"]
     end = len(data)
     at = ingress.missing
@@ -38,12 +37,12 @@ def walk_requests(state: State, data: memoryview, now: int) -> int:
     waiting = state.pairing.waiting
     room = state.limits.waiting - len(waiting)
     while at + 12 <= end:
-        size, kind, correlation_id = _REQUEST(data, at)
-        known = find(kind)
-        if known is None or room <= 0:
+        size, code, correlation_id = _REQUEST(data, at)
+        prefix = find(code)
+        if prefix is None or room <= 0:
             return at
-        key, version, head, behind, sizes, answered = known
-        if size not in sizes or (head and data[at + 12 : at + behind] != head):
+        key, version, head, prefix_end, sizes, answered = prefix
+        if size not in sizes or (head and data[at + 12 : at + prefix_end] != head):
             return at
         if answered:
             waiting.append(Pending(correlation_id, key, version, state.client_id, size, now, now))
@@ -59,14 +58,14 @@ def walk_requests(state: State, data: memoryview, now: int) -> int:
 
 
 def walk_responses(state: State, data: memoryview, now: int) -> int:
-    """Pass responses that come in the order of their requests."""
+    """Pass responses that arrive in the order of their requests."""
     ingress = state.ingress["response"]
     end = len(data)
     at = ingress.missing
     if ingress.tail is not None:
-        found = _find_tail(ingress, ingress.tail, data, min(at, end))
-        if found is not None:
-            return found
+        tail_start = _find_tail(ingress, ingress.tail, data, min(at, end))
+        if tail_start is not None:
+            return tail_start
     if at >= end:
         ingress.missing = at - end
         return end
@@ -102,37 +101,40 @@ def walk_responses(state: State, data: memoryview, now: int) -> int:
 
 
 def pass_all(state: State, data: memoryview, now: int) -> int:
-    """Pass all of a chunk of a connection that does not speak Kafka's protocol."""
+    """Pass the whole chunk of a connection that does not speak Kafka's protocol."""
     return len(data)
 
 
 def _tail_passes(state: State, pending: Pending, data: memoryview, at: int, size: int) -> bool:
-    """Whether a response passes that may end with addresses: if its tail is here and empty, or far off."""
-    behind = at + 4 + size
-    end = min(behind, len(data))
-    if end < behind and size <= state.limits.whole:
+    """Return whether a response passes that may end with addresses.
+
+    It does if its tail is empty, or is far off in a later chunk.
+    """
+    frame_end = at + 4 + size
+    end = min(frame_end, len(data))
+    if end < frame_end and size <= state.limits.whole:
         return False
     tail = ResponseTail(pending.key, pending.version, size, keep=state.plan.captured)
     try:
-        found = tail.find(data, at, end, behind - end)
+        tail_start = tail.find(data, at, end, frame_end - end)
     except Malformed:
         return False
-    if found is None:
+    if tail_start is None:
         state.ingress["response"].tail = tail
         return True
-    return tail.empty(data[found])
+    return tail.empty(data[tail_start])
 
 
 def _find_tail(ingress: Ingress, tail: ResponseTail, data: memoryview, end: int) -> int | None:
-    """Up to where the next bytes of such a response pass; None: all of them."""
+    """Return the offset up to which the next bytes of such a response pass; None if all of them do."""
     try:
-        found = tail.find(data, 0, end, ingress.missing - end)
+        tail_start = tail.find(data, 0, end, ingress.missing - end)
     except Malformed:
         return 0
-    if found is None:
+    if tail_start is None:
         return None
-    if tail.empty(data[found]):
+    if tail.empty(data[tail_start]):
         ingress.tail = None
         return None
-    ingress.keep_tail(found)
-    return found
+    ingress.keep_tail(tail_start)
+    return tail_start

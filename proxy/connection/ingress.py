@@ -1,4 +1,4 @@
-"""The frame that is being received in one direction, and how much of it is here."""
+"""The frame that is being received in one direction, and how much of it has arrived."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _SIZE = struct.Struct(">i")
 
 
 class Mode(Enum):
-    """What is done with the bytes of the present frame."""
+    """The treatment of the present frame's bytes."""
 
     PASSING = "passing"
-    """They pass as they come. Between two frames none are missing."""
+    """The bytes pass as they arrive. Between two frames none are missing."""
     HEADER = "header"
-    """They wait until there are enough of them to read the header."""
+    """The bytes are buffered until the header can be read."""
     COLLECTING = "collecting"
-    """They wait until the frame is whole."""
+    """The bytes are buffered until the frame is whole."""
 
 
 @dataclass(slots=True)
@@ -30,13 +30,13 @@ class Ingress:
 
     mode: Mode = Mode.PASSING
     missing: int = 0
-    """Bytes of the present frame that are still to come, passing or collecting."""
+    """Bytes of the present frame that have not arrived, in mode PASSING or COLLECTING."""
     buffer: bytearray = field(default_factory=bytearray)
-    """Its bytes so far, if they wait."""
+    """The buffered bytes of the present frame."""
     enough: int = 0
-    """With how many of them its header is looked at again."""
+    """The number of buffered bytes at which the header is read again."""
     frames: int = 0
-    """Frames begun so far; the ordinal of the next one."""
+    """The number of frames begun so far; the ordinal of the next frame."""
     copy: bytearray | None = None
     """A copy of the passing frame, for the log."""
     size: int = 0
@@ -44,25 +44,28 @@ class Ingress:
     hidden: tuple[int, int] | None = None
     """Key and version of the present frame, if it is collected to be masked for the capture."""
     withheld: str = ""
-    """Why the present frame may not pass, if it may not: it is collected all the same, for the capture."""
+    """The reason for which the present frame may not pass; it is still collected, for the capture."""
     tail: ResponseTail | None = None
-    """Finds the tail of the present frame, up to which it passes, and from which on it is collected."""
+    """Finds the tail of the present frame: the frame passes up to its tail, which is collected."""
     head: RequestHead | None = None
     pending: Pending | None = None
 
     @property
     def between(self) -> bool:
-        """Whether the next byte begins a frame."""
+        """Return whether the next byte begins a frame."""
         return not (self.missing or self.buffer)
 
     @property
     def passing(self) -> bool:
-        """Whether a frame that passes as it comes is under way: nothing may come in between."""
+        """Return whether a passing frame is under way, so that no other bytes may be sent."""
         return self.missing > 0 and (self.mode is Mode.PASSING or self.tail is not None)
 
     @property
     def to_end(self) -> int:
-        """Bytes up to the end of the frame under way, as far as is known: 4 between frames."""
+        """Return the bytes up to the end of the frame under way, as far as it is known.
+
+        Between two frames these are the 4 bytes of the next size.
+        """
         if self.missing:
             return self.missing
         begun = len(self.buffer)
@@ -72,20 +75,22 @@ class Ingress:
 
     @property
     def unknown(self) -> int:
-        """Bytes that came of a frame of which it is not known yet what it is, or that is to be masked and
-        not whole."""
+        """Return how many buffered bytes the capture must not have yet.
+
+        They belong to a frame of unknown kind, or to a masked frame that is not whole.
+        """
         return 0 if self.mode is Mode.COLLECTING and self.hidden is None else len(self.buffer)
 
     def wait(self, mode: Mode, begun: memoryview | bytes, missing: int = 0) -> None:
-        """Keep the first bytes of a frame until more have come."""
+        """Buffer the first bytes of a frame until more have arrived."""
         self.mode, self.buffer, self.missing = mode, bytearray(begun), missing
 
-    def keep_tail(self, passed: int) -> None:
-        """The tail of a passing frame is there behind so many more bytes: it is collected."""
-        self.wait(Mode.COLLECTING, b"", self.missing - passed)
+    def keep_tail(self, passed_bytes: int) -> None:
+        """Collect the tail of a passing frame, which begins after so many more bytes."""
+        self.wait(Mode.COLLECTING, b"", self.missing - passed_bytes)
 
     def take(self) -> bytes:
-        """The bytes that wait, taken out; nothing is missing any longer."""
-        taken = bytes(self.buffer)
+        """Remove and return the buffered bytes; no more bytes are expected."""
+        data = bytes(self.buffer)
         self.mode, self.buffer, self.missing = Mode.PASSING, bytearray(), 0
-        return taken
+        return data

@@ -1,4 +1,4 @@
-"""A whole frame that is to leave: what it is, and how it leaves."""
+"""A whole frame that is to leave, and how it leaves."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from barnabas.proxy.rules.merged_effects import NO_EFFECTS, MergedEffects
 from barnabas.proxy.rules.rules import Decision
 
 OVERHEAD: Final = 1 << 10
-"""What a frame that waits costs beside its bytes: a small one is mostly its entry here."""
+"""The memory of a waiting frame in addition to its bytes."""
 
 
 @dataclass(slots=True)
 class Halted:
-    """A breakpoint at which a frame waits."""
+    """The breakpoint at which a frame waits."""
 
     id: str
-    """Never used for another one."""
+    """A unique id, never used again."""
     rule: str
     since: int
     until: int
-    """When it leaves by itself."""
+    """The time at which the frame leaves by itself."""
     decided: bool = False
     ended: bool = False
-    """The connection ended first: nobody waits for a decision any longer."""
+    """Whether the connection ended before a decision."""
 
 
 @dataclass(slots=True)
 class Delivery:
-    """How a frame leaves, and how far that has come."""
+    """The schedule of a frame's departure, and its progress."""
 
     not_before: int = 0
     late: bool = False
     accounted: bool = False
-    """Its exchange is accounted for already."""
+    """Whether its exchange has been accounted for."""
     effects: MergedEffects = NO_EFFECTS
-    """What rules want done with it."""
+    """The merged effects of the rules."""
     gone: int = 0
-    """How many of its bytes have left, in pieces: nothing may come in between."""
+    """The number of its bytes that have left in pieces; no other bytes may come between them."""
     halted: Halted | None = None
-    """Somebody is to decide about it."""
+    """The breakpoint at which the frame waits."""
 
     @property
     def due(self) -> int:
-        """When it may leave, once it is its turn."""
+        """Return when the frame may leave, in ns, once it is at the head of its queue."""
         return max(self.not_before, 0 if self.halted is None else self.halted.until)
 
 
@@ -62,9 +62,9 @@ class OutgoingFrame:
     arrived: int
     pending: Pending | None = None
     awaited: bool = True
-    """Whether the client waits for a response: not if the request came as a Produce with acks=0."""
+    """Whether the client waits for a response; False if the request arrived as a Produce with acks=0."""
     answered: bool = True
-    """Whether a response comes: not if the request leaves as a Produce with acks=0."""
+    """Whether the broker sends a response; False if the request leaves as a Produce with acks=0."""
     message: Message | None = None
     response_body: bytes | None = None
     changed: tuple[str, ...] = ()
@@ -73,12 +73,12 @@ class OutgoingFrame:
 
     @property
     def cost(self) -> int:
-        """Bytes of memory that it takes while it waits."""
+        """Return the memory in bytes that the frame takes while it waits."""
         return OVERHEAD + len(self.data)
 
     @property
     def kind(self) -> tuple[int, int]:
-        """Key and version of what is in it, as `barnabas.captures.writing.masking` has them."""
+        """Return the API key and version, with the stand-ins of `barnabas.captures.writing.masking`."""
         pending, message = self.pending, self.message
         if pending is None and message is not None:  # of a dialect
             return message.key, message.version
@@ -87,17 +87,17 @@ class OutgoingFrame:
         return pending.key, pending.version
 
     def comment(
-        self, decisions: Sequence[Decision] = (), left: str = "", note: str = ""
+        self, decisions: Sequence[Decision] = (), departure: str = "", note: str = ""
     ) -> dict[str, Any]:
-        """Return the capture's comment on the frame: its number, the rules, how it left if not unchanged."""
+        """Return the capture's comment on the frame: its number, the rules, how it left."""
         comment: dict[str, Any] = {"frame": self.ordinal}
         if self.rules:
             comment["rules"] = list(self.rules)
         comment |= comment_on(decisions)
         if self.changed:
             comment["edits"] = list(self.changed)
-        if left:
-            comment["left"] = left
+        if departure:
+            comment["left"] = departure
         if note:
             comment["note"] = note
         return comment

@@ -1,4 +1,4 @@
-"""Requests: read as far as needed, entered among those that wait, put to the rules."""
+"""Handles requests: reads the header, enters them among the pending ones, and passes them to the rules."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import asked_as_oldest
-from barnabas.proxy.matching.kinds import known
+from barnabas.proxy.matching.contents import is_declared
 from barnabas.proxy.rules.plan import SASL, code, skimmable
 from barnabas.proxy.rules.prefix_cache import (
-    LONG,
+    MAX_PREFIX,
     deciding_prefix,
     known_prefix,
     unmatched_sizes,
@@ -31,11 +31,11 @@ from barnabas.specs.malformed import Malformed
 
 UNREAD: Final = "the header can't be read"
 ADDRESSES: Final = "the header can't be read; the answer may hold addresses"
-"""The same of an API that has any: if a broker answers, that may not pass."""
+"""The note on a request whose API may have addresses in its response: that response must not pass."""
 
 
 class Requests:
-    """What one connection does with requests."""
+    """The handler of one connection's requests."""
 
     def __init__(self, state: State, actions: ActionBuffer, dispatch: Dispatch) -> None:
         self.state = state
@@ -44,23 +44,25 @@ class Requests:
         self.ingress = state.ingress["request"]
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
-        """The first bytes of a request: whether it must be whole before it leaves.
+        """Read the first bytes of a request and return whether it must be whole before it leaves.
 
-        Raises Short if its header is not complete, Malformed if it can't be read.
+        Raises:
+            Short: The header is incomplete.
+            Malformed: The header cannot be read.
         """
         state, ingress = self.state, self.ingress
         ingress.pending = None
         if ingress.frames == 0 and have > 4 and view[4] == GSSAPI_START:
             state.raw_tokens = True
         head = self._head(view, have)
-        if state.raw_tokens and (head is None or not known(head.key, head.version)):
+        if state.raw_tokens and (head is None or not is_declared(head.key, head.version)):
             return self.headless(now, SASL_TOKEN)
         if head is None:
             raise Malformed("header", have - 4, "the header is truncated")
         ingress.head = head
         self._identify(head)
         too_new = state.plan.too_new(head.key, head.version)
-        if not (known(head.key, head.version) or too_new):
+        if not (is_declared(head.key, head.version) or too_new):
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is unknown here"
             self.actions.flag("request", ingress.frames, at, reason)
@@ -86,10 +88,10 @@ class Requests:
         return None
 
     def headless(self, now: int, key: int, note: str = "") -> bool:
-        """A request without a header, or none that can be read: its answer is paired by order alone.
+        """Enter a request without a readable header, whose response is paired by order alone.
 
-        `key` is that of its API, as far as can be told, or SASL_TOKEN. No rule is about it, but it
-        keeps its place: True if it can't leave yet.
+        No rule applies to it. Return whether it must wait for the frames before it. `key` is the API key as
+        far as it is known, or SASL_TOKEN; `note` says why the header is unreadable.
         """
         ingress, client_id = self.ingress, self.state.client_id
         stands_for = SASL_TOKEN if key == SASL_TOKEN else UNREADABLE
@@ -105,35 +107,34 @@ class Requests:
         return False
 
     def unreadable(self, view: memoryview | bytes, now: int) -> bool:
-        """A request whose header can't be read: whether it can't leave yet."""
+        """Enter a request whose header cannot be read; return whether it must wait for frames before it."""
         key = int.from_bytes(bytes(view[4:6]), signed=True)
         hides = self.ingress.size > 1 and leaks(key)
         return self.headless(now, key, ADDRESSES if hides else UNREAD)
 
     def passed(self, frame: bytes | None, now: int) -> None:
-        """A request that passed as it came is through; `frame` is its copy, if one was made."""
+        """Retain the body of a request that has passed, or end the exchange if it expects no response."""
         head, pending = self.ingress.head, self.ingress.pending
         if head is None:
             return
         body = None if frame is None else frame[4 + head.body :]
         if pending is not None:
-            self.state.keep(pending, body)
+            self.state.retain_body(pending, body)
         else:
             pending = self._pending(head, now)
-            self.state.keep(pending, body)
+            self.state.retain_body(pending, body)
             self.actions.done(pending, note="no response (acks=0)")
 
     def cut_off(self, note: str, now: int) -> None:
-        """A request that has begun will never be complete; note: how much of it came. Those that expect
-        a response, and pass, wait for it by now."""
+        """Note on the pending request that its frame will never be complete, or end its exchange."""
         head, pending = self.ingress.head, self.ingress.pending
         if pending is not None:
             pending.note = pending.note or note
-        elif head is not None and known(head.key, head.version):
+        elif head is not None and is_declared(head.key, head.version):
             self.actions.done(self._pending(head, now), note=note)
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
-        """A request that was collected: put it to the rules."""
+        """Pass a collected request to the rules, or refuse it if its version is not offered."""
         state, head, pending = self.state, self.ingress.head, self.ingress.pending
         ordinal = self.ingress.frames - 1
         if head is None:
@@ -142,7 +143,7 @@ class Requests:
             return
         pending = self._pending(head, now)
         body = frame[4 + head.body :]
-        state.keep(pending, body)
+        state.retain_body(pending, body)
         if state.plan.offer.excludes(head.key, head.version) and not state.queues["request"].lost:
             state.not_offered = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
             state.queues["request"].lost = True
@@ -173,14 +174,14 @@ class Requests:
         self, frame: bytes, pending: Pending, ordinal: int, now: int, at: int
     ) -> None:
         if not pending.note:  # a token, and not a header that can't be read
-            self.state.keep(pending, frame[4:])
+            self.state.retain_body(pending, frame[4:])
             self._sasl(pending, frame[4:], ordinal, at)
         self.state.order.expect(pending)
         outgoing = OutgoingFrame(frame, ordinal, now, pending)
         self.dispatch.frame("request", outgoing, [], now, at)
 
     def _sasl(self, pending: Pending, body: bytes, ordinal: int, at: int) -> None:
-        """A request of an authentication: the capture says who it is, since it can't show the token."""
+        """Note the authentication in the capture, which cannot show the token."""
         pending.sasl = sasl_frames.note_request(self.state.sasl, pending, body)
         if pending.sasl:
             self.actions.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
@@ -189,32 +190,37 @@ class Requests:
         state = self.state
         if not state.identified or state.client_id != head.client_id:
             state.identify(head.client_id)
-            state.several |= state.identified
+            state.several_client_ids |= state.identified
             state.identified = True
         state.raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
 
     def _needs_all(self, head: RequestHead, view: memoryview | bytes, have: int) -> bool:
-        """Whether a request must be whole before it leaves; if not, those like it are familiar."""
-        state, size, kind = self.state, self.ingress.size, (head.key, head.version)
-        seen = state.known_prefixes.get(code(*kind))
-        if seen is not None and seen.resembles(view, size):
+        """Return whether a request must be whole before it leaves.
+
+        If not, remember how it begins: similar requests pass unread.
+        """
+        state, size, api_version = self.state, self.ingress.size, (head.key, head.version)
+        prefix = state.known_prefixes.get(code(*api_version))
+        if prefix is not None and prefix.resembles(view, size):
             return False
-        if state.plan.whole("request", *kind):
+        if state.plan.whole("request", *api_version):
             return True
-        rules = state.candidates.of("request", *kind, head.client_id)
-        asked = [rule for rule in rules if size in rule.sizes]
-        if not skimmable(*kind):
-            return bool(asked)
+        rules = state.candidates.of("request", *api_version, head.client_id)
+        matching = [rule for rule in rules if size in rule.sizes]
+        if not skimmable(*api_version):
+            return bool(matching)
         # rules about other clients' messages: the client id must stay the same
         named = state.plan.rules
-        looks = bool(named.candidates("request", *kind) or named.candidates("response", *kind))
+        looks = bool(
+            named.candidates("request", *api_version) or named.candidates("response", *api_version)
+        )
         looks |= head.key == PRODUCE
-        end = deciding_prefix(asked, head, view, have) if looks else None
-        if (end is not None or not looks) and (end or 0) <= LONG:
-            others = [rule for rule in rules if rule not in asked]
-            sizes = unmatched_sizes(others, size, state.limits.frame)
-            state.known_prefixes[code(*kind)] = known_prefix(head, view, end, sizes)
-        return bool(asked) and end is None
+        end = deciding_prefix(matching, head, view, have) if looks else None
+        if (end is not None or not looks) and (end or 0) <= MAX_PREFIX:
+            unmatched = [rule for rule in rules if rule not in matching]
+            sizes = unmatched_sizes(unmatched, size, state.limits.frame)
+            state.known_prefixes[code(*api_version)] = known_prefix(head, view, end, sizes)
+        return bool(matching) and end is None
 
     def _pending(self, head: RequestHead, now: int) -> Pending:
         size = self.ingress.size

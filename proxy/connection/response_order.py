@@ -1,7 +1,7 @@
-"""Puts responses into the order of the client's requests.
+"""Restores the order of responses.
 
-A broker answers requests in the order in which it got them. Where a rule changed that order, early responses
-wait here for their turn.
+A broker answers requests in the order in which it received them. If a rule changed that order, responses that
+arrive early wait here for their turn.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ from barnabas.proxy.rules.rules import Decision
 
 
 class ResponseOrder:
-    """The responses of one connection that are expected, and those that wait for their turn."""
+    """The expected responses of one connection, and those that wait for their turn."""
 
     def __init__(self) -> None:
         self.expected: deque[Pending] = deque()
-        """Requests whose responses must come in this order."""
+        """The requests whose responses must leave in this order."""
         self.reordering = False
-        """Whether a request has stepped aside, and not all that are expected have been answered."""
+        """Whether a request has been put aside, and some expected response has not left yet."""
         self.bytes = 0
-        """Of responses that wait for their turn."""
+        """The memory of the responses that wait for their turn."""
         self._early: dict[Pending, tuple[OutgoingFrame, list[Decision]]] = {}
 
     def expect(self, pending: Pending) -> None:
-        """A request has come (or, if its order need not be restored, has left)."""
+        """Expect the response to a request after all others, if responses are being reordered."""
         if self.reordering:
             self.expected.append(pending)
 
     def begin(self, under_way: Iterable[Pending]) -> None:
-        """A request is about to step aside: those under way are expected as they were sent."""
+        """Start to restore the order: expect the responses to the requests under way as they were sent."""
         self.reordering = True
-        known = set(self.expected)
-        self.expected += (pending for pending in under_way if pending not in known)
+        expected = set(self.expected)
+        self.expected += (pending for pending in under_way if pending not in expected)
 
     def must_wait(self, pending: Pending) -> bool:
-        """Whether an earlier request's response must leave before this one's."""
+        """Return whether an earlier request's response must leave before this one's."""
         expected = self.expected
         return bool(expected) and expected[0] is not pending and pending in expected
 
     def hold_back(self, pending: Pending, frame: OutgoingFrame, decisions: list[Decision]) -> None:
-        """Let a response wait for its turn."""
+        """Hold a response until its turn."""
         self._early[pending] = (frame, decisions)
         self.bytes += frame.cost
 
     def after(self, pending: Pending) -> Iterator[tuple[OutgoingFrame, list[Decision]]]:
-        """A response has had its turn: those that waited behind it follow."""
+        """Yield the responses that may follow the response to this request, in request order."""
         expected = self.expected
         if expected and expected[0] is pending:
             expected.popleft()
@@ -60,12 +60,12 @@ class ResponseOrder:
             yield frame, decisions
 
     def keep(self, rules: Collection[str]) -> None:
-        """Other rules are gone: what they decided of responses that wait for their turn is off."""
+        """Drop the decisions of removed rules about responses that wait for their turn."""
         for _, decisions in self._early.values():
             decisions[:] = [decision for decision in decisions if decision.rule in rules]
 
     def abandon(self) -> list[OutgoingFrame]:
-        """The responses that wait, taken out: the connection is over."""
+        """Remove and return the waiting responses: the connection is closed."""
         frames = [frame for frame, _ in self._early.values()]
         self._early.clear()
         self.bytes = 0

@@ -1,4 +1,4 @@
-"""Responses: paired with their requests, rid of brokers' addresses, put to the rules."""
+"""Handles responses: pairs them, replaces brokers' addresses in them, and passes them to the rules."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.kafka.wording import arrow
 from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
-from barnabas.proxy.connection.actions import Left
+from barnabas.proxy.connection.actions import Departure
 from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.requests import ADDRESSES, UNREAD
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import edit_response, needs_body, unsupported_version
-from barnabas.proxy.matching.kinds import known
+from barnabas.proxy.matching.contents import is_declared
 from barnabas.proxy.rules.plan import code, skimmable
 from barnabas.proxy.rules.prefix_cache import unmatched_sizes
 from barnabas.proxy.rules.rules import Decision
@@ -38,7 +38,7 @@ _RESPONSE = struct.Struct(">ii")
 
 
 class Responses:
-    """What one connection does with responses."""
+    """The handler of one connection's responses."""
 
     def __init__(self, state: State, actions: ActionBuffer, dispatch: Dispatch) -> None:
         self.state = state
@@ -47,9 +47,11 @@ class Responses:
         self.ingress = state.ingress["response"]
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
-        """The first bytes of a response: whether it must be whole before it leaves.
+        """Pair the first bytes of a response and return whether it must be whole before it leaves.
 
-        Raises Short if its header is not complete, Malformed if it can't be read.
+        Raises:
+            Short: The header is incomplete.
+            Malformed: The header cannot be read.
         """
         state, ingress = self.state, self.ingress
         busy = state.queues["response"].busy or bool(state.shared.partitions)
@@ -68,7 +70,7 @@ class Responses:
             state.hide("response", STRAY, -1)
             return True
         if leaks(pending.key, pending.version) or pending.note == ADDRESSES:
-            reason = f"addresses in the answer to {_described(pending)} can't be replaced"
+            reason = f"addresses in the answer to {_describe(pending)} can't be replaced"
             ingress.withheld = reason
             state.hide("response", pending.key, pending.version)
             return True
@@ -83,9 +85,9 @@ class Responses:
         return self._needs_all(pending, view)
 
     def _correlation_id(self, view: memoryview | bytes, have: int, now: int) -> int | None:
-        """Return the correlation id in a response's first bytes; None if its request had no header.
+        """Return the correlation id of a response; None if its request had no header.
 
-        Requests before the one that it names get no response any more: they are over.
+        Earlier requests that it passes over get no response any more: end their exchanges.
         """
         size, waiting = self.ingress.size, self.state.pairing.waiting
         correlation_id = None
@@ -101,31 +103,34 @@ class Responses:
         return None if waiting and waiting[0].opaque else correlation_id
 
     def _needs_all(self, pending: Pending, view: memoryview | bytes) -> bool:
-        """Return whether a response must be whole before it leaves; if not, those like it may be skimmed."""
+        """Return whether a response must be whole before it leaves.
+
+        If not, remember which sizes pass unread.
+        """
         state, ingress = self.state, self.ingress
-        kind = pending.key, pending.version
-        if state.plan.whole("response", *kind):
+        api_version = pending.key, pending.version
+        if state.plan.whole("response", *api_version):
             return True
-        rules = state.candidates.of("response", *kind, pending.client_id)
+        rules = state.candidates.of("response", *api_version, pending.client_id)
         if any(ingress.size in rule.sizes for rule in rules):
             return True
-        tailed = ends_with_endpoints(*kind)
-        if skimmable(*kind) and not state.several:
+        tailed = ends_with_endpoints(*api_version)
+        if skimmable(*api_version) and not state.several_client_ids:
             sizes = unmatched_sizes(rules, ingress.size, state.limits.frame)
-            state.passing_sizes[code(*kind)] = sizes, tailed
+            state.passing_sizes[code(*api_version)] = sizes, tailed
         if tailed:
             if state.observed or ingress.size <= state.limits.whole:
                 return True
-            ingress.tail = ResponseTail(*kind, ingress.size, keep=state.plan.captured)
+            ingress.tail = ResponseTail(*api_version, ingress.size, keep=state.plan.captured)
             ingress.tail.find(view, 0, BEGIN, ingress.size + 4 - BEGIN)
         return False
 
     def unreadable(self, view: memoryview | bytes, now: int) -> bool:
-        """A response that can't be read keeps its place: whether it must wait for others."""
+        """Return whether an unreadable response must wait for frames before it."""
         return self.state.queues["response"].busy
 
     def passed(self, frame: bytes | None, now: int) -> None:
-        """A response that passed as it came is through; `frame` is its copy, if one was made."""
+        """End the exchange of a response that has passed, and release the responses after it."""
         pending = self.ingress.pending
         if pending is None:
             return
@@ -135,18 +140,18 @@ class Responses:
         self.dispatch.turn(pending, now)
 
     def cut_off(self, note: str, now: int) -> None:
-        """A response that has begun will never be complete; note: how much of it came."""
+        """End the exchange of a response that will never be complete."""
         if self.ingress.pending is not None:
             self.actions.done(self.ingress.pending, note=note)
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
-        """A response that was collected."""
+        """Handle a collected response: withhold it, replace its tail, remove it, or deliver it."""
         pending, ordinal = self.ingress.pending, self.ingress.frames - 1
         tail, self.ingress.tail = self.ingress.tail, None
         if self.ingress.withheld:
             self.actions.withhold("response", pending, at, self.ingress.withheld, now)
         elif tail is not None:
-            self._end(tail, frame, ordinal, now, at)
+            self._send_tail(tail, frame, ordinal, now, at)
         elif pending is None:  # it can't be read, but keeps its place
             self.dispatch.frame("response", OutgoingFrame(frame, ordinal, now), [], now, at)
         elif self.state.is_unwanted(pending):
@@ -157,7 +162,7 @@ class Responses:
             self._deliver(frame, pending, ordinal, now, at)
 
     def own_replies(self, now: int) -> None:
-        """Send the proxy's own answers whose turn has come."""
+        """Send the proxy's own responses whose turn has come."""
         state = self.state
         waiting = state.pairing.waiting
         while waiting and not state.queues["response"].ending:
@@ -167,14 +172,14 @@ class Responses:
             pending = waiting.popleft()
             pending.note = ANSWERED
             body, reply.body = reply.body, None
-            state.kept -= len(body)
+            state.retained_bytes -= len(body)
             if response_header_version(pending.key, pending.version):
                 body = b"\0" + body  # no tags in the header
             frame = _RESPONSE.pack(4 + len(body), pending.correlation_id) + body
             self._deliver(frame, pending, -1, now, 0)
 
     def _deliver(self, frame: bytes, pending: Pending, ordinal: int, now: int, at: int) -> None:
-        """A whole response, from the broker or (ordinal -1) our own: edit it, ask the rules."""
+        """Edit a whole response and pass it to the rules. The ordinal is -1 for the proxy's own response."""
         state = self.state
         outgoing = OutgoingFrame(frame, ordinal, now, pending)
         decisions: list[Decision] = []
@@ -185,13 +190,13 @@ class Responses:
             outcome = sasl_frames.note_response(state.sasl, pending, frame[offset:])
             if outcome or state.user != before:
                 pending.sasl = arrow(pending.sasl, outcome)
-                said = {"frame": ordinal, "sasl": outcome, "user": state.user}
-                self.actions.cut("response", at, said)
+                comment = {"frame": ordinal, "sasl": outcome, "user": state.user}
+                self.actions.cut("response", at, comment)
         if not pending.opaque:
             outgoing.response_body = frame[offset:]
             if ordinal < 0:
                 outgoing.changed = (pending.note,)
-            elif known(pending.key, pending.version) or state.plan.too_new(
+            elif is_declared(pending.key, pending.version) or state.plan.too_new(
                 pending.key, pending.version
             ):
                 self._edit(outgoing, offset, unread, at)
@@ -210,9 +215,9 @@ class Responses:
     def _edit(
         self, outgoing: OutgoingFrame, offset: int, unread: Malformed | None, at: int
     ) -> None:
-        """Replace addresses and version ranges; the outgoing's bytes and body change with them.
+        """Replace addresses and version ranges in the outgoing frame.
 
-        Where addresses can't be found, or the header is unread, the connection is closed.
+        Close the connection if addresses cannot be found or the header is unreadable.
         """
         state, pending, body = self.state, outgoing.pending, outgoing.response_body
         assert pending is not None  # noqa: S101
@@ -227,11 +232,13 @@ class Responses:
             else:
                 changed = edit_response(pending.key, version, body, state.resolve, state.plan.offer)
         except Malformed as problem:
-            reason = f"{NAMES[pending.key]} v{pending.version}: {state.why(problem)}"
-            if pending.key == API_VERSIONS:  # what is not offered is refused when it is asked for
+            reason = f"{NAMES[pending.key]} v{pending.version}: {state.reason(problem)}"
+            if (
+                pending.key == API_VERSIONS
+            ):  # a request of a version that is not offered is refused anyway
                 self.actions.flag("response", outgoing.ordinal, at, reason)
             else:
-                # a real address may not leave, or the client would go past the proxy
+                # if a real address left, the client would bypass the proxy
                 self._withhold(outgoing, f"{reason}; addresses in it can't be replaced", at)
             return
         except OSError as problem:
@@ -243,8 +250,8 @@ class Responses:
             outgoing.response_body = changed
             outgoing.changed = ("versions" if pending.key == API_VERSIONS else "addresses",)
 
-    def _end(self, tail: ResponseTail, data: bytes, ordinal: int, now: int, at: int) -> None:
-        """The tail of a response whose beginning has left: with other addresses, or none, it leaves, too."""
+    def _send_tail(self, tail: ResponseTail, data: bytes, ordinal: int, now: int, at: int) -> None:
+        """Send the tail of a response whose beginning has left, with addresses replaced or left out."""
         state, actions = self.state, self.actions
         name = f"{NAMES[tail.key]} v{tail.version}"
         try:
@@ -252,7 +259,7 @@ class Responses:
         except (Malformed, OSError) as problem:
             reason = str(problem)
             if isinstance(problem, Malformed):
-                reason = f"{name}: {state.why(problem)}; addresses in it can't be replaced"
+                reason = f"{name}: {state.reason(problem)}; addresses in it can't be replaced"
             actions.withhold("response", self.ingress.pending, at, reason, now)
             return
         if left_out:
@@ -266,7 +273,7 @@ class Responses:
             actions.cut("response", at, {**comment, "left": "changed"})
             if tail.kept is not None:
                 frame = bytes(tail.kept) + replaced
-                actions.append(Left("response", frame, comment, tail.key, tail.version))
+                actions.append(Departure("response", frame, comment, tail.key, tail.version))
         self.passed(None, now)
 
     def _withhold(self, outgoing: OutgoingFrame, reason: str, at: int) -> None:
@@ -274,21 +281,21 @@ class Responses:
         self.actions.withhold("response", outgoing.pending, at, reason, outgoing.arrived)
 
 
-def _described(pending: Pending) -> str:
-    """A request whose answer may not pass, and why that can't be read."""
+def _describe(pending: Pending) -> str:
+    """Return words for a request whose response must not pass."""
     if pending.opaque:
         return f"a request of which {UNREAD}"
     return f"{NAMES[pending.key]} v{pending.version}, which is not offered,"
 
 
 def _body(frame: bytes, pending: Pending) -> tuple[int, Malformed | None]:
-    """Where a response's body begins, behind the size, and why that is not known for sure.
+    """Return the offset of a response's body after the size, and the error if the header cannot be read.
 
-    A raw token is all body.
+    A raw token has no header.
     """
     if pending.opaque:
         return 0, None
-    if not known(pending.key, pending.version):
+    if not is_declared(pending.key, pending.version):
         return 4, None
     try:
         return response_body(frame[4:], pending.key, pending.version), None

@@ -1,7 +1,7 @@
 """The frames of one direction that wait: in order for their time, or aside for something else.
 
-`delay` keeps order: what is behind waits. `hold` and `reorder` step aside: what is behind passes.
-Both are bounded by a deadline each; the bytes that wait are counted, so that reading can pause.
+`delay` keeps the order: frames after a delayed one wait too. `hold` and `reorder` put frames aside: frames
+after them pass. Each wait has a deadline. The waiting bytes are counted, so that reading can pause.
 """
 
 from __future__ import annotations
@@ -16,59 +16,60 @@ from barnabas.specs.frames import Direction
 
 
 @dataclass(slots=True, eq=False)
-class Held:
-    """A frame that stands aside, and what it waits for."""
+class HeldFrame:
+    """A frame that waits aside, and its release condition."""
 
     frame: OutgoingFrame
     aside: Aside
     rule: str
     deadline: int | None
-    """When it leaves at the latest; None: in its turn, see `barnabas.proxy.connection.windows`."""
+    """The latest departure in ns; None if the frame leaves in its window's turn, see
+    `barnabas.proxy.connection.windows`."""
     remaining: int = 0
-    """How many messages must still pass it, where that is what it waits for."""
+    """The number of messages that must still pass the frame."""
     due: bool = False
     ended: bool = False
-    """The connection ended first: what it waits for can't come."""
+    """Whether the direction ended first, so that the condition cannot be met any more."""
     over: bool = False
-    """It stands aside no longer."""
+    """Whether the frame no longer waits aside."""
 
     @property
     def met(self) -> bool:
-        """Whether it leaves because what it waited for came about."""
+        """Return whether the frame leaves because its release condition was met."""
         return self.due or self.aside.timed
 
 
 @dataclass(slots=True)
 class SendQueue:
-    """What waits to leave in one direction."""
+    """The frames that wait to leave in one direction."""
 
     in_order: deque[OutgoingFrame] = field(default_factory=deque)
-    aside: list[Held] = field(default_factory=list)
+    aside: list[HeldFrame] = field(default_factory=list)
     batches: dict[str, list[tuple[OutgoingFrame, int]]] = field(default_factory=dict)
-    """By rule: frames of the queue that wait for each other, with the time each would have otherwise."""
+    """By rule: queued frames that wait for each other, each with its departure without the batch."""
     bytes: int = 0
     ending: bool = False
-    """Nothing more will arrive in this direction."""
+    """Whether no more frames will arrive in this direction."""
     lost: bool = False
-    """A message was lost: nothing behind it leaves."""
+    """Whether a message was lost: no later message leaves."""
 
     @property
     def idle(self) -> bool:
-        """Whether nothing waits."""
+        """Return whether no frame waits."""
         return not (self.in_order or self.aside)
 
     @property
     def busy(self) -> bool:
-        """Whether a frame that comes now must not pass at once."""
+        """Return whether a frame that arrives now must not pass at once."""
         return self.lost or not self.idle
 
     def append(self, frame: OutgoingFrame) -> None:
-        """Let a frame leave behind all that waits already, and not before its time."""
+        """Queue a frame after all that wait."""
         self.in_order.append(frame)
         self.bytes += frame.cost
 
     def rejoin(self, frame: OutgoingFrame) -> None:
-        """Let a frame that stood aside leave before all that came after it."""
+        """Queue a frame that waited aside before all frames that arrived after it."""
         later = (
             at
             for at, other in enumerate(self.in_order)
@@ -77,13 +78,13 @@ class SendQueue:
         self.in_order.insert(next(later, len(self.in_order)), frame)
         self.bytes += frame.cost
 
-    def set_aside(self, held: Held) -> None:
-        """Let a frame stand aside."""
+    def set_aside(self, held: HeldFrame) -> None:
+        """Let a frame wait aside."""
         self.aside.append(held)
         self.bytes += held.frame.cost
 
     def batch(self, rule: str, gather: Gather, frame: OutgoingFrame, now: int) -> None:
-        """Let a frame, and all behind it, wait until so many of its rule have gathered."""
+        """Queue a frame that waits, with all frames after it, until its rule's batch is complete."""
         self._forget_batches(now)
         batch = self.batches.setdefault(rule, [])
         batch.append((frame, frame.delivery.not_before))
@@ -94,18 +95,18 @@ class SendQueue:
             self.complete(rule)
 
     def complete(self, rule: str) -> None:
-        """The frames of a batch wait for no others."""
+        """Give the frames of a rule's batch the times that they would have without it."""
         for frame, at in self.batches.pop(rule):
             frame.delivery.not_before = at
 
     def _forget_batches(self, now: int) -> None:
-        """Those whose time is up did not become complete."""
+        """Forget the batches whose time is up before they were complete."""
         for rule, batch in list(self.batches.items()):
             if batch[0][0].delivery.not_before <= now:
                 del self.batches[rule]
 
-    def expire(self, now: int) -> list[Held]:
-        """Queue frames whose wait is over. Returns those that stood aside."""
+    def expire(self, now: int) -> list[HeldFrame]:
+        """Queue the frames whose wait aside is over, and return them."""
         self._forget_batches(now)
         free = [
             held
@@ -117,14 +118,14 @@ class SendQueue:
             (self.append if held.deadline is None else self.rejoin)(held.frame)
         return free
 
-    def take(self, held: Held) -> None:
-        """Let a frame stand aside no longer."""
+    def take(self, held: HeldFrame) -> None:
+        """Remove a frame from those that wait aside."""
         self.aside.remove(held)
         self.bytes -= held.frame.cost
         held.over = True
 
     def release(self, rule: str, now: int) -> None:
-        """What a rule holds is due, whatever it waits for."""
+        """Make the frames that a rule holds due, whatever they wait for."""
         for held in self.aside:
             held.due = held.due or (held.rule == rule and held.deadline is not None)
         for _, halted in self.halted():
@@ -132,20 +133,20 @@ class SendQueue:
                 halted.until, halted.decided = now, True
 
     def halted(self) -> Iterator[tuple[OutgoingFrame, Halted]]:
-        """Yield the frames about which somebody is to decide, in their order, and where they wait."""
+        """Yield the queued frames that wait at breakpoints, in order, each with its breakpoint."""
         for frame in self.in_order:
             if (halted := frame.delivery.halted) is not None and not halted.decided:
                 yield frame, halted
 
     def remove(self, frame: OutgoingFrame) -> list[OutgoingFrame]:
-        """Take out a frame that is queued. Returns those behind it."""
-        place = self.in_order.index(frame)
-        del self.in_order[place]
+        """Remove a queued frame and return the frames after it."""
+        index = self.in_order.index(frame)
+        del self.in_order[index]
         self.bytes -= frame.cost
-        return list(self.in_order)[place:]
+        return list(self.in_order)[index:]
 
     def next(self, now: int) -> OutgoingFrame | None:
-        """The next frame whose time has come, taken out."""
+        """Remove and return the first frame if its time has come; None otherwise."""
         if self.in_order and self.in_order[0].delivery.due <= now:
             frame = self.in_order.popleft()
             self.bytes -= frame.cost
@@ -153,26 +154,26 @@ class SendQueue:
         return None
 
     def put_back(self, frame: OutgoingFrame) -> None:
-        """Put a frame, or its rest, in front of all others."""
+        """Put a frame, or its rest, at the head of the queue."""
         self.in_order.appendleft(frame)
         self.bytes += frame.cost
 
     def passed(self) -> None:
-        """Count a message that left against those that stand aside until a number has passed."""
+        """Count a departed message for the frames that wait until a number of messages has passed."""
         for held in self.aside:
             if held.remaining and held.aside.until is None:
                 held.remaining -= 1
                 held.due = not held.remaining
 
     def wake(self) -> int | None:
-        """When something will be due, in ns; None if nothing waits for a time."""
+        """Return the next time at which a frame is due, in ns; None if no frame waits for a time."""
         times = [held.deadline for held in self.aside if held.deadline is not None]
         if self.in_order:
             times.append(self.in_order[0].delivery.due)
         return min(times, default=None)
 
     def end(self, now: int) -> None:
-        """Nothing more will arrive in this direction: what can't come need not be waited for."""
+        """End the direction: frames no longer wait for messages that cannot arrive any more."""
         self.ending = True
         for held in self.aside:
             waits = held.aside.until is not None or held.aside.passing is not None
@@ -182,14 +183,15 @@ class SendQueue:
             self.complete(rule)
 
     def give_up(self, now: int) -> None:
-        """Nobody waits any longer for what somebody was to decide about."""
+        """Release the frames at breakpoints: no client waits for them any more."""
         for _, halted in self.halted():
             halted.until, halted.ended = now, True
 
     def keep(self, rules: Collection[str], direction: Direction) -> None:
-        """Queue what other rules than these hold back, before all that arrived after it.
+        """Queue the frames that removed rules held, before all frames that arrived after them.
 
-        A frame that was delayed keeps its time as long as one of the rules that fired on it is kept.
+        `rules` are the names of the retained rules. A delayed frame keeps its time while one of the rules
+        that fired on it is retained.
         """
         freed: list[OutgoingFrame] = []
         for held in [held for held in self.aside if held.rule not in rules]:
@@ -212,9 +214,9 @@ class SendQueue:
                 frame.delivery.effects.hang_up = None
 
     def lose(self) -> list[OutgoingFrame]:
-        """A message is lost: what stands aside would leave behind it, and is taken out too.
+        """Lose the direction's further messages: remove and return the frames aside, which would leave later.
 
-        What is queued came before it and still leaves.
+        Queued frames arrived before the lost message and still leave.
         """
         self.lost = True
         frames = [held.frame for held in self.aside]
@@ -223,7 +225,7 @@ class SendQueue:
         return frames
 
     def abandon(self) -> list[OutgoingFrame]:
-        """Everything that waits, taken out: the connection is over."""
+        """Remove and return all waiting frames: the connection is closed."""
         frames = [*self.in_order, *self.lose()]
         self.in_order.clear()
         self.batches.clear()

@@ -1,4 +1,4 @@
-"""What is under way on a connection, for the beginning of a capture's next segment."""
+"""The requests and frames under way on a connection, for the beginning of a capture's next segment."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from barnabas.proxy.connection.ingress import Mode
 from barnabas.specs.frames import Direction
 
 MOST: Final = 1000
-"""Requests that are listed at most."""
+"""The most requests that are listed."""
 
 _SIZE: Final = 4
-"""Bytes of a frame's size."""
+"""The bytes of a frame's size."""
 
 
-def snapshot(connection: Connection, kept: Mapping[Direction, int]) -> dict[str, Any]:
-    """`frames`, `waiting` and `user`, as `captures.tcp.mid_stream` reads them. `kept`: bytes that came and
-    are not written yet."""
-    frames = {way: _next(connection, way, size) for way, size in kept.items()}
+def snapshot(connection: Connection, unwritten: Mapping[Direction, int]) -> dict[str, Any]:
+    """Return `frames`, `waiting` and `user`, as `captures.tcp.mid_stream` reads them.
+
+    `kept` counts the received bytes of each direction that are not written yet.
+    """
+    frames = {
+        direction: _next(connection, direction, size) for direction, size in unwritten.items()
+    }
     waiting = connection.state.pairing.waiting
     listed = [
         [pending.correlation_id, pending.key, pending.version]
@@ -27,15 +31,19 @@ def snapshot(connection: Connection, kept: Mapping[Direction, int]) -> dict[str,
         if not pending.opaque
     ]
     return {
-        "frames": {way: place for way, place in frames.items() if place is not None},
+        "frames": {
+            direction: position for direction, position in frames.items() if position is not None
+        },
         "waiting": listed,
         "user": connection.state.user,
     }
 
 
-def _next(connection: Connection, direction: Direction, kept: int) -> list[int] | None:
-    """[number of the next frame to begin in what is to be written, bytes in front of it]; None: nobody
-    takes frames out of this direction any more, or its beginning is not known yet."""
+def _next(connection: Connection, direction: Direction, unwritten: int) -> list[int] | None:
+    """Return the number of the next frame to begin in the following bytes, and the bytes before it.
+
+    None if the direction is no longer split into frames, or the next beginning is still unknown.
+    """
     state = connection.state
     if state.deaf:
         return None
@@ -43,7 +51,7 @@ def _next(connection: Connection, direction: Direction, kept: int) -> list[int] 
     if ingress.between:
         return [ingress.frames, 0]
     counted = ingress.mode is not Mode.HEADER
-    if kept:  # what is kept back begins with a frame
+    if unwritten:  # the retained bytes begin with a frame
         return [ingress.frames - counted, 0]
     if not counted and len(ingress.buffer) < _SIZE:
         return None

@@ -1,4 +1,4 @@
-"""The state of one connection, which all its parts work on."""
+"""The state of one connection, which all modules of the package work on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from barnabas.proxy.connection.response_order import ResponseOrder
 from barnabas.proxy.connection.send_queue import SendQueue
 from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.topology import Find
+from barnabas.proxy.edits.topology import FindListener
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.prefix_cache import KnownPrefix
@@ -28,33 +28,32 @@ MIB: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What bounds a connection's memory, in bytes (and messages)."""
+    """The bounds of a connection's memory, in bytes and messages."""
 
     frame: int = 100 * MIB
-    """The largest frame; Kafka's own default for socket.request.max.bytes is the same."""
+    """The largest frame; Kafka's default of socket.request.max.bytes is the same."""
     queued: int = 16 * MIB
-    """Frames that wait, in each direction, with what they cost beside their bytes, before reading
-    pauses."""
+    """The memory of waiting frames, in each direction, above which reading pauses."""
     waiting: int = 10_000
-    """Requests without a response before reading pauses."""
+    """The number of requests without a response at which reading pauses."""
     whole: int = MIB // 8
-    """The largest response that is whole before it leaves if node endpoints may stand at its end; about what
-    is read at once. Of a larger one its tail is."""
+    """The largest response that is collected whole if node endpoints may stand at its end; about the size of
+    a read. Of a larger one the tail is collected."""
     copy: int = 4 * MIB
-    """The largest frame of which log and control get a copy; of larger ones they show sizes."""
+    """The largest frame that log and control port get a copy of; of larger ones they show the size."""
 
 
 class Phase(Enum):
-    """What a connection does with the bytes that arrive."""
+    """The treatment of the bytes that arrive on a connection."""
 
     UNDECIDED = "undecided"
-    """Its first bytes decide whether it speaks Kafka's protocol."""
+    """The first bytes decide whether the connection speaks Kafka's protocol."""
     KAFKA = "kafka"
-    """It takes frames apart."""
+    """The bytes are split into frames."""
     FOREIGN = "foreign"
-    """It passes all bytes unchanged: it does not speak Kafka's protocol."""
+    """All bytes pass unchanged: the connection does not speak Kafka's protocol."""
     SILENT = "silent"
-    """It discards all bytes, and neither side is told: a rule made it a black hole."""
+    """All bytes are discarded without notice to either side: a rule made the connection a black hole."""
     CLOSED = "closed"
     """Both sides are closed, or about to be."""
 
@@ -69,24 +68,24 @@ TRANSITIONS: Final[dict[tuple[Phase, Event], Phase]] = {
     (Phase.CLOSED, "black hole"): Phase.CLOSED,
     **{(phase, "close"): Phase.CLOSED for phase in Phase},
 }
-"""The phase that follows an event; what is not listed cannot happen."""
+"""The phase that follows an event; other transitions cannot happen."""
 
 
 @dataclass(slots=True)
 class Reply:
-    """What happens to the response to one request, if it does not pass as the broker sends it."""
+    """The treatment of the response to one request, if it does not pass as the broker sends it."""
 
     unwanted: bool = False
-    """The client does not wait for the response: it is taken out."""
+    """Whether the response is removed: the client does not wait for it."""
     lost_by: str = ""
     """The rule that loses the response."""
     body: bytes | None = None
-    """The body of the proxy's own answer: the request does not reach the broker."""
+    """The body of the proxy's own response: the request does not reach the broker."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class State:
-    """One connection's state."""
+    """The state of one connection."""
 
     number: int
     client: str
@@ -96,60 +95,59 @@ class State:
     tally: ApiStats
     totals: Totals
     resolve: Resolve
-    find: Find
+    find: FindListener
     controller: bool = False
-    """Whether `broker` is the id of a controller, which may be a broker's, too."""
+    """Whether `broker` is the id of a controller; brokers and controllers may share ids."""
     observed: bool = False
     """Whether every exchange is reported."""
     rehearses: bool = False
-    """Whether this has passed already, and no client hears of it: see `barnabas.proxy.rehearsal`."""
+    """Whether the traffic comes from a capture, see `barnabas.proxy.rehearsal`."""
     limits: Limits = Limits()
     phase: Phase = Phase.KAFKA
     client_id: str | None = None
     ordinal: int = 0
-    """Of the connection among that client's to that broker."""
+    """The ordinal of the connection among that client's to that broker."""
     counts: Counts = field(default_factory=Counts)
     candidates: Candidates = field(init=False)
     known_prefixes: dict[int, KnownPrefix] = field(default_factory=dict)
-    """Requests that pass unread, by `plan.code`; filled as they are met."""
+    """The beginnings of requests that pass unread, by `plan.code`."""
     passing_sizes: dict[int, tuple[range, bool]] = field(default_factory=dict)
-    """The sizes of responses that pass unread, and whether their tail is wanted, by `plan.code`; filled as
-    they are met."""
+    """The sizes of responses that pass unread, and whether their tail must be read, by `plan.code`."""
     certified: str | None = None
-    """Whom the client's certificate names, if it had to show one."""
+    """The user that the client's certificate names, if the proxy requires one."""
     sasl: Sasl = field(default_factory=Sasl)
-    """What is known of the client's authentication."""
+    """The state of the client's SASL authentication."""
     pairing: Pairing = field(default_factory=lambda: Pairing(limit=1 << 31))
-    """Requests that wait for their responses; reading pauses long before its limit."""
+    """The requests that wait for their responses; reading pauses long before its limit."""
     replies: dict[Pending, Reply] = field(default_factory=dict)
-    """Requests whose responses do not pass as the broker sends them."""
+    """The treatment of responses that do not pass as the broker sends them, by request."""
     order: ResponseOrder = field(default_factory=ResponseOrder)
     """The responses that wait for those to earlier requests."""
     identified: bool = False
     """Whether a request's header has been read, so that the client id is known."""
-    several: bool = False
-    """Whether several client ids have been seen, as no client of Kafka's does."""
+    several_client_ids: bool = False
+    """Whether the connection had several client ids, which no Kafka client does."""
     raw_tokens: bool = False
-    """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens, and
-    GSSAPI of 0.9 begins with one."""
+    """Whether frames without headers may arrive: such tokens follow SaslHandshake v0, and GSSAPI of 0.9
+    begins with one."""
     not_offered: str = ""
-    """The first request of a version that is not offered: nothing behind it is read."""
+    """The first request of a version that is not offered; requests after it are not read."""
     halts: int = 0
-    """Messages that waited at a breakpoint so far."""
-    kept: int = 0
-    """Bytes of bodies of requests that wait for their responses, and of the proxy's own answers."""
+    """The number of messages that have waited at breakpoints."""
+    retained_bytes: int = 0
+    """The bytes of retained request bodies and of the proxy's own responses."""
     ingress: dict[Direction, Ingress] = field(
         default_factory=lambda: {"request": Ingress(), "response": Ingress()}
     )
     queues: dict[Direction, SendQueue] = field(
         default_factory=lambda: {"request": SendQueue(), "response": SendQueue()}
     )
-    until: int | None = None
-    """When a silent connection is closed."""
-    stalled: dict[Direction, int] = field(default_factory=dict)
-    """Until when nothing is read from the sender of a direction."""
-    apart: dict[Direction, int] = field(default_factory=dict)
-    """Until when no byte may pass in a direction: clients and brokers are isolated."""
+    closes_at: int | None = None
+    """The time at which a silent connection is closed, in ns."""
+    stalled_until: dict[Direction, int] = field(default_factory=dict)
+    """The time until which the sender of a direction is not read from, in ns."""
+    isolated_until: dict[Direction, int] = field(default_factory=dict)
+    """The time until which no byte may pass in a direction, in ns: a partition is in force."""
 
     def __post_init__(self) -> None:
         self.shared.add(self.number)
@@ -157,28 +155,31 @@ class State:
 
     @property
     def name(self) -> str:
-        """How lines for a person name the connection."""
+        """Return the name of the connection in lines for a person."""
         client = f"{self.client_id}@{self.client}" if self.client_id else self.client
         return f"connection {self.number} ({client})"
 
     @property
     def user(self) -> str | None:
-        """Who is authenticated: as for brokers, by SASL where the client begins it."""
+        """Return the authenticated user.
+
+        It comes from SASL if the client begins it, else from the client's certificate, as in brokers.
+        """
         return self.sasl.authenticated if self.sasl.mechanism else self.certified
 
     @property
     def over(self) -> bool:
-        """Whether both sides are closed, or about to be."""
+        """Return whether both sides are closed, or about to be."""
         return self.phase is Phase.CLOSED
 
     @property
     def deaf(self) -> bool:
-        """Whether what arrives is discarded."""
+        """Return whether arriving bytes are discarded."""
         return self.phase is Phase.SILENT or self.phase is Phase.CLOSED
 
     @property
     def skims(self) -> bool:
-        """Whether frames may pass by their headers alone, if nothing waits to leave before them."""
+        """Return whether frames may pass by their headers alone, if no frame waits to leave before them."""
         return (
             self.phase is Phase.KAFKA
             and self.identified
@@ -201,42 +202,45 @@ class State:
         self.phase = TRANSITIONS[self.phase, event]
 
     def reply(self, pending: Pending) -> Reply:
-        """Return what happens to the response to a request, to be filled in."""
+        """Return the treatment of the response to a request, to be filled in."""
         return self.replies.setdefault(pending, Reply())
 
     def is_unwanted(self, pending: Pending) -> bool:
-        """Return whether the response to a request is taken out."""
+        """Return whether the response to a request is removed."""
         reply = self.replies.get(pending)
         return reply is not None and reply.unwanted
 
     def reset_caches(self) -> None:
-        """Forget which messages pass unread: the rules or the client are others."""
+        """Forget which messages pass unread: the rules or the client have changed."""
         self.known_prefixes = {}
         self.passing_sizes = {}
         self.candidates = Candidates(self.plan.rules, self.broker, self.ordinal)
 
     def identify(self, client_id: str | None) -> None:
-        """The client says who it is."""
+        """Set the client id that a request's header names."""
         self.client_id = client_id
         self.ordinal = self.shared.ordinal(client_id, self.broker)
         self.reset_caches()
 
-    def keep(self, pending: Pending, body: bytes | None) -> None:
-        """Keep a request's body until its response has come, if a rule asks for it then, or for log and
-        control if there is room: those do without."""
+    def retain_body(self, pending: Pending, body: bytes | None) -> None:
+        """Retain a request's body until its response has arrived.
+
+        A rule that needs the body always gets it; the log and the control port get it only while there is
+        room.
+        """
         pending.body = None
         if body is None:
             return
-        room = min(self.limits.copy, self.limits.queued - self.kept)
-        shown = self.observed and len(body) <= room
-        if shown or self.plan.asks(pending.key, pending.version):
+        room = min(self.limits.copy, self.limits.queued - self.retained_bytes)
+        fits = self.observed and len(body) <= room
+        if fits or self.plan.asks(pending.key, pending.version):
             pending.body = body
-            self.kept += len(body)
+            self.retained_bytes += len(body)
 
     def hide(self, direction: Direction, key: int, version: int) -> bool:
-        """Whether a capture must not have the present frame as it is: then it is to be whole.
+        """Return whether the capture must mask the present frame, which must then be whole.
 
-        `key` may be one of those in `barnabas.captures.writing.masking` that stand for none.
+        `key` may be a stand-in of `barnabas.captures.writing.masking`.
         """
         hides = self.plan.hides
         if hides is None or not hides(direction, key):
@@ -244,8 +248,8 @@ class State:
         self.ingress[direction].hidden = (key, version)
         return True
 
-    def why(self, problem: Exception) -> str:
-        """Why bytes can't be read, without them if payload is hidden."""
+    def reason(self, problem: Exception) -> str:
+        """Return the reason for which bytes cannot be read; it quotes no bytes if payload is hidden."""
         if isinstance(problem, Malformed) and not self.plan.quotes:
             return problem.place
         return str(problem)

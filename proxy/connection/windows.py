@@ -1,8 +1,8 @@
-"""Windows of `reorder`, on one connection or over several.
+"""The windows of `reorder`, on one connection or over several.
 
-A frame in a window stands aside on its own connection. Once there are enough, or the time is up,
-they leave in the window's order: the first is due, and each other when the one before it has gone
-from where it stood. A frame whose connection has ended, or that was lost, counts no longer.
+A frame in a window waits aside on its own connection. When the window is full, or its time is up, its frames
+leave in the window's order: the first frame is due, and each other one when the frame before it has been
+queued. A frame that was lost, or whose connection has ended, is skipped.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from barnabas.proxy.connection.send_queue import Held
+from barnabas.proxy.connection.send_queue import HeldFrame
 from barnabas.proxy.effects import Shuffle
 from barnabas.specs.frames import Direction
 
-Member = tuple[int, Held]
-"""A frame, and the number of its connection."""
+Member = tuple[int, HeldFrame]
+"""The number of a connection, and a frame of it."""
 
 
 @dataclass(slots=True)
 class Gathering:
-    """A window that fills."""
+    """A window that is filling."""
 
     order: tuple[int, ...]
     deadline: int
@@ -28,18 +28,18 @@ class Gathering:
 
 
 class Windows:
-    """The windows of a proxy. `ready` gets the numbers of connections that have a frame due."""
+    """The windows of a proxy; it adds the numbers of connections with due frames to `ready`."""
 
     def __init__(self, ready: set[int]) -> None:
         self._ready = ready
         self._filling: dict[tuple[str, str | int, Direction], Gathering] = {}
-        """By rule, scope or number of the connection, and direction."""
+        """The windows that are filling: by rule, scope or number of the connection, and direction."""
         self._open: list[deque[Member]] = []
 
     def gather(
-        self, direction: Direction, effect: Shuffle, connection: int, held: Held, now: int
+        self, direction: Direction, effect: Shuffle, connection: int, held: HeldFrame, now: int
     ) -> None:
-        """Put a frame that stands aside into its rule's window; a full one opens."""
+        """Put a frame that waits aside into its rule's window; start the window when it is full."""
         self.expire(now)
         key = (held.rule, effect.scope or connection, direction)
         window = self._filling.get(key)
@@ -52,35 +52,37 @@ class Windows:
             self._start(self._filling.pop(key))
 
     def expire(self, now: int) -> None:
-        """Open those whose time is up."""
+        """Start the windows whose time is up."""
         for key in [key for key, window in self._filling.items() if window.deadline <= now]:
             self._start(self._filling.pop(key))
 
     def release(self, rule: str) -> None:
-        """Open those of a rule."""
+        """Start the windows of a rule."""
         for key in [key for key in self._filling if key[0] == rule]:
             self._start(self._filling.pop(key))
 
     def end(self, connection: int, direction: Direction) -> None:
-        """Open those of one connection: nothing more will arrive in this direction."""
+        """Start the windows of one connection and direction: no more frames will arrive in it."""
         for key in [key for key in self._filling if key[1:] == (connection, direction)]:
             self._start(self._filling.pop(key))
 
     def _start(self, window: Gathering) -> None:
-        """Let the frames leave in the window's order; one that did not fill keeps to it as far as it goes."""
+        """Let the frames of a window leave in its order; missing ones are skipped."""
         members = _present(window.members)
         for _, held in members:
             held.deadline = None
-        self._open.append(deque(members[place] for place in window.order if place < len(members)))
+        self._open.append(deque(members[index] for index in window.order if index < len(members)))
         self.advance()
 
     def forget(self) -> None:
-        """A connection is over: let go the windows that had frames of it alone."""
-        self._filling = {key: one for key, one in self._filling.items() if _present(one.members)}
+        """Remove the windows that have no frames any more, after a connection has closed."""
+        self._filling = {
+            key: window for key, window in self._filling.items() if _present(window.members)
+        }
         self.advance()
 
     def advance(self) -> None:
-        """Of each window that is open the first frame that is still there is due."""
+        """Make the first remaining frame of each started window due."""
         for members in self._open:
             while members and members[0][1].over:
                 members.popleft()

@@ -1,14 +1,14 @@
-"""Control of a running proxy: over HTTP on loopback, and by the scenario file that changes.
+"""Controls a running proxy: over HTTP on loopback, and by the scenario file that changes.
 
-It is a second, small server in the loop of the process that listens; what takes its time (YAML, bodies for a
-reader) is done in a thread or in turns. It steers a `Target`: this process's proxy (`local.py`), between two
-events, or the supervisor of several, who asks its workers. starlette, uvicorn and prometheus-client (the
-extra `control`) are loaded only when control is asked for. `guard.py` stands before everything: token, Host,
-no Origin.
+The control port is a second, small server in the loop of the process that listens. Slow work (YAML, bodies
+for a reader) is done in a thread or in turns. It steers a `Target`: this process's proxy (`local_target.py`),
+between two events, or the supervisor of several, which calls its workers. starlette, uvicorn and prometheus-
+client (the extra `control`) are loaded only when control is requested. `guard.py` checks every request first:
+the token, Host, no Origin.
 
-`api.py` has the requests, `rules.py` those about rules that hold, `drafts.py` those that help to write some.
-`omissions.py` has what an answer does not hold. `views.py` and `metrics.py` make JSON and metrics of a report
-when they are asked for, of counts that exist anyway. With the log off exchanges are observed only while
-somebody follows. Rules are replaced as a whole: those that are the same keep their objects and counters, and
-what the others held back is let go.
+`api.py` has the endpoints, `rules.py` those about the rules in force, `breakpoints.py` those about waiting
+messages, `drafts.py` those that help to write rules. `omissions.py` defines what a response leaves out.
+`views.py` and `metrics.py` make JSON and metrics of a report on request, from counts that exist anyway. With
+the log off, exchanges are observed only while somebody follows them. Rules are replaced as a whole: unchanged
+rules keep their objects and counters, and messages that the others held are released.
 """

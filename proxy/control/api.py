@@ -1,6 +1,7 @@
-"""The requests that the control port understands, and what they do to the proxy.
+"""The endpoints of the control port, and what they do to the proxy.
 
-Everything runs in the loop of the process that listens; where others carry the connections, they are asked.
+Everything runs in the loop of the process that listens. Where workers carry the connections, the endpoints
+ask them.
 """
 
 from __future__ import annotations
@@ -45,20 +46,20 @@ from barnabas.proxy.network.report import Connection, Report
 from barnabas.specs.json_text import compact
 
 LISTED: Final = 64 << 20
-"""Characters of exchanges in one answer, nearly: bodies in JSON take many times their bytes. The oldest
-are left out."""
+"""About the most characters of exchanges in one response: bodies in JSON take many times their bytes. The
+oldest exchanges are left out."""
 
 MAX_DIGITS: Final = 18
-"""Of a number in a query."""
+"""The most digits of a number in a query."""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 DroppedSpans = Callable[[], int | None]
-"""How many spans the collector did not take so far; None: there is none."""
+"""Returns the number of spans that the collector did not take; None without OTLP."""
 
 
 def application(api: Sequence[BaseRoute], files: Iterable[BaseRoute] = ()) -> Starlette:
-    """The application, without its guard: the API under its version, and files beside it."""
+    """Return the application without its guard: the API under its version, and files next to it."""
     return Starlette(
         routes=[Mount(PREFIX, routes=api), *files],
         exception_handlers={HTTPException: error_response, NoAnswer: no_answer},
@@ -73,9 +74,10 @@ def routes(
     unlogged: Callable[[int], int],
     dropped_spans: DroppedSpans = lambda: None,
 ) -> list[Route]:
-    """All requests to a process that has one proxy.
+    """Return all routes of a process that has one proxy.
 
-    `drain` makes it stop as a signal does; `unlogged` is how many exchanges the log has lost, of so many.
+    `drain` stops the proxy as a signal does. `unlogged` returns how many of so many exchanges the log has
+    lost.
     """
     process = Process(target, drain, unlogged)
     return [
@@ -91,33 +93,38 @@ def of_proxy(
     topics: Mapping[uuid.UUID, str],
     dropped_spans: DroppedSpans = lambda: None,
 ) -> list[Route]:
-    """The requests about a proxy. `topics` are for filters."""
+    """Return the routes of a proxy; `topics` are for filters."""
     control = Control(target, history, topics, dropped_spans)
-    one = "/connections/{number}"
-    known: tuple[tuple[str, str, Endpoint], ...] = (
+    connection = "/connections/{number}"
+    endpoints: tuple[tuple[str, str, Endpoint], ...] = (
         ("GET", "/status", control.status),
         ("GET", "/connections", control.connections),
-        ("POST", f"{one}/pause", control.pause),
-        ("POST", f"{one}/step", control.step),
-        ("POST", f"{one}/resume", control.resume),
-        ("POST", f"{one}/close", control.close),
+        ("POST", f"{connection}/pause", control.pause),
+        ("POST", f"{connection}/step", control.step),
+        ("POST", f"{connection}/resume", control.resume),
+        ("POST", f"{connection}/close", control.close),
         ("GET", "/exchanges", control.exchanges),
         ("GET", "/exchanges/stream", control.stream),
         ("GET", "/metrics", control.metrics),
     )
-    own = [Route(path, endpoint, methods=[method]) for method, path, endpoint in known]
+    connection_routes = [
+        Route(path, endpoint, methods=[method]) for method, path, endpoint in endpoints
+    ]
     drafts = Drafts(
         history,
         topics,
         lambda: (target.scenario, target.options.faults),
         lambda: target.options.reading,
     )
-    return [*own, *Rules(target).routes, *Breakpoints(target).routes, *drafts.routes]
+    return [*connection_routes, *Rules(target).routes, *Breakpoints(target).routes, *drafts.routes]
 
 
 async def listed(latest: Iterable[Exchange | None], most: int, context: Context) -> str:
-    """A JSON array of so many exchanges at most, LISTED characters or a little more. They are given latest
-    first, None where one is left out, and stand oldest first."""
+    """Return a JSON array of the latest exchanges, oldest first.
+
+    At most `most` exchanges are listed, and about LISTED characters. `latest` yields them latest first, with
+    None for one that is left out.
+    """
     rows: deque[str] = deque()
     size = 0
     for exchange in latest:
@@ -131,9 +138,10 @@ async def listed(latest: Iterable[Exchange | None], most: int, context: Context)
 
 
 async def whole_report(target: Target) -> Report:
-    """Return the report of all workers, for an answer that can't name those that are missing.
+    """Return the report of all workers, for a response that cannot name missing workers.
 
-    Raises NoAnswer if one does not answer.
+    Raises:
+        NoAnswer: A worker does not answer.
     """
     report = await target.report()
     if report.missing:
@@ -151,7 +159,7 @@ class Control:
     dropped_spans: DroppedSpans
 
     async def status(self, _: Request) -> Response:
-        """The proxy as a whole."""
+        """Return the state of the whole proxy."""
         await self.history.fresh()
         target, report = self.target, await self.target.report()
         return json_response(views.status(report, target.options, target.address, self.history))
@@ -159,15 +167,15 @@ class Control:
     # connections
 
     async def connections(self, _: Request) -> Response:
-        """Those that are open."""
+        """Return the open connections."""
         return json_response((await whole_report(self.target)).connections)
 
     async def pause(self, request: Request) -> Response:
-        """Read from neither side."""
+        """Stop reading from both sides."""
         return await self._connection(request, self.target.pause)
 
     async def step(self, request: Request) -> Response:
-        """Read the next frame of one direction, now or when it comes."""
+        """Read the next frame of one direction, now or when it arrives."""
         match request.query_params.get("direction", "request"):
             case "request" | "response" as direction:
                 return await self._connection(
@@ -192,9 +200,9 @@ class Control:
         try:
             return json_response(await command(number if str(number) == text else -1))
         except LookupError:
-            shown = shorten(text, 20)
+            short = shorten(text, 20)
             raise HTTPException(
-                404, f"no connection {shown} is open: GET {PREFIX}/connections lists them"
+                404, f"no connection {short} is open: GET {PREFIX}/connections lists them"
             ) from None
         except Refused as problem:
             raise HTTPException(409, str(problem)) from None
@@ -202,21 +210,21 @@ class Control:
     # exchanges
 
     async def exchanges(self, request: Request) -> Response:
-        """The last ones, oldest first: `last=N` of those that pass `filter`.
+        """Return the last exchanges, oldest first: `last=N` of those that pass `filter`.
 
-        With the log off there are those only that somebody followed.
+        With the log off, only exchanges that somebody followed are retained.
         """
-        wanted = request.query_params.get("last", str(MOST))
-        if not wanted.isdecimal() or len(wanted) > MAX_DIGITS:
-            shown = shorten(wanted, MAX_DIGITS)
-            raise HTTPException(400, f"last is a number of exchanges, not {shown!r}")
+        last = request.query_params.get("last", str(MOST))
+        if not last.isdecimal() or len(last) > MAX_DIGITS:
+            short = shorten(last, MAX_DIGITS)
+            raise HTTPException(400, f"last is a number of exchanges, not {short!r}")
         passes = self._filter(request)
         await self.history.fresh()
         latest = (each if passes(each) else None for each in self.history.latest())
-        return json_text_response(await listed(latest, int(wanted), self.history.context))
+        return json_text_response(await listed(latest, int(last), self.history.context))
 
     async def stream(self, request: Request) -> Response:
-        """Those to come, as server-sent events."""
+        """Send exchanges from now on, as server-sent events."""
         stream = events(self.history, self._filter(request))
         try:
             await anext(stream)  # follows from here on
@@ -229,7 +237,7 @@ class Control:
         return read_filter(request, self.topics)
 
     async def metrics(self, _: Request) -> Response:
-        """For Prometheus."""
+        """Return the metrics for Prometheus."""
         await self.history.fresh()
         return Response(
             exposition(await self.target.report(), self.history, self.dropped_spans()),
@@ -239,24 +247,27 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """The endpoints of its process."""
+    """The endpoints of the proxy's process."""
 
     target: Target
     stop: Callable[[], None]
     unlogged: Callable[[int], int]
 
     async def log(self, request: Request) -> Response:
-        """For who reads `--log json`: how many exchanges are over, how many of them the log has lost,
-        and what `api`, `error` and `filter` select of its lines."""
+        """Return the counts that readers of `--log json` need, and a checked selection of its lines.
+
+        The counts are the exchanges that are over, and those that the log has lost; `api`, `error` and
+        `filter` select lines.
+        """
         get = request.query_params.get
         try:
-            wanted = selection(get("api"), get("error"), get("filter"))
+            columns = selection(get("api"), get("error"), get("filter"))
         except ValueError as problem:
             raise HTTPException(400, str(problem)) from None
         over = (await whole_report(self.target)).tally.total
-        return json_response({"over": over, "lost": self.unlogged(over), **wanted})
+        return json_response({"over": over, "lost": self.unlogged(over), **columns})
 
     async def drain(self, _: Request) -> Response:
-        """Take no more connections, let what is under way finish, stop."""
+        """Refuse further connections, let exchanges under way finish, and stop."""
         self.stop()
         return json_response({"draining": True}, 202)

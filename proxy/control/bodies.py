@@ -1,4 +1,4 @@
-"""Requests and responses of the control port: text in, JSON out."""
+"""Reads the bodies of requests to the control port, and makes its JSON responses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from barnabas.specs.json_text import compact
 
 
 async def read_text(request: Request) -> str:
-    """A request's body, if it is not too long."""
+    """Return a request's body as text.
+
+    Raises:
+        HTTPException: The body is too long, incomplete, or not UTF-8.
+    """
     body = bytearray()
     try:
         async for chunk in request.stream():
@@ -33,7 +37,7 @@ async def read_text(request: Request) -> str:
 
 
 def json_response(value: Any, status: int = 200) -> Response:
-    """A value as JSON; NaN and the infinities, which JSON lacks, as text."""
+    """Return a value as a JSON response; NaN and the infinities, which JSON lacks, become text."""
     text = compact(value)
     if "NaN" in text or "Infinity" in text:
         text = compact(_finite(value))
@@ -41,7 +45,7 @@ def json_response(value: Any, status: int = 200) -> Response:
 
 
 def _finite(value: Any) -> Any:
-    """The same without numbers that JSON lacks.
+    """Return a value in which numbers that JSON lacks are text.
 
     >>> _finite({"quotas": [float("nan"), 0.5, float("-inf")]})
     {'quotas': ['NaN', 0.5, '-Infinity']}
@@ -56,17 +60,21 @@ def _finite(value: Any) -> Any:
 
 
 def json_text_response(text: str, status: int = 200) -> Response:
-    """JSON that is text already."""
+    """Return JSON text as a response."""
     return Response(text + "\n", status, media_type="application/json")
 
 
 def read_filter(request: Request, topics: Mapping[uuid.UUID, str]) -> Filter:
-    """The one that a request gives as `filter`; `topics` are names by id."""
+    """Return the filter that a request gives as `filter`; `topics` are names by id."""
     return filter_of(request.query_params.get("filter", ""), topics)
 
 
 def filter_of(text: str, topics: Mapping[uuid.UUID, str]) -> Filter:
-    """The one that is meant; all pass an empty one. Raises HTTPException."""
+    """Return the filter of an expression; an empty one passes all exchanges.
+
+    Raises:
+        HTTPException: The expression is invalid.
+    """
     if not text:
         return lambda _: True
     try:
@@ -76,7 +84,7 @@ def filter_of(text: str, topics: Mapping[uuid.UUID, str]) -> Filter:
 
 
 async def error_response(_: Request, problem: Exception) -> Response:
-    """What an endpoint refused, as JSON."""
+    """Return an endpoint's refusal as JSON."""
     assert isinstance(problem, HTTPException)  # noqa: S101 - what it is registered for
     return json_response({"error": problem.detail}, problem.status_code)
 

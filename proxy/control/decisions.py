@@ -1,4 +1,4 @@
-"""What somebody decides about a message that waits, as a scenario of one rule that does the same again."""
+"""A person's decision about a waiting message, as a scenario of one rule that does the same again."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from glob import escape
 from typing import Any, Final
 
 from barnabas.captures.kafka.wording import shorten
-from barnabas.proxy.connection.breakpoints import Waiting
-from barnabas.proxy.control.editing import EMPTY
-from barnabas.proxy.rules.by_hand import DECISIONS, NAMES
+from barnabas.proxy.connection.breakpoints import HaltedMessage
+from barnabas.proxy.control.scenario_edits import EMPTY
+from barnabas.proxy.rules.manual_decision import DECISIONS, NAMES
 from barnabas.proxy.scenario.errors import ScenarioError
 from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.yaml_lines import dump, plain, read
@@ -19,12 +19,13 @@ from barnabas.specs import NAMES as APIS
 NESTED: Final = "it is nested too deep"
 
 
-def wanted(text: str) -> Any:
-    """What is to be done, as a rule's `do` has it (YAML or JSON); None: the message is let go.
+def parse_decision(text: str) -> Any:
+    """Return a decision as a rule's `do` (YAML or JSON); None lets the message leave unchanged.
 
-    Raises ScenarioError.
+    Raises:
+        ScenarioError: The text is invalid, or names a fault that cannot be decided.
 
-    >>> wanted('{"drop": {"selective": true}}'), wanted("reset"), wanted("")
+    >>> parse_decision('{"drop": {"selective": true}}'), parse_decision("reset"), parse_decision("")
     ({'drop': {'selective': True}}, 'reset', None)
     """
     if not text.strip():
@@ -36,33 +37,35 @@ def wanted(text: str) -> Any:
     except ValueError:
         document = read(text)
         if document.problems:
-            raise ScenarioError(tuple(said for _, said in document.problems)) from None
+            raise ScenarioError(tuple(problem for _, problem in document.problems)) from None
         value = plain(document.value)
     if value in (None, "", [], {}):
         return None
     for name in _names(value):
         if name not in NAMES:
-            shown = shorten(str(name), 40)
-            known = ", ".join(NAMES)
-            raise ScenarioError((f"{shown!r} can't be decided: give one of {known}, or nothing",))
+            short = shorten(str(name), 40)
+            names = ", ".join(NAMES)
+            raise ScenarioError((f"{short!r} can't be decided: give one of {names}, or nothing",))
     return value
 
 
-def as_scenario(do: Any, about: Waiting, scenario: str = EMPTY) -> str:
-    """A scenario that does to the next message of its kind what is done to this one.
+def as_scenario(do: Any, message: HaltedMessage, scenario: str = EMPTY) -> str:
+    """Return a scenario that does to the next similar message what is done to this one.
 
-    It looks for what the breakpoint's rule (of `scenario`) looks for, from this client alone. Raises
-    ScenarioError with all that is wrong with `do`.
+    Its rule has the conditions of the breakpoint's rule (of `scenario`), and matches this client alone.
+
+    Raises:
+        ScenarioError: `do` is wrong; all problems are listed.
     """
     rules = plain(read(scenario).value)["rules"]
-    rule: dict[str, Any] = next((rule for rule in rules if rule["name"] == about.rule), {})
-    match = {**rule.get("match", {}), "direction": about.direction}
-    name = f"key {about.key}"
-    if about.key in APIS:
-        name = match["api"] = APIS[about.key]
-    if about.client_id:
-        match["client_id"] = escape(about.client_id)
-    new: dict[str, Any] = {"name": f"{name} {about.direction} as at breakpoint {about.id}"}
+    rule: dict[str, Any] = next((rule for rule in rules if rule["name"] == message.rule), {})
+    match = {**rule.get("match", {}), "direction": message.direction}
+    name = f"key {message.key}"
+    if message.key in APIS:
+        name = match["api"] = APIS[message.key]
+    if message.client_id:
+        match["client_id"] = escape(message.client_id)
+    new: dict[str, Any] = {"name": f"{name} {message.direction} as at breakpoint {message.id}"}
     new["match"] = match
     new |= {name: rule[name] for name in ("where", "record") if name in rule}
     new |= {"when": {"times": 1, "scope": "rule"}, "do": do}
@@ -77,12 +80,12 @@ def as_scenario(do: Any, about: Waiting, scenario: str = EMPTY) -> str:
         raise ScenarioError(("a text in it has no UTF-8",)) from None
     try:
         loads(text, faults=DECISIONS)
-    except ScenarioError as problem:  # its lines are nobody's
-        raise ScenarioError(tuple(said.split(": ", 1)[-1] for said in problem.problems)) from None
+    except ScenarioError as problem:  # its line numbers mean nothing to the person
+        raise ScenarioError(tuple(line.split(": ", 1)[-1] for line in problem.problems)) from None
     return text
 
 
 def _names(value: Any) -> Iterator[Any]:
-    """The names of the faults."""
+    """Yield the names of the faults."""
     for entry in value if isinstance(value, list) else [value]:
         yield from entry if isinstance(entry, dict) else [entry]

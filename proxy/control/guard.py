@@ -1,7 +1,7 @@
-"""Who may use the control port: whoever knows the token, and no web page but its own.
+"""Protects the control port: only clients with the token, and no web page but its own, may use it.
 
-A page in a browser can send requests to loopback. It can't know the token; its requests carry an
-Origin; and where it has its own name resolved to 127.0.0.1, that name is in Host (DNS rebinding).
+A page in a browser can send requests to loopback. It does not know the token, and its requests have an
+Origin. If its own name resolves to 127.0.0.1, that name is in Host (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ Address = tuple[str, int]
 
 
 def new_token() -> str:
-    """A token that can't be guessed: 32 random bytes as text."""
+    """Return a token that cannot be guessed: 32 random bytes as text."""
     return secrets.token_urlsafe(32)
 
 
 def hosts(address: Address) -> tuple[str, ...]:
-    """What may stand in Host for a server at this address."""
+    """Return the valid values of Host for a server at this address."""
     return endpoint_text(address), f"localhost:{address[1]}"
 
 
 def guard(
     app: ASGIApp, token: str, allowed: Iterable[str], free: Callable[[str], bool] | None = None
 ) -> ASGIApp:
-    """The application behind the checks: 403 for a foreign Host or any Origin, 401 without token.
+    """Return the application with its checks: 403 for a foreign Host or any Origin, 401 without token.
 
-    free: the application has a page. That one's Origin is admitted, and paths that pass need no token.
+    If `free` is given, the application has a page: the page's Origin is allowed, and paths for which `free`
+    returns True need no token.
     """
-    known = frozenset(allowed)
+    allowed_hosts = frozenset(allowed)
     expected = f"Bearer {token}".encode()
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,8 +45,11 @@ def guard(
         headers = Headers(scope=scope)
         status, error = 0, ""
         host = headers.getlist("host")
-        if len(host) != 1 or host[0].lower() not in known:
-            status, error = 403, f"the Host is not this server's: use {' or '.join(sorted(known))}"
+        if len(host) != 1 or host[0].lower() not in allowed_hosts:
+            status, error = (
+                403,
+                f"the Host is not this server's: use {' or '.join(sorted(allowed_hosts))}",
+            )
         elif "origin" in headers and (
             free is None or headers.getlist("origin") != [f"http://{host[0].lower()}"]
         ):

@@ -1,4 +1,4 @@
-"""The last exchanges, and those to come for whoever follows: bounded, and counted where they lose."""
+"""The last exchanges, and those to come for followers; bounded, and counted where exchanges are lost."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 
 MOST: Final = 1000
-"""Exchanges that are kept, and that wait for one follower."""
+"""The most exchanges that are retained, and that wait for one follower."""
 
 BYTES: Final = 16 << 20
-"""Bytes of bodies that are kept, and that wait for one follower."""
+"""The most bytes of bodies that are retained, and that wait for one follower."""
 
 BODIES: Final = 4 << 20
-"""Bytes of an exchange's bodies above which it is kept without them."""
+"""The bytes of an exchange's bodies above which it is retained without them."""
 
 FOLLOWERS: Final = 8
-"""Followers at a time."""
+"""The most followers at a time."""
 
 KINDS: Final = 4096
-"""Kinds of exchanges that are told apart: a client may send any key and version."""
+"""The most kinds of exchanges that are counted separately: a client may send any key and version."""
 
-Passes = Callable[[Exchange], bool]
-Kind = tuple[str, str, str]
+Predicate = Callable[[Exchange], bool]
+ExchangeKind = tuple[str, str, str]
 """API, version, and error (`none`, or `unknown` if the response was not read)."""
 
-OTHER: Final[Kind] = ("other", "other", "other")
+OTHER: Final[ExchangeKind] = ("other", "other", "other")
 
 
 class TooMany(RuntimeError):
-    """There are enough followers."""
+    """The error that there are enough followers."""
 
 
 class _Bounded:
-    """Exchanges in order, within a number and a size."""
+    """Exchanges in order, bounded in number and size."""
 
     def __init__(self, most: int, bytes_: int) -> None:
         self.items: deque[Exchange] = deque()
@@ -62,18 +62,18 @@ class _Bounded:
 
 
 class Follower:
-    """One reader of the exchanges to come. What it is too slow for is lost to it."""
+    """One reader of the exchanges to come; exchanges for which it is too slow are lost to it."""
 
-    def __init__(self, passes: Passes, most: int, bytes_: int) -> None:
+    def __init__(self, passes: Predicate, most: int, bytes_: int) -> None:
         self.lost = 0
-        """Exchanges lost since it was last told."""
+        """The number of exchanges lost since the last report of a loss."""
         self._passes = passes
         self._waiting = _Bounded(most, bytes_)
         self._news = asyncio.Event()
         self.over = False
 
     def offer(self, exchange: Exchange) -> bool:
-        """An exchange is over: it waits here if it passes. False: it is lost."""
+        """Queue an exchange if it passes the filter; return False if it is lost."""
         if not self._passes(_copy(exchange)):
             return True
         self._news.set()
@@ -84,12 +84,12 @@ class Follower:
         return True
 
     def end(self) -> None:
-        """Nothing more will come."""
+        """End the stream: no more exchanges will come."""
         self.over = True
         self._news.set()
 
     async def next(self) -> Exchange | None:
-        """The next one, which may take long. None: some were lost, or nothing more will come."""
+        """Wait for the next exchange; None if some were lost, or the stream has ended."""
         while not (self._waiting.items or self.over or self.lost):
             self._news.clear()
             await self._news.wait()
@@ -97,10 +97,10 @@ class Follower:
 
 
 class History:
-    """The last exchanges, numbered from 0. All methods are for the loop that made it.
+    """The last exchanges, numbered from 0. All methods belong to the loop that made it.
 
-    `watch` is told when somebody begins to follow, and when nobody does any longer. Copies go in
-    and out: an exchange keeps what was decoded of it, which is many times its size.
+    `watch` is called when the first follower begins and when the last one ends. Copies go in and out: a
+    decoded exchange takes many times its size.
     """
 
     def __init__(
@@ -114,82 +114,90 @@ class History:
     ) -> None:
         self._watch = watch
         self.over = False
-        """Whether nothing more will come."""
+        """Whether no more exchanges will come."""
         self.count = 0
-        """Exchanges so far."""
+        """The number of exchanges so far."""
         self.lost = 0
-        """Exchanges lost to followers that were too slow."""
-        self.kinds: Counter[Kind] = Counter()
+        """The number of exchanges lost to followers that were too slow."""
+        self.kinds: Counter[ExchangeKind] = Counter()
         self.context = context or Context()
-        """What exchanges so far have taught, to say what others mean."""
+        """The facts that exchanges so far have revealed, which explain other exchanges."""
         self._learn = learn or self.context.learn
         self._limits = min(most, MOST), min(bytes_, BYTES)
         self._kept = _Bounded(most, bytes_)
         self._followers: list[Follower] = []
         self._news = asyncio.Event()
         self.fresh: Callable[[], Awaitable[None]] = _now
-        """Comes back when what has passed so far is here."""
+        """Waits until all exchanges that have passed so far are here."""
         self.under_way: Callable[[], list[Exchange]] = list
-        """The exchanges that are not over, as they stand, as far as somebody knows them."""
+        """Returns the exchanges that are not over, in their present state, as far as they are known."""
 
     def add(self, exchange: Exchange) -> None:
-        """An exchange is over."""
+        """Add an exchange that is over."""
         self.count += 1
         self._news.set()
         self._learn(exchange)
         error = exchange.error
-        kind = (
+        exchange_kind = (
             exchange.api,
             str(exchange.version),
             error or ("unknown" if error is None else "none"),
         )
-        self.kinds[kind if kind in self.kinds or len(self.kinds) < KINDS else OTHER] += 1
-        kept = _copy(exchange, bodies=exchange.weight <= BODIES)
-        while self._kept.items and not self._kept.has_room(kept):
+        self.kinds[
+            exchange_kind if exchange_kind in self.kinds or len(self.kinds) < KINDS else OTHER
+        ] += 1
+        retained = _copy(exchange, bodies=exchange.weight <= BODIES)
+        while self._kept.items and not self._kept.has_room(retained):
             self._kept.pop()
-        self._kept.append(kept)
+        self._kept.append(retained)
         for follower in self._followers:
-            self.lost += not follower.offer(_copy(kept))
+            self.lost += not follower.offer(_copy(retained))
 
     @property
     def first(self) -> int:
-        """The number of the oldest that is kept: so many fell out."""
+        """Return the number of the oldest retained exchange, which is also how many were dropped."""
         return self.count - len(self._kept.items)
 
     def get(self, number: int) -> Exchange | None:
-        """One of those kept; None: it fell out, or has not come."""
+        """Return a retained exchange; None if it was dropped, or has not come."""
         at = number - self.first
         return _copy(self._kept.items[at]) if 0 <= at < len(self._kept.items) else None
 
-    def behind(self, after: int, most: int) -> list[tuple[int, Exchange]]:
-        """Those behind a number that are kept, oldest first, with their numbers."""
+    def following(self, after: int, most: int) -> list[tuple[int, Exchange]]:
+        """Return the retained exchanges after a number, oldest first, with their numbers."""
         at = max(0, after + 1 - self.first)
         return [
             (number, _copy(each))
             for number, each in enumerate(islice(self._kept.items, at, at + most), self.first + at)
         ]
 
-    async def more(self, after: int) -> None:
-        """Until something has come behind a number, or nothing more will come."""
-        while self.count <= after + 1 and not self.over:
+    async def more(self, number: int) -> None:
+        """Wait until an exchange after a number has come, or no more will come."""
+        while self.count <= number + 1 and not self.over:
             self._news.clear()
             await self._news.wait()
 
     def kept(self) -> Iterator[tuple[int, Exchange]]:
-        """All that are kept now, oldest first, with their numbers, also while others come. They are no
-        copies: for who decodes nothing."""
+        """Yield all exchanges retained now, oldest first, with their numbers.
+
+        They are no copies, so the caller must not decode them. Exchanges may be added meanwhile.
+        """
         return enumerate(list(self._kept.items), self.first)
 
     def latest(self) -> Iterator[Exchange]:
-        """Those kept, latest first, also while others come."""
+        """Yield the retained exchanges, latest first; exchanges may be added meanwhile."""
         for number in range(self.count - 1, self.first - 1, -1):
-            if (found := self.get(number)) is None:
+            if (exchange := self.get(number)) is None:
                 return
-            yield found
+            yield exchange
 
     @contextmanager
-    def follow(self, passes: Passes) -> Iterator[Follower]:
-        """Exchanges from now on. Raises TooMany."""
+    def follow(self, passes: Predicate) -> Iterator[Follower]:
+        """Follow the exchanges from now on.
+
+        Raises:
+            TooMany: There are enough followers.
+        """
         if len(self._followers) >= FOLLOWERS:
             raise TooMany(f"{FOLLOWERS} streams are open already: close one")
         follower = Follower(passes, *self._limits)
@@ -205,11 +213,11 @@ class History:
 
     @property
     def followers(self) -> int:
-        """How many there are."""
+        """Return the number of followers."""
         return len(self._followers)
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """End all streams: no more exchanges will come."""
         self.over = True
         self._news.set()
         for follower in self._followers:
@@ -217,11 +225,11 @@ class History:
 
 
 async def _now() -> None:
-    """Nothing has to be waited for."""
+    """Return at once."""
 
 
 def _copy(exchange: Exchange, *, bodies: bool = True) -> Exchange:
-    """The same with nothing decoded, and perhaps without bodies; its error is kept."""
+    """Return an undecoded copy, with its error, and perhaps without bodies."""
     copy = replace(exchange)
     if not bodies:
         copy.leave_out("request")

@@ -15,34 +15,34 @@ from barnabas.captures.live.ring import Ring
 from barnabas.proxy.control.history import History
 
 BATCH: Final = 256
-"""Exchanges that are handed to the loop together at most."""
+"""The most exchanges that are handed to the loop together."""
 
 SOON: Final = 1.0
-"""Seconds that somebody who asks waits for what has passed by then."""
+"""The most seconds that a request waits for the exchanges that have passed."""
 
 WAITING: Final = 8
-"""Batches that wait for the loop at most: then the ring fills, and what has no room there is lost."""
+"""The most batches that wait for the loop: beyond that the ring fills, and what has no room there is lost."""
 
 LOOK: Final = 0.002
-"""Seconds between two looks whether it is there."""
+"""Seconds between two looks."""
 
 
 class LiveHistory:
-    """Reads a ring in a thread until it is closed, and hands what it has to the loop that makes this.
+    """Reads a ring in a thread until it is closed, and hands exchanges to the loop that made it.
 
-    shown: told of each exchange, in the loop.
+    `show` is called with each exchange, in the loop.
     """
 
-    def __init__(self, ring: Ring, history: History, shown: Callable[[Exchange], None]) -> None:
+    def __init__(self, ring: Ring, history: History, show: Callable[[Exchange], None]) -> None:
         self._ring = ring
         self._history = history
-        self._shown = shown
+        self._shown = show
         self._loop = asyncio.get_running_loop()
         self._read: list[Exchange] = []
         self._room = threading.Semaphore(WAITING)
         self._closing = False
         self._added = 0
-        """The position in the ring up to which the history has all."""
+        """The position in the ring up to which the history has all exchanges."""
         history.fresh = self._fresh
         self._reader = LiveReader(RingFile(ring, self._all_read), self._note)
         history.under_way = lambda: self._reader.under_way()
@@ -50,7 +50,7 @@ class LiveHistory:
         self._thread.start()
 
     def close(self) -> None:
-        """Read what is there, when nobody writes any more. From the loop, which then has it all."""
+        """Read the rest of the ring, after its last writer has ended. Call it in the loop."""
         self._closing = True
         self._ring.close()
         self._thread.join()
@@ -63,27 +63,27 @@ class LiveHistory:
                 self._hand(self._added)
 
     def _all_read(self) -> None:
-        if (place := self._ring.read) > self._added:
-            self._hand(place)
+        if (position := self._ring.read) > self._added:
+            self._hand(position)
 
-    def _hand(self, place: int) -> None:
+    def _hand(self, position: int) -> None:
         while not (self._closing or self._room.acquire(timeout=LOOK)):
             pass
-        self._loop.call_soon_threadsafe(self._take, self._read, place)
+        self._loop.call_soon_threadsafe(self._take, self._read, position)
         self._read = []
 
     async def _fresh(self) -> None:
-        """Until the history has what was in the ring when this was called, and not for long."""
-        place, until = self._ring.written, self._loop.time() + SOON
-        while self._added < place and self._loop.time() < until:  # noqa: ASYNC110 - seldom
+        """Wait until the history has the present content of the ring, and not for long."""
+        position, until = self._ring.written, self._loop.time() + SOON
+        while self._added < position and self._loop.time() < until:  # noqa: ASYNC110 - seldom
             await asyncio.sleep(LOOK)
 
-    def _take(self, exchanges: list[Exchange], place: int) -> None:
-        self._add(exchanges, place)
+    def _take(self, exchanges: list[Exchange], position: int) -> None:
+        self._add(exchanges, position)
         self._room.release()
 
-    def _add(self, exchanges: list[Exchange], place: int) -> None:
-        self._added = place
+    def _add(self, exchanges: list[Exchange], position: int) -> None:
+        self._added = position
         for exchange in exchanges:
             self._history.add(exchange)
             self._shown(exchange)

@@ -1,4 +1,4 @@
-"""The body of a message that waits, as somebody edits it: fields with their types, records, bytes."""
+"""The body of a waiting message as a person edits it: fields with their types, records, bytes."""
 
 from __future__ import annotations
 
@@ -9,63 +9,67 @@ from typing import Any, Final
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.wording import shorten
 from barnabas.captures.writing.masking import Masking
-from barnabas.proxy.connection.breakpoints import Waiting
+from barnabas.proxy.connection.breakpoints import HaltedMessage
+from barnabas.proxy.matching.field_paths import fields_in
 from barnabas.specs import api, records
 from barnabas.specs.jsonform import base64_text, to_json
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 
 SHOWN: Final = 1 << 20
-"""Bytes of a body that are shown; a longer one can be decided on all the same."""
+"""The most bytes of a body that are shown; a longer one can still be decided on."""
 
 RECORDS: Final = 200
-"""Records of a record set that are shown; their keys, values and headers have SHOWN bytes at most, too."""
+"""The most records of a record set that are shown; all keys, values and headers have at most SHOWN bytes."""
 
 MAX_OUTPUT: Final = 4 << 20
-"""Bytes that a batch may take decompressed; of a larger one no records are shown."""
+"""The most bytes of a batch after decompression; of a larger one no records are shown."""
 
 
-def shown(found: Waiting, masking: Masking) -> dict[str, Any]:
-    """`body` and `hex`, null where it is long or can't be read, and the `problem` then; `types` by path
-    without places; `records` by path: the first ones, as far as they can be read and are not long.
+def shown(message: HaltedMessage, masking: Masking) -> dict[str, Any]:
+    """Return the body of a waiting message in JSON form.
 
-    masked: something in it is hidden, so that the bytes are not those that wait.
+    `body` and `hex` are null if the body is long or unreadable; `problem` is the reason. `types` has the
+    field types by path without indexes; `records` has the first records of each record set by path, as far as
+    they are readable and not long. `masked`: some payload is hidden, so that `hex` differs from the waiting
+    bytes.
     """
-    body = masking.body(found.body, found.direction, found.key, found.version).data
-    about: dict[str, Any] = {
+    body = masking.body(message.body, message.direction, message.key, message.version).data
+    shown_body: dict[str, Any] = {
         "body": None,
         "types": {},
         "records": {},
         "problem": "",
         "hex": None,
-        "masked": body != found.body,
+        "masked": body != message.body,
     }
     if len(body) > SHOWN:
-        return about | {"problem": f"it has {len(body):,} bytes, more than are shown"}
-    about["hex"] = body.hex()
+        return shown_body | {"problem": f"it has {len(body):,} bytes, more than are shown"}
+    shown_body["hex"] = body.hex()
     try:
-        version = body_version(found.key, found.version, found.direction, body)
-        codec = api(found.key).message(found.direction).codec(version)
+        version = body_version(message.key, message.version, message.direction, body)
+        codec = api(message.key).message(message.direction).codec(version)
         values = codec.decode(body)
-    except (LookupError, Malformed) as why:
-        return about | {"problem": shorten(str(why), 200)}
-    types = types_of(codec.layout)
-    sets = records_in(values, types)
-    return about | {"body": to_json(values), "types": types, "records": sets}
+    except (LookupError, Malformed) as problem:
+        return shown_body | {"problem": shorten(str(problem), 200)}
+    shown_values = {"body": to_json(values), "types": types_of(codec.layout)}
+    return shown_body | shown_values | {"records": records_in(values, codec.layout)}
 
 
 def types_of(layout: Layout) -> dict[str, str]:
-    """The types of a body's fields, by path without places."""
+    """Return the types of a body's fields, by path without indexes."""
     return dict(_types(layout, ""))
 
 
-def records_in(values: Any, types: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
-    """The records of a decoded body's record sets, by path: see `shown`."""
+def records_in(values: dict[str, Any], layout: Layout) -> dict[str, list[dict[str, Any]]]:
+    """Return the records of a decoded body's record sets, by path: see `shown`."""
     sets: dict[str, list[dict[str, Any]]] = {}
     room = SHOWN
-    for path, data in _record_sets(values, types, "", ""):
+    for path, holder, key, node in fields_in(values, layout):
+        if node.kind != "records" or not holder[key]:
+            continue
         sets[path] = []
-        for record in _records(data):
+        for record in _records(holder[key]):
             room -= sum(len(part or b"") for part in (record.key, record.value))
             room -= sum(len(name) + len(value or b"") for name, value in record.headers)
             if room < 0 or len(sets[path]) >= RECORDS:
@@ -85,24 +89,8 @@ def _types(layout: Layout, prefix: str) -> Iterator[tuple[str, str]]:
             yield from _types(node.struct, f"{name}.")
 
 
-def _record_sets(
-    value: Any, types: dict[str, str], path: str, kind: str
-) -> Iterator[tuple[str, bytes]]:
-    """The record sets in decoded values; kind: the path without places."""
-    match value:
-        case dict():
-            for name, inner in value.items():
-                dot = f".{name}" if path else str(name)
-                yield from _record_sets(inner, types, path + dot, kind + dot)
-        case list():
-            for place, inner in enumerate(value):
-                yield from _record_sets(inner, types, f"{path}[{place}]", f"{kind}[]")
-        case bytes() if value and types.get(kind) == "records":
-            yield path, value
-
-
 def _records(data: bytes) -> Iterator[records.Record]:
-    """Those that can be read: the bytes of all are shown."""
+    """Yield the records up to the first unreadable one; `hex` has all bytes anyway."""
     with suppress(Malformed):
         for batch in records.read(data, max_output=MAX_OUTPUT):
             yield from batch

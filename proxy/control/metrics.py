@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, made of counts that exist anyway when it asks.
+"""Metrics for Prometheus, made on request from counts that exist anyway.
 
 Times are in seconds, sizes in bytes. https://prometheus.io/docs/practices/naming/
 """
@@ -26,17 +26,17 @@ from barnabas.proxy.network.report import Report
 from barnabas.specs.registry import NAMES
 
 OCTAVES: Final = range(16, 37)
-"""Bounds of the latency histogram, as powers of two in ns (65.5 µs to 68.7 s): there the tally's
-buckets end too, so that the counts are exact."""
+"""The bounds of the latency histogram, as powers of two in ns (65.5 µs to 68.7 s). The tally's buckets
+have the same bounds, so that the counts are exact."""
 
 
 def exposition(report: Report, history: History, dropped_spans: int | None = None) -> bytes:
-    """The metrics in Prometheus' text format. dropped_spans: None where none are sent."""
+    """Return the metrics in Prometheus' text format; `dropped_spans` is None without OTLP."""
     return generate_latest(_Collector(report, history, dropped_spans))
 
 
 class _Collector:
-    """What `generate_latest` takes: anything that has metrics to collect."""
+    """The object that `generate_latest` collects the metrics from."""
 
     def __init__(self, report: Report, history: History, dropped_spans: int | None) -> None:
         self.report = report
@@ -82,9 +82,9 @@ def _exchanges(tally: ApiStats, history: History) -> Iterator[Metric]:
         "From the request's arrival to the response's departure; the sum is exact to 1 %.",
         labels=("api",),
     )
-    for api, found in buckets.items():
-        if found:
-            latency.add_metric((api,), histogram(found), _sum(found))
+    for api, latencies_by_bucket in buckets.items():
+        if latencies_by_bucket:
+            latency.add_metric((api,), histogram(latencies_by_bucket), _sum(latencies_by_bucket))
     yield latency
     yield _counter(
         "stream_lost_exchanges",
@@ -94,7 +94,7 @@ def _exchanges(tally: ApiStats, history: History) -> Iterator[Metric]:
 
 
 def histogram(buckets: dict[int, int]) -> list[tuple[str, float]]:
-    """Cumulative counts below each bound in seconds, of latencies by the tally's buckets.
+    """Return cumulative counts below each bound in seconds, of latencies by the tally's buckets.
 
     >>> dict(histogram({16 * PER_OCTAVE - 1: 2, 16 * PER_OCTAVE: 1}))["6.5536e-05"]
     2
@@ -124,12 +124,12 @@ def _connections(report: Report) -> Iterator[Metric]:
     received = Counter(dict(zip(("request", "response"), report.received, strict=True)))
     queued: Counter[str] = Counter(request=0, response=0)
     queued_bytes: Counter[str] = Counter(request=0, response=0)
-    for found in connections:
+    for row in connections:
         for direction in received:
-            way = found[direction]
-            received[direction] += way["received_bytes"]
-            queued_bytes[direction] += way["queued_bytes"]
-            queued[direction] += way["queued"] + way["held"]
+            counts = row[direction]
+            received[direction] += counts["received_bytes"]
+            queued_bytes[direction] += counts["queued_bytes"]
+            queued[direction] += counts["queued"] + counts["held"]
     yield _counter(
         "received_bytes",
         "Bytes received, as Linux counts them: a FIN is one; with TLS, encrypted.",
@@ -150,7 +150,7 @@ def _connections(report: Report) -> Iterator[Metric]:
     yield _gauge(
         "queued_bytes", "Memory of the frames held back by rules.", queued_bytes, "direction"
     )
-    waiting = sum(found["waiting_requests"] for found in connections)
+    waiting = sum(row["waiting_requests"] for row in connections)
     yield _gauge("waiting_requests", "Requests in flight.", waiting)
 
 
@@ -188,11 +188,14 @@ def _metric(
     counts: float | Mapping[Any, float],
     *labels: str,
 ) -> Metric:
-    """One number, or one for each value of a label; of several labels the values are a tuple."""
-    found = family(f"barnabas_{name}", text, labels=labels)
+    """Return a metric with one number, or one for each value of its label or labels.
+
+    The values of several labels are a tuple.
+    """
+    metric = family(f"barnabas_{name}", text, labels=labels)
     for values, count in counts.items() if isinstance(counts, Mapping) else [((), counts)]:
-        found.add_metric((values,) if isinstance(values, str) else values, count)
-    return found
+        metric.add_metric((values,) if isinstance(values, str) else values, count)
+    return metric
 
 
 _counter: Final = partial(_metric, CounterMetricFamily)
@@ -200,5 +203,5 @@ _gauge: Final = partial(_metric, GaugeMetricFamily)
 
 
 def _api(key: int) -> str:
-    """As the tally's rows name it; a key that nobody knows is not told apart from others."""
+    """Return the name of an API as in the tally's rows; all unknown keys share one name."""
     return STAND_INS.get(key) or NAMES.get(key, "unknown")

@@ -1,4 +1,4 @@
-"""What an answer leaves out: workers that do not answer, and messages beyond a number."""
+"""What a response leaves out: workers that do not answer, and messages beyond a limit."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 WAITING: Final = 1000
-"""Messages at breakpoints that are listed at most; a client can let tens of thousands wait."""
+"""The most messages at breakpoints that are listed; tens of thousands may wait."""
 
 
 class NoAnswer(RuntimeError):
-    """Workers did not answer in time, and what was asked for may be theirs.
+    """The error that workers did not answer in time, and the response may depend on them.
 
     >>> print(NoAnswer([1, 2]))
     workers 1 and 2 do not answer: ask again; kill a worker that hangs, and the proxy replaces it

@@ -1,4 +1,4 @@
-"""The scenario file, loaded again when it changes; if it is wrong, what was there stays."""
+"""Loads the scenario file again when it changes; if it is invalid, the rules stay in force."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Signature = tuple[int, int, int]
 
 
 class ScenarioFile:
-    """A scenario file, and how it looked when it was last read. Make it before the first reading."""
+    """A scenario file, and its state when it was last read. Make it before the first reading."""
 
     def __init__(self, path: Path, faults: tuple[Fault, ...] = FAULTS) -> None:
         self.path = path
@@ -27,9 +27,10 @@ class ScenarioFile:
         self._read = self._seen = self._signature()
 
     def changed(self) -> bool:
-        """Whether the file is another one than was read, and the same as at the last call.
+        """Return whether the file differs from the one that was read, and is stable.
 
-        So one that is being written is not read half. True once for each change.
+        It is stable if it has not changed since the last call: a file that is still being written is not
+        read. True is returned once for each change.
         """
         last, self._seen = self._seen, self._signature()
         if self._seen == self._read or self._seen != last:
@@ -38,7 +39,12 @@ class ScenarioFile:
         return True
 
     def load(self) -> Scenario:
-        """What is in it now. Raises ScenarioError with all that is wrong, OSError."""
+        """Return the present scenario of the file.
+
+        Raises:
+            ScenarioError: The scenario is invalid; all problems are listed.
+            OSError: The file cannot be read.
+        """
         if self._signature() is None:
             raise FileNotFoundError(0, "it is gone, or no regular file")
         return load(self.path, self._faults)
@@ -49,7 +55,7 @@ class ScenarioFile:
         say: Callable[[str], None],
         every: float = LOOK,
     ) -> None:
-        """Look at it for as long as this runs: hand on what it says anew, or say why not."""
+        """Look at the file for as long as this runs; hand on a changed scenario, or report its problems."""
         while True:
             await asyncio.sleep(every)
             if not self.changed():
@@ -67,11 +73,11 @@ class ScenarioFile:
                 say(f"scenario: can't load {self.path}: {type(problem).__name__}: {problem}")
 
     def _signature(self) -> Signature | None:
-        """What tells two states of a file apart. None: there is none, or it is a pipe or a folder."""
+        """Return a value that distinguishes states of the file; None for a missing or irregular file."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return None
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return status.st_ino, status.st_size, status.st_mtime_ns

@@ -1,4 +1,4 @@
-"""The requests that are about the rules of a running proxy."""
+"""The endpoints about the rules of a running proxy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from barnabas.proxy.control import views
 from barnabas.proxy.control.bodies import json_response, read_text
-from barnabas.proxy.control.editing import with_rule, without_rule
+from barnabas.proxy.control.scenario_edits import with_rule, without_rule
 from barnabas.proxy.control.target import Refused, Target
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
 
@@ -23,27 +23,27 @@ BY: Final = "the control port"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The endpoints."""
+    """The endpoints about the rules in force."""
 
     target: Target
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    """One edit at a time: it takes a while until all workers have the rules."""
+    """Serializes edits: it takes a while until all workers have the rules."""
 
     @property
     def routes(self) -> list[Route]:
-        """Which request each one answers."""
-        one = "/scenario/rules/{name:path}"
+        """Return the routes of the endpoints."""
+        rule = "/scenario/rules/{name:path}"
         return [
             Route("/scenario", self.scenario, methods=["GET"]),
             Route("/scenario", self.set_scenario, methods=["PUT"]),
             Route("/scenario/rules", self.add_rule, methods=["POST"]),
-            Route(one, self.remove_rule, methods=["DELETE"]),
-            Route(f"{one}/fire", self.fire_rule, methods=["POST"]),
-            Route(f"{one}/release", self.release_rule, methods=["POST"]),
+            Route(rule, self.remove_rule, methods=["DELETE"]),
+            Route(f"{rule}/fire", self.fire_rule, methods=["POST"]),
+            Route(f"{rule}/release", self.release_rule, methods=["POST"]),
         ]
 
     async def scenario(self, _: Request) -> Response:
-        """Its text, and what its rules have done."""
+        """Return the scenario's text, and what its rules have done."""
         return await self._scenario()
 
     async def _scenario(self) -> Response:
@@ -51,17 +51,17 @@ class Rules:
         return json_response(views.scenario(self.target.scenario, report))
 
     async def set_scenario(self, request: Request) -> Response:
-        """Another one (YAML), for all connections at once."""
+        """Replace the scenario (YAML), for all connections at once."""
         text = await read_text(request)
         return await self._edit(lambda _: text)
 
     async def add_rule(self, request: Request) -> Response:
-        """One more rule (YAML), asked last."""
+        """Add a rule (YAML) after the others."""
         rule = await read_text(request)
         return await self._edit(lambda text: with_rule(text, rule, self.target.options.faults))
 
     async def remove_rule(self, request: Request) -> Response:
-        """A rule less; what it holds back leaves."""
+        """Remove a rule; messages that it holds leave."""
         name = request.path_params["name"]
         try:
             return await self._edit(lambda text: without_rule(text, name))
@@ -69,11 +69,11 @@ class Rules:
             raise self._no_rule(name) from None
 
     async def fire_rule(self, request: Request) -> Response:
-        """Let a rule fire on its next match whatever `when` says."""
+        """Let a rule fire on its next match, whatever `when` says."""
         return await self._tell(request, self.target.fire)
 
     async def release_rule(self, request: Request) -> Response:
-        """Let what a rule holds leave, whatever it waits for."""
+        """Release the messages that a rule holds, whatever they wait for."""
         return await self._tell(request, self.target.release)
 
     async def _tell(self, request: Request, command: Callable[[str], Awaitable[None]]) -> Response:
@@ -87,9 +87,9 @@ class Rules:
             raise self._no_rule(name) from None
 
     async def _edit(self, edit: Callable[[str], str]) -> Response:
-        """Put what `edit` makes of the scenario's text in its place; a wrong one changes nothing.
+        """Replace the scenario by an edited text; an invalid one changes nothing.
 
-        In a thread, since YAML takes its time; begun anew if its file changed meanwhile.
+        The edit runs in a thread, since YAML is slow, and starts again if the scenario changed meanwhile.
         """
 
         def edited(text: str) -> Scenario:

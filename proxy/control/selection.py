@@ -12,22 +12,23 @@ from barnabas.specs.registry import NAMES, key_of
 
 
 def selection(api: str | None, error: str | None, condition: str | None) -> dict[str, Any]:
-    """The columns' values that are meant, and the condition in JMESPath's own spelling.
+    """Return the selected values of columns, and the condition in JMESPath's own spelling.
 
-    Raises ValueError, in one line with the nearest name, for what no exchange can have.
+    Raises:
+        ValueError: No exchange can have such a value; the message names the nearest name.
 
     >>> selection("produce", "request_timed_out", "latency_ms > 5")
     {'api': 'Produce', 'error': 'REQUEST_TIMED_OUT', 'filter': 'latency_ms > `5`'}
     """
-    found: dict[str, Any] = {}
+    selected: dict[str, Any] = {}
     if api is not None:
         try:
-            found["api"] = NAMES[key_of(api)]
+            selected["api"] = NAMES[key_of(api)]
         except LookupError as problem:
             raise ValueError(problem.args[0]) from None
     if error is not None:
-        found["error"] = error and error_name(error_code(error))
+        selected["error"] = error and error_name(error_code(error))
     if condition is not None:
         exchange_filter(condition)
-        found["filter"] = quote(condition)
-    return found
+        selected["filter"] = quote(condition)
+    return selected

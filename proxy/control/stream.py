@@ -1,7 +1,7 @@
 """Exchanges as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 
-`exchange` has what `views.exchange` says; `lost` says how many the reader was too slow
-for; `end`: the proxy stops. A comment now and then shows that the stream is alive.
+`exchange` has the content of `views.exchange`; `lost` counts the exchanges for which the reader was too slow;
+`end` means that the proxy stops. A comment now and then shows that the stream is alive.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from barnabas.proxy.control.history import History
 from barnabas.specs.json_text import compact
 
 ALIVE: Final = 15.0
-"""Seconds between two comments where nothing happens."""
+"""Seconds between two comments while no exchange comes."""
 
 
 def event(name: str, data: Any) -> str:
-    r"""One event.
+    r"""Return one event.
 
     >>> event("lost", {"count": 2})
     'event: lost\ndata: {"count":2}\n\n'
@@ -29,9 +29,12 @@ def event(name: str, data: Any) -> str:
 
 
 async def events(history: History, passes: Filter, alive: float = ALIVE) -> AsyncIterator[str]:
-    """The exchanges from now on that pass. Raises TooMany.
+    """Yield the exchanges from now on that pass a filter, as events.
 
-    The first text is empty, and comes at once: then it follows.
+    The first text is empty and comes at once: exchanges are followed from then on.
+
+    Raises:
+        TooMany: There are enough followers.
     """
     with history.follow(passes) as follower:
         yield ""

@@ -1,11 +1,11 @@
-"""What the control port steers: a proxy, of one process or of several."""
+"""The target of the control port: a proxy of one process or of several."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from barnabas.proxy.connection.breakpoints import Waiting
+from barnabas.proxy.connection.breakpoints import HaltedMessage
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.report import Connection, Report
@@ -14,58 +14,85 @@ from barnabas.specs.frames import Direction
 
 
 class Refused(ValueError):
-    """What was asked for does not go in the present state."""
+    """The error that a command is not possible in the present state."""
 
 
 class Target(Protocol):
-    """A proxy. Of a connection each method returns how it is then; LookupError: none has that number.
+    """A proxy. Methods about a connection return its state, or raise LookupError if there is none.
 
     With workers, `report` names those that do not answer (`missing`), and `replace`, `fire` and `release`
-    reach them as soon as they go on. All other methods raise NoAnswer, and are not done later.
+    reach them as soon as they continue. All other methods raise NoAnswer, and are not carried out later.
     """
 
     @property
     def options(self) -> Options:
-        """What it was made from."""
+        """Return the options that the proxy was made from."""
 
     @property
     def address(self) -> Address:
-        """Where clients find the bootstrap broker."""
+        """Return the address at which clients find the bootstrap broker."""
 
     @property
     def scenario(self) -> Scenario | None:
-        """The one that holds."""
+        """Return the scenario in force."""
 
     async def report(self) -> Report:
-        """What it has counted, and what it is doing."""
+        """Return the proxy's counts and state."""
 
     async def replace(self, scenario: Scenario, by: str) -> None:
-        """Put all connections under other rules. Raises Refused."""
+        """Put all connections under other rules.
+
+        Raises:
+            Refused: The rules need all connections in one process.
+        """
 
     async def fire(self, rule: str) -> None:
-        """Let a rule fire on its next match, whatever `when` says. Raises LookupError."""
+        """Let a rule fire on its next match, whatever `when` says.
+
+        Raises:
+            LookupError: There is no such rule.
+        """
 
     async def release(self, rule: str) -> None:
-        """What a rule holds leaves, whatever it waits for. Raises LookupError."""
+        """Release the messages that a rule holds, whatever they wait for.
 
-    async def waiting(self) -> Sequence[Waiting]:
+        Raises:
+            LookupError: There is no such rule.
+        """
+
+    async def waiting(self) -> Sequence[HaltedMessage]:
         """Return the messages that wait longest at breakpoints, WAITING at most, without their bodies."""
 
-    async def message(self, id: str) -> Waiting:
-        """One of them, with its body. Raises LookupError."""
+    async def message(self, id: str) -> HaltedMessage:
+        """Return a waiting message with its body.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+        """
 
     async def decide(self, id: str, scenario: str) -> Sequence[str]:
-        """Do to one of them what the one rule of a scenario says; "": let it go. Returns what was done, in
-        words. Raises LookupError, Refused if it can't be done."""
+        """Apply the rule of a scenario to a waiting message; "" lets the message leave unchanged.
+
+        Returns:
+            Descriptions of the effects.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+            Refused: The rule cannot be applied to the message.
+        """
 
     async def pause(self, number: int) -> Connection:
-        """Read from neither side of a connection."""
+        """Stop reading from both sides of a connection."""
 
     async def step(self, number: int, direction: Direction) -> Connection:
-        """Read the next frame of one direction, now or when it comes. Raises Refused if it is not paused."""
+        """Read the next frame of one direction, now or when it arrives.
+
+        Raises:
+            Refused: The connection is not paused.
+        """
 
     async def resume(self, number: int) -> Connection:
         """Read from both sides again."""
 
     async def close(self, number: int) -> Connection:
-        """Close both sides. Returns how it was before."""
+        """Close both sides; return the connection's state before."""

@@ -10,8 +10,8 @@ from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
-from barnabas.proxy.control.editing import EMPTY
 from barnabas.proxy.control.history import History
+from barnabas.proxy.control.scenario_edits import EMPTY
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.report import Report
@@ -20,7 +20,7 @@ from barnabas.proxy.scenario.model import Scenario
 
 
 def status(report: Report, options: Options, listen: Address, history: History) -> dict[str, Any]:
-    """The proxy as a whole."""
+    """Return the state of the whole proxy in JSON form."""
     capture, totals = None, report.totals
     if report.capture is not None:
         capture = {"path": report.capture.path, **asdict(report.capture.stats)}
@@ -65,35 +65,38 @@ def status(report: Report, options: Options, listen: Address, history: History) 
             for each in report.rules
             if each.unclear
         ],
-        "topic_names": {"wanted": report.wanted, "trouble": report.trouble},
+        "topic_names": {"wanted": report.missing_names, "trouble": report.trouble},
         "capture": capture,
         "missing_workers": report.missing,
     }
 
 
-def exchange(found: Exchange, context: Context) -> dict[str, Any]:
-    """One exchange: the columns of the log, and what its line says besides: when it was over, a few words
-    on what it is about (as far as `context` knows by now), and how it ended."""
+def exchange(exchange: Exchange, context: Context) -> dict[str, Any]:
+    """Return an exchange in JSON form: the columns of the log, and the further parts of its line.
+
+    These are when it was over, a few words on its content (as far as `context` explains it), and how it
+    ended.
+    """
     return {
-        **found.row(),
-        "ended": iso(found.end),
-        "details": details(found, context),
-        "note": found.note,
+        **exchange.row(),
+        "ended": iso(exchange.end),
+        "details": details(exchange, context),
+        "note": exchange.note,
     }
 
 
-def scenario(found: Scenario | None, report: Report) -> dict[str, Any]:
-    """The scenario's text, and what each rule has done."""
+def scenario(scenario: Scenario | None, report: Report) -> dict[str, Any]:
+    """Return the scenario's text, and what each rule has done, in JSON form."""
     return {
-        "text": text(found),
-        "seed": 0 if found is None else found.seed,
+        "text": text(scenario),
+        "seed": 0 if scenario is None else scenario.seed,
         "rules": list(map(rule, report.rules)),
         "missing_workers": report.missing,
     }
 
 
 def rule(each: Outcome) -> dict[str, Any]:
-    """What one rule has done."""
+    """Return what one rule has done, in JSON form."""
     return {
         "name": each.name,
         "matched": each.matched,
@@ -107,6 +110,6 @@ def rule(each: Outcome) -> dict[str, Any]:
     }
 
 
-def text(found: Scenario | None) -> str:
-    """The scenario as it was read."""
-    return EMPTY if found is None else str(found.meta()["scenario"])
+def text(scenario: Scenario | None) -> str:
+    """Return the scenario as it was read."""
+    return EMPTY if scenario is None else str(scenario.meta()["scenario"])

@@ -1,5 +1,5 @@
-"""What the proxy changes without a rule.
+"""The changes that the proxy makes without a rule.
 
-`edits` are the changes to responses, `topology` knows which listener stands for which broker,
-`version_ranges` which versions are offered.
+`edits` changes responses; `topology` knows which listener belongs to which broker; `version_ranges` knows
+which versions are offered.
 """

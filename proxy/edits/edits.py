@@ -1,6 +1,6 @@
-"""What the proxy changes without a rule: brokers' addresses, and the versions that it lets pass.
+"""Replaces brokers' addresses and narrows the offered versions, without any rule.
 
-Both are needed so that clients stay behind the proxy; both are printed when it starts.
+Both keep clients connected through the proxy; the proxy prints both when it starts.
 """
 
 from __future__ import annotations
@@ -13,26 +13,30 @@ from barnabas.specs.keys import API_VERSIONS
 
 
 def needs_body(key: int, version: int) -> bool:
-    """Whether something in a response may be changed."""
+    """Return whether an edit may change such a response."""
     return key == API_VERSIONS or address_fields(key, version) is not None
 
 
 def edit_response(
     key: int, version: int, body: bytes, resolve: Resolve, offer: Offer
 ) -> bytes | None:
-    """The body as the client shall see it, or None if it may stay as it is. Raises Malformed."""
+    """Return the body that the client gets; None if it stays unchanged.
+
+    Raises:
+        Malformed: The body cannot be read.
+    """
     if key == API_VERSIONS:
         return narrow(version, body, offer)
     return patch(key, version, body, resolve)
 
 
 def narrow(version: int, body: bytes, offer: Offer) -> bytes | None:
-    """An ApiVersions response without the APIs, versions and features that may not pass."""
+    """Return an ApiVersions response with only the offered APIs, versions and features; None if unchanged."""
     version = body_version(API_VERSIONS, version, "response", body)
     codec = api(API_VERSIONS).response.codec(version)
     values = codec.decode(body)
-    kept = {"api_keys": narrowed(values["api_keys"], offer.range)}
-    changed = values | kept | offer.shown_features(values)
+    offered = {"api_keys": narrowed(values["api_keys"], offer.range)}
+    changed = values | offered | offer.shown_features(values)
     return None if changed == values else codec.encode(changed)
 
 
@@ -48,30 +52,30 @@ def asked_as_oldest(frame: bytes) -> bytes:
 
 
 def unsupported_version(answer: bytes, offer: Offer) -> bytes:
-    """Return the body of the answer to an ApiVersions request newer than any on offer (KIP-511).
+    """Return the body of the response to an ApiVersions request newer than any on offer (KIP-511).
 
     It has v0's layout and tells the client the range of ApiVersions, so that it asks again.
 
     Args:
-        answer: What the broker answers to v0: the range is its own, as far as it is on offer.
-        offer: What clients are offered.
+        answer: The broker's response to v0, whose range of ApiVersions counts as far as it is on offer.
+        offer: The offered versions.
 
     Raises:
-        Malformed: The broker's answer can't be read.
+        Malformed: The broker's response cannot be read.
     """
     codec = api(API_VERSIONS).response.codec(0)
     values = codec.decode(answer)
-    kept = narrowed(values["api_keys"], offer.range)
-    own = [entry for entry in kept if entry["api_key"] == API_VERSIONS]
+    offered = narrowed(values["api_keys"], offer.range)
+    api_versions = [entry for entry in offered if entry["api_key"] == API_VERSIONS]
     error = values["error_code"] or UNSUPPORTED_VERSION
-    return codec.encode({"error_code": error, "api_keys": own})
+    return codec.encode({"error_code": error, "api_keys": api_versions})
 
 
 def explain(offer: Offer) -> list[str]:
-    """A line for each edit that is made without a rule, for the start of the proxy."""
+    """Return a line for each edit without a rule, for the start of the proxy."""
     patched = ", ".join(
-        NAMES[key] + (f" v{places[0].first}+" if places[0].first else "")
-        for key, places in ADDRESS_FIELDS.items()
+        NAMES[key] + (f" v{fields[0].first}+" if fields[0].first else "")
+        for key, fields in ADDRESS_FIELDS.items()
     )
     final = "" if offer.unstable else ", and what no release has made final (--unstable offers it)"
     return [

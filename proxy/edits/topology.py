@@ -1,4 +1,4 @@
-"""Which listener stands for which broker, learnt from responses."""
+"""Knows which listener belongs to which broker, as learned from responses."""
 
 from __future__ import annotations
 
@@ -13,74 +13,78 @@ from barnabas.specs.broker_addresses import NodeKind, Resolve
 Address = tuple[str, int]
 
 
-Find = Callable[[int], Address | None]
-"""Node id of a broker -> where clients reach it through the proxy; None if it is not known yet."""
+FindListener = Callable[[int], Address | None]
+"""Node id of a broker -> the address at which clients reach it through the proxy; None if it is unknown."""
 
 LONGEST: Final = 80
-"""Characters of a host that lines show."""
+"""The longest host in lines for a person, in characters."""
 
 MOST: Final = 1000
-"""Nodes that are listened for; a response that invents more costs its connection."""
+"""The most nodes with listeners; a response that exceeds it is withheld and closes its connection."""
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A broker (or a controller), where it really is, and where the proxy listens for it."""
+    """A broker or controller, its own address, and the proxy's listener for it."""
 
     kind: NodeKind | None
-    """None for the bootstrap address, whose broker is not known."""
+    """None for the bootstrap address, whose broker is unknown."""
     id: int | None
     upstream: Address
     listen: Address
 
     @property
     def name(self) -> str:
-        """How lines for a person name it."""
+        """Return the name of the node in lines for a person."""
         return "bootstrap" if self.id is None else f"{self.kind} {self.id}"
 
     @property
     def place(self) -> str:
-        """Where it really is, as such lines have it: a response may say anything."""
+        """Return the node's own address in such lines, shortened: a response may contain any host."""
         host, port = self.upstream
         return endpoint_text((shorten(host, LONGEST), port))
 
 
 NOWHERE: Final = "", 0
-"""Where the proxy listens for a node for which another one does."""
+"""The listener of a node without one of its own: another proxy leads to it."""
 
 EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104
-"""What a listener on all addresses says of itself."""
+"""The hosts of listeners on all addresses."""
 
 
-Elsewhere = Callable[[Node], Address | None]
-"""Where a node is reached through a proxy already; None if it is not."""
+FindProxy = Callable[[Node], Address | None]
+"""Node -> the address of a proxy that already leads to it; None if there is none."""
 
 
-def same(one: Address, other: Address) -> bool:
-    """Return whether two addresses are one, as far as their texts tell.
+def same(address: Address, other: Address) -> bool:
+    """Return whether two addresses are the same, as far as their texts show.
 
     >>> same(("localhost", 1), ("127.0.0.1", 1)), same(("a", 1), ("A", 1)), same(("a", 1), ("b", 1))
     (True, True, False)
     >>> same(("127.0.0.1", 1), ("::1", 1))
     False
     """
-    hosts = {one[0].lower(), other[0].lower()}
-    return one[1] == other[1] and (
+    hosts = {address[0].lower(), other[0].lower()}
+    return address[1] == other[1] and (
         len(hosts) == 1 or ("localhost" in hosts and hosts < {"localhost", "127.0.0.1", "::1"})
     )
 
 
 class NoPort(OSError):
-    """No port is left in the range for a broker that was just discovered."""
+    """The error that no port is free for a broker that was just discovered."""
 
 
 class Topology:
-    """The nodes of a cluster. `listen` is called for each new one and returns its listener.
+    """The nodes of a cluster.
 
-    A node keeps its listener although its address changes or it leaves the cluster. Brokers and
-    controllers are told apart: the ids of both may be the same (KIP-919).
+    A node keeps its listener even if its address changes or it leaves the cluster. Brokers and controllers
+    are distinguished, since they may have the same ids (KIP-919).
 
-    moved: told of a known node whose address has changed. missing: asked for a broker that is not known.
+    Args:
+        listen: Opens the listener of a new node and returns its address.
+        moved: Called for a known node whose address has changed.
+        missing: Returns an unknown broker, if another process knows it.
+        elsewhere: Returns the address of a proxy that already leads to a node.
     """
 
     def __init__(
@@ -88,7 +92,7 @@ class Topology:
         listen: Callable[[Node], Address],
         moved: Callable[[Node], object] = lambda _: None,
         missing: Callable[[int], Node | None] = lambda _: None,
-        elsewhere: Elsewhere = lambda _: None,
+        elsewhere: FindProxy = lambda _: None,
     ) -> None:
         self.nodes: dict[tuple[NodeKind, int], Node] = {}
         self._listen = listen
@@ -97,7 +101,11 @@ class Topology:
         self._elsewhere = elsewhere
 
     def node(self, kind: NodeKind, id: int, upstream: Address) -> Node:
-        """The node of that id, met at this address; listened for if it is new. May raise OSError."""
+        """Return the node with this id and address; a new node gets a listener.
+
+        Raises:
+            OSError: No listener can be opened.
+        """
         node = self.nodes.get((kind, id))
         if node is None:
             node = Node(kind, id, upstream, NOWHERE)
@@ -111,28 +119,33 @@ class Topology:
         return node
 
     def place(self, node: Node) -> Address:
-        """Where it is listened for. Who listened elsewhere may be gone. May raise OSError."""
-        place = self._elsewhere(node)
-        if place is None and node.listen == NOWHERE:
+        """Return the node's listener; open one if it has none and no other proxy listens for it.
+
+        Raises:
+            OSError: No listener can be opened.
+        """
+        address = self._elsewhere(node)
+        if address is None and node.listen == NOWHERE:
             node.listen = self._listen(node)
-        return place or node.listen
+        return address or node.listen
 
     def meet(self, node: Node) -> None:
-        """A node as another process knows it."""
+        """Add or update a node that another process knows."""
         if node.kind is not None and node.id is not None:
             self.nodes.setdefault((node.kind, node.id), node).upstream = node.upstream
 
     def broker(self, id: int) -> Node | None:
-        """A broker that is known, here or elsewhere."""
+        """Return a broker that this process or the supervisor knows; None if it is unknown."""
         return self.nodes.get(("broker", id)) or self._missing(id)
 
     def resolver(self, reached_at: str, advertised: str | None = None) -> Resolve:
-        """For a client that reached the proxy at this address: where it shall find each node.
+        """Return a function that maps a node to the address that a client is told.
 
-        A listener on all addresses (0.0.0.0 or ::) is advertised as the address that the client used;
-        any as `advertised`, if that is given. A link-local address is told with its scope, which is the
-        name of this host's interface: it leads clients on this host back, and none elsewhere unless its
-        interface has the same name. Without a scope it would lead nobody; for others there is `advertised`.
+        The client reached the proxy at the address `reached_at`. A listener on all addresses (0.0.0.0 or ::)
+        is advertised as that address; every listener as `advertised`, if it is given. A link-local address
+        keeps its scope, the name of this host's interface. It leads clients on this host back, and other
+        clients only if their interface has the same name. Without a scope it would lead nowhere; for other
+        clients there is `advertised`.
         """
 
         def resolve(kind: NodeKind, id: int, host: str, port: int) -> Address:
@@ -140,8 +153,8 @@ class Topology:
 
         return resolve
 
-    def finder(self, reached_at: str, advertised: str | None = None) -> Find:
-        """For such a client: where it finds each broker that is known."""
+    def finder(self, reached_at: str, advertised: str | None = None) -> FindListener:
+        """Return a function that maps a broker's id to the address that such a client is told."""
 
         def find(id: int) -> Address | None:
             node = self.broker(id)

@@ -1,8 +1,8 @@
-"""Which versions pass: what is understood here, narrowed to an older release or to given maxima.
+"""Decides which versions pass: known ones, narrowed to an older release or to given maxima.
 
-A client that asks for another version all the same is treated as Kafka's brokers do: ApiVersions is
-answered with error 35 in v0 (KIP-511); anything else closes the connection once all that came
-before it is answered (SocketServer; seen of 2.8.0 to 4.3.1).
+If a client sends a request of another version, the proxy reacts as Kafka's brokers do. ApiVersions is
+answered with error 35 in v0 (KIP-511). Any other request closes the connection once all earlier requests are
+answered (SocketServer; observed for 2.8.0 to 4.3.1).
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from barnabas.specs.releases import Range, features, offered
 
 @functools.cache
 def ceiling(key: int, unstable: bool = False) -> int | None:
-    """The newest version of an API that may pass: what is declared as final.
+    """Return the newest version of an API that may pass; None if the API is unknown or not final.
 
-    None for an API that is unknown, or of which nothing is final. unstable: not only what is final.
+    Args:
+        key: The API key.
+        unstable: Whether versions may pass that no release has made final.
 
     >>> ceiling(5), ceiling(55), ceiling(12345)
     (4, 2, None)
@@ -34,22 +36,26 @@ def ceiling(key: int, unstable: bool = False) -> int | None:
 def narrowed(
     entries: Iterable[dict[str, Any]], range_of: Callable[[int], Range | None]
 ) -> list[dict[str, Any]]:
-    """The `api_keys` of ApiVersions with the versions in these ranges only; None: with none."""
-    kept = []
+    """Return the `api_keys` of ApiVersions with only the versions in these ranges; None removes an API."""
+    offered = []
     for entry in entries:
         low, high = range_of(entry["api_key"]) or (0, -1)
         low, high = max(low, entry["min_version"]), min(high, entry["max_version"])
         if low <= high:
-            kept.append(entry | {"min_version": low, "max_version": high})
-    return kept
+            offered.append(entry | {"min_version": low, "max_version": high})
+    return offered
 
 
 class Offer:
     """The versions that clients are offered, as far as the broker has them too.
 
-    release: offer no more than this release of Kafka did. newest: the newest version by API key.
-    unstable: offer what no release has made final, too. Raises LookupError for a release that is not
-    known.
+    Args:
+        release: Offer no more than this release of Kafka did.
+        newest: The newest offered version by API key.
+        unstable: Whether to offer versions that no release has made final.
+
+    Raises:
+        LookupError: The release is unknown.
 
     >>> offer = Offer("2.8", {1: 11})
     >>> offer.range(1), offer.range(3), offer.range(68)
@@ -71,7 +77,7 @@ class Offer:
         self._features = None if release is None else features(release)
 
     def range(self, key: int) -> Range | None:
-        """The versions of an API that may be offered; None if it may not be offered at all."""
+        """Return the versions of an API that may be offered; None if the API may not be offered at all."""
         low, high = 0, ceiling(key, self.unstable)
         if high is None:
             return None
@@ -85,12 +91,12 @@ class Offer:
 
     @functools.cached_property
     def newest_api_versions(self) -> int:
-        """The newest ApiVersions request that goes to the broker."""
-        found = self.range(API_VERSIONS)
-        return 0 if found is None else found[1]
+        """Return the newest version of an ApiVersions request that reaches the broker."""
+        versions = self.range(API_VERSIONS)
+        return 0 if versions is None else versions[1]
 
     def excludes(self, key: int, version: int) -> bool:
-        """Whether a request may not pass because somebody asked for less. Never ApiVersions."""
+        """Return whether a request may not pass because options restrict the versions; never ApiVersions."""
         if key == API_VERSIONS:
             return False
         if version > self.newest.get(key, version):
@@ -101,32 +107,32 @@ class Offer:
         return not low <= version <= high
 
     def shown_features(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of an ApiVersions response that speak of features, without newer ones.
+        """Return the feature fields of an ApiVersions response, without newer features.
 
-        A client takes up new protocols (transactions of KIP-890, groups of KIP-848) by the features
-        that are finalized, so an older release must not show them.
+        A client adopts new protocols (transactions of KIP-890, groups of KIP-848) if their features are
+        finalized, so an older release must not show them.
         """
         if self._features is None or "supported_features" not in values:
             return {}
-        known = self._features
+        released = self._features
         supported = [
-            feature | {"max_version": min(feature["max_version"], known[feature["name"]])}
+            feature | {"max_version": min(feature["max_version"], released[feature["name"]])}
             for feature in values["supported_features"]
-            if feature["min_version"] <= known.get(feature["name"], -1)
+            if feature["min_version"] <= released.get(feature["name"], -1)
         ]
         finalized = [
             feature
             | {
-                name: min(feature[name], known[feature["name"]])
+                name: min(feature[name], released[feature["name"]])
                 for name in ("min_version_level", "max_version_level")
             }
             for feature in values["finalized_features"]
-            if feature["name"] in known
+            if feature["name"] in released
         ]
         return {"supported_features": supported, "finalized_features": finalized}
 
     def explain(self) -> list[str]:
-        """A line for each thing that narrows what is offered."""
+        """Return a line for each restriction of the offer."""
         lines = []
         if self.release is not None:
             lines.append(
@@ -145,18 +151,21 @@ class Offer:
 
 
 def parse_newest(texts: Iterable[str]) -> dict[int, int]:
-    """The newest version by API key, from `Fetch=11` or `1=11,Produce=7`. Raises ValueError.
+    """Return the newest version by API key, from texts like `Fetch=11` or `1=11,Produce=7`.
+
+    Raises:
+        ValueError: A text is invalid.
 
     >>> parse_newest(["fetch=11,3=8", "Produce=7"])
     {1: 11, 3: 8, 0: 7}
     """
-    found: dict[int, int] = {}
+    newest: dict[int, int] = {}
     for part in (part.strip() for text in texts for part in text.split(",")):
         name, _, version = part.partition("=")
         if not (name and version.isdecimal() and len(version) < 6):
             raise ValueError(f"{part!r} is no API and version; write Fetch=11")
         try:
-            found[key_of(name.strip())] = int(version)
+            newest[key_of(name.strip())] = int(version)
         except LookupError as problem:
             raise ValueError(str(problem)) from None
-    return found
+    return newest

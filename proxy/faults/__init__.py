@@ -1,21 +1,29 @@
-"""What can be done to a message. One file a fault: a frozen configuration and one pure function.
+"""The faults: what a rule can do to a message.
 
-Each file says what the fault does to a Produce request with acks=0 (which nobody answers), to the order
-of responses, and from when on a request is in flight: among those that wait for a response.
+Each fault has one file with a frozen configuration and one pure function. The file states the fault's effect
+on a Produce request with acks=0 (which no broker answers), on the order of responses, and from when on a
+request is in flight: sent, and without a response.
 
-Beside their fields, settings may have what checks and the rest of the proxy ask for, all of it optional:
-`applies_to(key, direction, version)`, whether it can be done to such a message; `no_op`, the setting that
-makes it do nothing; `across`, how it depends on other connections; `caution`, what clients make of it that
-may not be meant; `paths`, the fields that it names; `field_values`, the values that it gives to some, and
-`layout(key, direction, version)`, of which message, if not of the one itself; `counts`, whose messages it
-waits for; `same`, among which it acts; `only_kafka`, that it makes or pairs frames, or looks for fields, as
-no dialect has them; `asks`, that of a response it wants the request, too.
+Settings may have further attributes for checks and the rest of the proxy, all of them optional:
 
-A fault of one's own needs no fork: a tuple like this one goes to `barnabas.proxy.scenario.file.load`,
-and `--faults module:TUPLE` names it on the command line.
+- `applies_to(key, direction, version)`: whether the fault can be applied to such a message.
+- `no_op`: the setting that makes the fault do nothing.
+- `across`: how the fault depends on other connections.
+- `caution`: how clients react more strongly than may be intended.
+- `paths`: the fields that the settings name.
+- `field_values`: the values that the settings give to fields.
+- `layout(key, direction, version)`: the layout of the message that `field_values` are about, if it is not the
+matched message.
+- `counts`: the scope in which the fault counts messages.
+- `same`: the scope in which the fault acts.
+- `only_kafka`: the fault makes or pairs frames, or looks for fields, so that it does not work in a dialect.
+- `asks`: the fault needs the request of a response, too.
 
-A fault that remembers something from one message to the next names in a fourth element what makes its
-state, and gets that as a fourth argument. A delay that is a random walk, on each connection its own:
+Your own fault needs no fork. Pass a tuple like this one to `barnabas.proxy.scenario.file.load`; `--faults
+module:TUPLE` names it on the command line.
+
+A stateful fault names in a fourth element how its state is made, and gets the state as a fourth argument. For
+example, a delay that is a random walk on each connection:
 
     class Walk:
         ns = 0
@@ -29,9 +37,9 @@ state, and gets that as a fourth argument. A delay that is a random walk, on eac
 
     FAULTS = (("wander", Wander, wander, PerConnection(Walk)),)
 
-Where the state goes by the time: `message.arrived` is when the message came, and a `Schedule` is told when
-the message would leave, whatever delays it (see `throttle`). A state that has an entry for each of
-something (clients, topics) bounds their number itself.
+If the state depends on time: `message.arrived` is the message's arrival, and a `Schedule` gets the time at
+which the message would leave otherwise (see `throttle`). A state with one entry per client or topic must
+bound their number itself.
 """
 
 from __future__ import annotations
@@ -75,37 +83,38 @@ from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
 
 Act = Callable[[Any, Message, Roll], Effects]
-"""What a fault does: (configuration, message, chance) -> effects. Raises proxy.matching.message.Unable."""
+"""(configuration, message, random numbers) -> effects. Raises proxy.matching.message.Unable."""
 
 StatefulAct = Callable[[Any, Message, Roll, Any], Effects]
-"""The same with the fault's state as last argument."""
+"""(configuration, message, random numbers, state) -> effects. Raises proxy.matching.message.Unable."""
 
 
 @dataclass(frozen=True, slots=True)
 class PerRule:
-    """A state for all messages on which a rule fires, whatever their connection; it ends with the rule.
+    """A state shared by all messages on which a rule fires, on any connection; it ends with the rule.
 
-    A rehearsal has it as the live run had, by the order of messages in the capture; another live run may
-    not: the rule is said to depend on other connections, unless the settings' `across` says otherwise.
+    A rehearsal has the same state as the live run, by the order of messages in the capture. Another live run
+    may differ: the rule is reported to depend on other connections, unless the settings' `across` overrides
+    that.
     """
 
     new: Callable[[], Any]
-    """Makes it, when the rule first fires."""
+    """Makes the state, when the rule first fires."""
 
 
 @dataclass(frozen=True, slots=True)
 class PerConnection:
-    """A state for each connection on which a rule fires; it ends with either."""
+    """A state for each connection on which a rule fires; it ends with the rule or the connection."""
 
     new: Callable[[], Any]
-    """Makes it, when the rule first fires there."""
+    """Makes the state, when the rule first fires on the connection."""
 
 
 Fault = (
     tuple[str, type[BaseModel], Act]
     | tuple[str, type[BaseModel], StatefulAct, PerRule | PerConnection]
 )
-"""A name, its settings, what it does, and whose state it keeps, if it keeps any."""
+"""The name, the settings, the function, and how the state is made, if the fault has one."""
 
 # fmt: off
 FAULTS: Final[tuple[Fault, ...]] = (
@@ -141,4 +150,4 @@ FAULTS: Final[tuple[Fault, ...]] = (
 # fmt: on
 
 CONNECTIONS: Final = (Refuse,)
-"""Those that are about connections, not messages."""
+"""The settings of faults that are about connections, not messages."""

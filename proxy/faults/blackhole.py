@@ -1,8 +1,8 @@
-"""`blackhole`: neither side gets another byte, FIN or RST; after `at_most` the proxy closes both.
+"""`blackhole`: neither side gets another byte, FIN or RST. After `at_most` the proxy closes both sides.
 
-acks=0: as any request.
-Order: nothing follows.
-In flight: what is has no response; it is told so when both sides are closed.
+acks=0: as for any request.
+Order: no message follows.
+In flight: requests in flight get no response; clients notice when both sides are closed.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ class Blackhole(Settings):
     """Neither side gets another byte, FIN or RST, as when a load balancer forgets a flow."""
 
     at_most: Duration = 10 * TIMES["m"]
-    """After this time the proxy closes both sides."""
+    """The time after which the proxy closes both sides."""
 
 
 def blackhole(config: Blackhole, message: Message, roll: Roll) -> Effects:
-    """Fall silent with this message; nothing is left to chance."""
+    """Return the effect that turns the connection into a black hole; no random draw."""
     return (Silence(config.at_most),)

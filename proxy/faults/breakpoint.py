@@ -1,10 +1,11 @@
-"""`breakpoint`: the message waits until somebody decides what becomes of it: it leaves as it is or changed,
-is dropped or answered, or its connection is reset (`barnabas ctl breakpoints`, `barnabas ctl decide`). After
-`at_most`, or when its client has gone, it leaves as it is. For the next match alone, and no other:
-`when: {times: 1, scope: rule}`.
+"""`breakpoint`: the message waits for a person's decision.
 
-acks=0: as any request.
-Order: kept: what is behind it in its direction waits too, as behind a broker that takes its time.
+It then leaves unchanged or changed, is dropped or answered, or its connection is reset (`barnabas ctl
+breakpoints`, `barnabas ctl decide`). After `at_most`, or when its client has gone, it leaves unchanged. To
+stop only the next match: `when: {times: 1, scope: rule}`.
+
+acks=0: as for any request.
+Order: kept: later messages of its direction wait too, as with a slow broker.
 In flight: from when the request leaves.
 """
 
@@ -22,10 +23,10 @@ from barnabas.proxy.matching.units import TIMES, Duration
 
 
 class Breakpoint(Settings):
-    """The message waits until somebody decides what becomes of it; what is behind it waits too."""
+    """The message waits for a person's decision; later messages of its direction wait too."""
 
     at_most: Annotated[Duration, Field(gt=0)] = 300 * TIMES["s"]
-    """It leaves as it is after this time at the latest."""
+    """The time after which the message leaves unchanged."""
 
     only_kafka: ClassVar = True
 
@@ -33,5 +34,5 @@ class Breakpoint(Settings):
 
 
 def breakpoint(config: Breakpoint, message: Message, roll: Roll) -> Effects:  # noqa: A001
-    """Wait; nothing is left to chance."""
+    """Return the effect that halts the message; no random draw."""
     return (Halt(config.at_most),)

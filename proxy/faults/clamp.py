@@ -1,8 +1,8 @@
 """`clamp`: the client reads fewer versions in ApiVersions (`versions: {Fetch: 11}`).
 
-acks=0: not concerned, this is about responses.
+acks=0: not applicable to requests.
 Order: kept.
-In flight: as without it.
+In flight: unchanged.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _ranges(value: Any) -> Any:
 
 
 class Clamp(Settings):
-    """The client reads fewer versions in ApiVersions: of each API these at most."""
+    """The client reads fewer versions in ApiVersions: at most these versions of each API."""
 
     versions: Annotated[
         Mapping[int, Versions],
@@ -55,17 +55,21 @@ class Clamp(Settings):
             }
         ),
     ]
-    """API -> newest version (`11`) or range (`3-9`); an API of which none is left is not offered."""
+    """API -> newest version (`11`) or range (`3-9`); an API without a remaining version is not offered."""
 
     only_kafka: ClassVar = True
 
     def applies_to(self, key: int, direction: Direction, version: int) -> bool:
-        """Whether it can be done to such a message."""
+        """Return whether a message is an ApiVersions response."""
         return direction == "response" and key == API_VERSIONS
 
 
 def clamp(config: Clamp, message: Message, roll: Roll) -> Effects:
-    """Narrow what is offered; nothing is left to chance. Raises Unable for other messages."""
+    """Narrow the offered versions; no random draw.
+
+    Raises:
+        Unable: The message is no readable ApiVersions response.
+    """
     values = message.values()
     if "api_keys" not in values:
         raise Unable("clamp applies to ApiVersions responses")

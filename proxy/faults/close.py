@@ -1,9 +1,10 @@
-"""`close`: client and broker see a FIN: the proxy closes both sides; with `forward: true` the message
-leaves first.
+"""`close`: client and broker see a FIN: the proxy closes both sides.
 
-acks=0: as any request.
-Order: nothing follows.
-In flight: what is has no response, since the connection ends.
+With `forward: true` the message leaves first.
+
+acks=0: as for any request.
+Order: no message follows.
+In flight: requests in flight get no response, since the connection ends.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ class Close(Settings):
     """Client and broker see a FIN: the proxy closes both sides of the connection."""
 
     forward: bool = False
-    """The receiver still gets the message; then the proxy closes."""
+    """Whether the receiver still gets the message before the proxy closes."""
 
 
 def close(config: Close, message: Message, roll: Roll) -> Effects:
-    """Hang up; nothing is left to chance."""
+    """Return the effect that closes the connection; no random draw."""
     return (HangUp(config.forward),)

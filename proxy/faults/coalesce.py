@@ -1,7 +1,8 @@
-"""`coalesce`: the receiver gets `count` messages of the rule at once, in their order, and with them all
-that came between them.
+"""`coalesce`: the receiver gets `count` messages of the rule at once, in their order.
 
-acks=0: as any request.
+Messages between them leave together with them.
+
+acks=0: as for any request.
 Order: kept.
 In flight: from when the request leaves.
 """
@@ -22,15 +23,15 @@ from barnabas.proxy.matching.units import TIMES, Duration
 class Coalesce(Settings):
     """The receiver gets several messages of one direction at once, in their order.
 
-    What comes between them waits as well, and arrives in its place.
+    Messages between them wait as well, and keep their positions.
     """
 
     count: Annotated[int, Field(ge=2, le=1000)] = 10
-    """So many together."""
+    """The number of messages that leave together."""
     at_most: Duration = 100 * TIMES["ms"]
-    """They leave after this time at the latest."""
+    """The longest wait of a message."""
 
 
 def coalesce(config: Coalesce, message: Message, roll: Roll) -> Effects:
-    """Wait for the others; nothing is left to chance."""
+    """Return the effect that gathers messages; no random draw."""
     return (Gather(config.count, config.at_most),)

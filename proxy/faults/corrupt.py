@@ -1,10 +1,11 @@
-"""`corrupt`: the receiver gets the message with one bit or byte changed, at the offset `at` or in the field
-at `path`.
+"""`corrupt`: the receiver gets the message with one bit or byte changed.
 
-acks=0: what counts is what leaves: where a request came with acks=0 and asks for an answer now,
-that is taken out; where it came otherwise and has acks=0 now, none comes.
+The change is at the offset `at` or in the field at `path`.
+
+acks=0: the changed request counts. If it expects a response only now, the proxy removes the response; if it
+has acks=0 only now, the broker sends none.
 Order: kept.
-In flight: by the correlation id that the client sent; a response with another closes the connection.
+In flight: by the correlation id that the client sent; a response with another id closes the connection.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pydantic import Field, model_validator
 
 from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.faults.edit import Path
-from barnabas.proxy.matching.field_paths import node_at, parse_path, places
+from barnabas.proxy.matching.field_paths import locate
 from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
@@ -26,17 +27,18 @@ from barnabas.specs.malformed import Malformed
 
 
 class Corrupt(Settings):
-    """The receiver gets the message with one bit or byte changed; its size never changes."""
+    """The receiver gets the message with one bit or byte changed; its size stays the same."""
 
     what: Literal["bit", "byte"] = "bit"
-    """One bit is flipped, or one byte becomes another."""
+    """Flip one bit, or change one byte."""
     at: Annotated[int, Field(ge=0)] | None = None
-    """Which byte of the frame, from 0 behind its size. If absent, the seed decides."""
+    """The index of the byte in the frame, from 0 after its size. If absent, the seed chooses."""
     path: Path | None = None
-    """A field (`topics[0].partitions[0].records`): a bit or byte of its value. In a record set it is
-    one behind the header of a batch."""
+    """A field (`topics[0].partitions[0].records`) whose value gets a changed bit or byte. In a record set
+    the change is after the header of a batch."""
     crc: Literal["right", "wrong"] = "wrong"
-    """Whether the checksum of a corrupt batch is computed anew, so that nobody notices."""
+    """Whether the corrupt batch keeps its checksum (`wrong`) or gets a new one (`right`), so that the change
+    goes unnoticed."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -48,57 +50,58 @@ class Corrupt(Settings):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All paths that it names."""
+        """Return the paths of the fields that the settings name."""
         return () if self.path is None else (self.path,)
 
 
 def corrupt(config: Corrupt, message: Message, roll: Roll) -> Effects:
-    """Change one bit or byte; the seed decides which. Raises Unable."""
+    """Change one bit or byte, which the seed chooses.
+
+    Raises:
+        Unable: The message has no such byte or field.
+    """
     if config.path is not None:
-        return (_field(config, config.path, message, roll),)
+        return (_corrupt_field(config, config.path, message, roll),)
     frame = bytearray(message.head + (message.body or b""))
     at = int(roll() * len(frame)) if config.at is None else config.at
     if at >= len(frame):
         raise Unable(f"byte {at}: the frame has {len(frame)}")
-    frame[at] = _other(frame[at], config.what, roll)
+    frame[at] = _corrupt_byte(frame[at], config.what, roll)
     head = len(message.head)
     return (Become(bytes(frame[head:]), f"{config.what} corrupt at {at}", bytes(frame[:head])),)
 
 
-def _field(config: Corrupt, path: str, message: Message, roll: Roll) -> Become:
-    steps, values = parse_path(path), message.values()
-    node = node_at(message.codec().layout, steps)
-    found = list(places(values, steps))
-    if node is None or not found:
-        raise Unable(f"{path}: no such field in this message")
-    holder, key = found[int(roll() * len(found))]
+def _corrupt_field(config: Corrupt, path: str, message: Message, roll: Roll) -> Become:
+    values = message.values()
+    node, field_places = locate(values, message.codec().layout, path)
+    holder, key = field_places[int(roll() * len(field_places))]
     value = holder[key]
     if node.kind == "records" and value:
-        holder[key] = _record_set(config, value, roll)
+        holder[key] = _corrupt_record_set(config, value, roll)
     elif config.crc == "right":
         raise Unable(f"{path}: no record set")
     else:
-        holder[key] = _value(config, path, node.kind, value, roll)
+        holder[key] = _corrupt_value(config, path, node.kind, value, roll)
     return Become(message.encoded(values), f"{config.what} corrupt in {path}")
 
 
-def _value(config: Corrupt, path: str, kind: str, value: Any, roll: Roll) -> Any:
+def _corrupt_value(config: Corrupt, path: str, kind: str, value: Any, roll: Roll) -> Any:
     match value:
         case bool():
             return not value
         case int() if kind in FIXED:
-            return FIXED[kind].unpack(_changed(FIXED[kind].pack(value), config.what, roll))[0]
+            return FIXED[kind].unpack(_corrupt_bytes(FIXED[kind].pack(value), config.what, roll))[0]
         case bytes() if value:
-            return _changed(value, config.what, roll)
+            return _corrupt_bytes(value, config.what, roll)
         case str() if value and value.isascii():
             return bytes(
-                byte & 0x7F for byte in _changed(value.encode(), config.what, roll)
+                byte & 0x7F for byte in _corrupt_bytes(value.encode(), config.what, roll)
             ).decode()
     raise Unable(f"{path}: {value!r} has no bytes to change")
 
 
-def _record_set(config: Corrupt, data: bytes, roll: Roll) -> bytes:
-    """A bit or byte behind the header of one batch, which keeps its checksum or gets a new one."""
+def _corrupt_record_set(config: Corrupt, data: bytes, roll: Roll) -> bytes:
+    """Change a bit or byte after the header of one batch; the batch keeps its checksum or gets a new one."""
     try:
         batches = list(islice(records.read(data), MOST_RECORDS + 1))
     except Malformed as problem:
@@ -114,18 +117,18 @@ def _record_set(config: Corrupt, data: bytes, roll: Roll) -> bytes:
     if at >= end:
         raise Unable("an empty batch")
     changed = bytearray(data)
-    changed[at] = _other(changed[at], config.what, roll)
+    changed[at] = _corrupt_byte(changed[at], config.what, roll)
     if config.crc == "right":
         changed[start:end] = records.with_crc(bytes(changed[start:end]))
     return bytes(changed)
 
 
-def _changed(data: bytes, what: str, roll: Roll) -> bytes:
+def _corrupt_bytes(data: bytes, unit: str, roll: Roll) -> bytes:
     at = int(roll() * len(data))
-    return data[:at] + bytes((_other(data[at], what, roll),)) + data[at + 1 :]
+    return data[:at] + bytes((_corrupt_byte(data[at], unit, roll),)) + data[at + 1 :]
 
 
-def _other(byte: int, what: str, roll: Roll) -> int:
-    if what == "bit":
+def _corrupt_byte(byte: int, unit: str, roll: Roll) -> int:
+    if unit == "bit":
         return byte ^ 1 << int(roll() * 8)
     return (byte + 1 + int(roll() * 255)) % 256

@@ -1,9 +1,10 @@
-"""`delay`: the receiver gets the message `by` later than it reached the proxy, and all that is behind it in
-its direction waits too. `jitter` varies that: at most so much more or less (`uniform`), with this standard
-deviation (`normal`), or so much more on average (`pareto`).
+"""`delay`: the receiver gets the message `by` later than it reached the proxy.
 
-acks=0: as any request.
-Order: kept, since what is behind waits too.
+Later messages of its direction wait too. `jitter` varies the delay: by at most that much (`uniform`), with
+that standard deviation (`normal`), or by that much more on average (`pareto`).
+
+acks=0: as for any request.
+Order: kept, since later messages wait too.
 In flight: from when the request leaves.
 """
 
@@ -21,26 +22,26 @@ from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.matching.units import Duration
 
 TAIL: Final = 100
-"""`pareto` never adds more than this many times `jitter`; one draw in 10,000 would."""
+"""The most that `pareto` adds, as a multiple of `jitter`; one draw in 10,000 would exceed it."""
 
 _MEANS: Final = {
     "uniform": "the most that is added or taken off",
     "normal": "the standard deviation",
     "pareto": "what is added on average",
 }
-"""What jitter is."""
+"""The meaning of jitter for each distribution."""
 
 
 class Delay(Settings, json_schema_extra={"dependentRequired": {"distribution": ["jitter"]}}):
-    """The receiver gets the message later; all that is behind it in its direction waits too."""
+    """The receiver gets the message later; later messages of its direction wait too."""
 
     by: Duration
-    """How long after its arrival the message leaves."""
+    """The time from the message's arrival to its departure."""
     jitter: Duration = 0
-    """How much that varies, see `distribution`; not at all if absent. A delay is never negative."""
+    """The variation of the delay, see `distribution`; none if absent. A delay is never negative."""
     distribution: Literal["uniform", "normal", "pareto"] = "uniform"
-    """uniform: by ± jitter. normal: jitter is the standard deviation. pareto: a long tail (shape 2)
-    behind `by`, jitter is its mean; at most 100 times jitter. Give `jitter` with it."""
+    """uniform: by ± jitter. normal: jitter is the standard deviation. pareto: a long tail (shape 2) above
+    `by`, whose mean is jitter; at most 100 times jitter. Give `jitter` with it."""
 
     @model_validator(mode="after")
     def _varies(self) -> Self:
@@ -53,7 +54,7 @@ class Delay(Settings, json_schema_extra={"dependentRequired": {"distribution": [
 
     @property
     def no_op(self) -> str:
-        """The setting that makes it do nothing; "" if it does something."""
+        """Return the setting that makes the fault do nothing; "" if it does something."""
         return "" if self.by or self.jitter else "by"
 
 

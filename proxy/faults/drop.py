@@ -1,12 +1,13 @@
-"""`drop`: the receiver never gets the message, nor anything behind it in its direction, until somebody closes
-the connection: TCP can't lose one message out of a stream. `selective: true` takes out just this exchange:
-clients take responses in the order of their requests, so Java's fail all requests in flight behind it
-(`CorrelationIdMismatchException`). For a loss as by a network use it without, or `lose_reply`; for an error
-response `respond`.
+"""`drop`: the receiver never gets the message, nor any later message of its direction.
+
+This lasts until one side closes the connection: TCP can't lose one message out of a stream. `selective: true`
+removes only this exchange. Clients expect responses in the order of their requests, so Java clients then fail
+all requests in flight after it (`CorrelationIdMismatchException`). For a loss as by a network use `drop`
+without `selective`, or `lose_reply`; for an error response use `respond`.
 
 acks=0: lost like any other.
-Order: nothing follows what is dropped; with `selective` the others keep theirs.
-In flight: a request that is dropped never is, that of a dropped response no longer is.
+Order: no message follows a dropped one; with `selective` the order of the others is kept.
+In flight: a dropped request never is; the request of a dropped response no longer is.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class Drop(Settings):
-    """The receiver never gets the message, nor anything behind it: TCP loses no single one."""
+    """The receiver never gets the message, nor any later one: TCP loses no single message."""
 
     selective: bool = False
-    """Take out this one exchange only. Java's clients then fail on the next response's correlation id."""
+    """Remove only this exchange. Java clients then fail on the next response's correlation id."""
 
     @property
     def caution(self) -> str:
-        """What clients make of it that may not be meant; "" if nothing."""
+        """Return how clients react more strongly than may be intended; "" if they do not."""
         return (
             "with selective takes a single response out of the order of requests: Java clients fail all "
             "requests in flight behind it (CorrelationIdMismatchException) and reconnect. For a loss as by "
@@ -36,5 +37,5 @@ class Drop(Settings):
 
 
 def drop(config: Drop, message: Message, roll: Roll) -> Effects:
-    """Lose it; nothing is left to chance."""
+    """Return the effect that loses the message; no random draw."""
     return (Lose(config.selective),)

@@ -1,8 +1,10 @@
-"""`duplicate`: the receiver gets the message again, right behind itself. Of a repeated request
-the client gets one response: the proxy takes out what a broker answers to the repetitions.
+"""`duplicate`: the receiver gets the message again, right after itself.
 
-acks=0: repeated, and not answered once.
-Order: kept; the repetition stands right behind the message.
+For a repeated request the client gets one response: the proxy removes the broker's responses to the
+repetitions.
+
+acks=0: repeated, without any response.
+Order: kept; the repetition follows the message immediately.
 In flight: once for each time that the request leaves.
 """
 
@@ -19,18 +21,18 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class Duplicate(Settings):
-    """The receiver gets the message again, right behind itself.
+    """The receiver gets the message again, right after itself.
 
-    A broker does what it is asked each time; its answers to the repetitions are taken out. A client
-    that gets a response twice meets a correlation id that it does not wait for.
+    A broker handles a request each time; its responses to the repetitions are removed. A client that gets a
+    response twice meets a correlation id that it does not wait for.
     """
 
     times: Annotated[int, Field(ge=1, le=1000)] = 1
-    """How many times more."""
+    """The number of repetitions."""
 
     only_kafka: ClassVar = True
 
 
 def duplicate(config: Duplicate, message: Message, roll: Roll) -> Effects:
-    """Repeat it; nothing is left to chance."""
+    """Return the effect that repeats the message; no random draw."""
     return (Repeat(config.times),)

@@ -1,9 +1,9 @@
-"""`edit`: the receiver gets the message with other fields (`set: {path: value}`), encoded anew.
+"""`edit`: the receiver gets the message with other fields (`set: {path: value}`), encoded again.
 
-acks=0: what counts is what leaves: where a request came with acks=0 and asks for an answer now,
-that is taken out; where it came otherwise and has acks=0 now, none comes.
+acks=0: the changed request counts. If it expects a response only now, the proxy removes the response; if it
+has acks=0 only now, the broker sends none.
 Order: kept.
-In flight: as without it.
+In flight: unchanged.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ def _path(text: str) -> str:
 
 
 Path = Annotated[str, AfterValidator(_path)]
-"""Where a field stands: `topics[0].partitions[*].error_code`."""
+"""A path to a field: `topics[0].partitions[*].error_code`."""
 
 
 class Edit(Settings, json_schema_extra=some_of("set", "append", "remove")):
-    """The receiver gets the message with fields set, appended to or removed, encoded anew.
+    """The receiver gets the message with fields set, appended to or removed, encoded again.
 
-    Values are as in JSON: bytes in base64, a uuid in Kafka's 22 characters; an error by its name or code. A
-    message that can't be encoded so, or has no such place, is left as it came, counted and shown.
+    Values are as in JSON: bytes in base64, a uuid in Kafka's 22 characters; an error by its name or code. If
+    the message has no such field, or cannot be encoded, it stays unchanged; that is counted and reported.
     """
 
     set: Mapping[Path, Any] = Field(default={}, strict=False, examples=[{"throttle_time_ms": 500}])
     """Path -> the new value."""
     append: Mapping[Path, Any] = Field(default={}, strict=False)
-    """Path of an array -> one more element, whose missing fields take their defaults."""
+    """Path of an array -> a new last element, whose missing fields take their defaults."""
     remove: tuple[Path, ...] = Field(default=(), strict=False)
-    """Elements of arrays that are taken out, and fields that are put back to their defaults."""
+    """Paths of array elements to remove, and of fields to reset to their defaults."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -59,12 +59,12 @@ class Edit(Settings, json_schema_extra=some_of("set", "append", "remove")):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All paths that it names."""
+        """Return the paths of all fields that the settings name."""
         return (*self.set, *self.append, *self.remove)
 
     @property
     def field_values(self) -> Iterator[FieldValue]:
-        """The values that it gives to fields."""
+        """Yield the values that the settings give to fields."""
         for path, value in self.set.items():
             yield FieldValue(("set", path), path, value)
         for path, value in self.append.items():
@@ -72,7 +72,11 @@ class Edit(Settings, json_schema_extra=some_of("set", "append", "remove")):
 
 
 def edit(config: Edit, message: Message, roll: Roll) -> Effects:
-    """Change the fields; nothing is left to chance. Raises Unable."""
+    """Change the fields; no random draw.
+
+    Raises:
+        Unable: The message has no such field, or cannot be encoded.
+    """
     codec = message.codec()
     values = message.values()
     for path, value in config.set.items():
@@ -80,21 +84,21 @@ def edit(config: Edit, message: Message, roll: Roll) -> Effects:
     for path, value in config.append.items():
         steps = parse_path(path)
         node = node_at(codec.layout, steps)
-        found = [place for place in places(values, steps) if isinstance(place[0][place[1]], list)]
-        if node is None or node.element is None or not found:
+        arrays = [array for array in places(values, steps) if isinstance(array[0][array[1]], list)]
+        if node is None or node.element is None or not arrays:
             raise Unable(f"{path}: no such array in this message")
-        for holder, key in found:
+        for holder, key in arrays:
             holder[key].append(fitting(path, value, node.element))
     for path in config.remove:
         _remove(values, parse_path(path), path)
-    what = [f"{path}={value}" for path, value in config.set.items()]
-    what += [f"{path}+" for path in config.append] + [f"{path}-" for path in config.remove]
-    return (Become(message.encoded(values), f"edit {', '.join(what)}"),)
+    changes = [f"{path}={value}" for path, value in config.set.items()]
+    changes += [f"{path}+" for path in config.append] + [f"{path}-" for path in config.remove]
+    return (Become(message.encoded(values), f"edit {', '.join(changes)}"),)
 
 
 def _remove(values: Any, steps: Steps, path: str) -> None:
-    found = list(places(values, steps))
-    if not found:
+    field_places = list(places(values, steps))
+    if not field_places:
         raise Unable(f"{path}: no such field in this message")
-    for holder, key in reversed(found):  # so that places of elements hold
+    for holder, key in reversed(field_places):  # so that places of elements hold
         del holder[key]

@@ -1,8 +1,8 @@
-"""`half_close`: the receiver gets the message and a FIN behind it; the other direction goes on.
+"""`half_close`: the receiver gets the message and a FIN after it; the other direction continues.
 
-acks=0: as any request.
+acks=0: as for any request.
 Order: kept, up to the end.
-In flight: what left before is still answered, what comes behind is not.
+In flight: requests that left before are answered; later requests are not.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class HalfClose(Settings):
-    """The receiver gets the message, a FIN behind it, and nothing more; the other direction goes on."""
+    """The receiver gets the message, a FIN after it, and nothing more; the other direction continues."""
 
 
 def half_close(config: HalfClose, message: Message, roll: Roll) -> Effects:
-    """End this direction; nothing is left to chance."""
+    """Return the effect that ends the message's direction; no random draw."""
     return (effects.HalfClose(),)

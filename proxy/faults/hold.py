@@ -1,10 +1,12 @@
-"""`hold`: the receiver gets the message behind others that came after it: it waits until another message
-has passed (`until`: as `match`, and `same`), or so many of its direction (`messages`, with `same`), or for
-a `time`, or (`control: true`) until `barnabas ctl rule release NAME`.
+"""`hold`: the receiver gets the message after others that arrived later.
 
-acks=0: as any request.
-Order: requests that left in another order are answered in it, and the responses put back into the
-client's, unless `restore` is false; a response that is held is overtaken, and the client sees that.
+The message waits until another message has passed (`until`: as `match`, and `same`), or so many of its
+direction (`messages`, with `same`), or for a `time`, or (`control: true`) until `barnabas ctl rule release
+NAME`.
+
+acks=0: as for any request.
+Order: brokers answer reordered requests as they receive them; the responses are put back into the client's
+order, unless `restore` is false. A held response is overtaken, and the client sees that.
 In flight: from when the request leaves.
 """
 
@@ -23,34 +25,34 @@ from barnabas.proxy.matching.units import TIMES, Duration
 from barnabas.specs.frames import Direction
 
 OTHERS: Final = {"client": "the same client", "group": "the same group", "any": "any client"}
-"""Whose other messages, in words."""
+"""The scope of counted messages, in words."""
 
 
 class Hold(Settings, json_schema_extra=one_of("until", "messages", "time", "control")):
-    """The receiver gets the message once something has happened; what is behind it passes meanwhile.
+    """The receiver gets the message once a condition is met; later messages pass meanwhile.
 
     Give one of `until`, `messages`, `time` and `control`.
     """
 
     until: Until | None = None
-    """Another message: it leaves right behind that."""
+    """Another message: the held one leaves right after it."""
     messages: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """So many other messages of its direction: it leaves right behind them."""
+    """The number of other messages of its direction after which the message leaves."""
     same: Same = "connection"
-    """With `messages`: which ones count, those of the same connection, client id or group, or any."""
+    """With `messages`: which ones count: those of the same connection, client id or group, or any."""
     time: Annotated[Duration, Field(gt=0)] | None = None
-    """So long after its arrival."""
+    """The time from the message's arrival to its departure."""
     control: Annotated[bool, WithJsonSchema({"const": True})] = False
-    """Until somebody says so: `barnabas ctl rule release NAME`."""
+    """Wait for `barnabas ctl rule release NAME`."""
     at_most: Duration = 30 * TIMES["s"]
-    """It leaves after this time at the latest."""
+    """The longest wait of the message."""
     restore: bool = True
-    """Responses to requests that left in another order are put back into the client's order."""
+    """Whether responses to reordered requests are put back into the client's order."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        given = (self.until, self.messages, self.time, self.control or None)
-        if sum(condition is not None for condition in given) != 1:
+        conditions = (self.until, self.messages, self.time, self.control or None)
+        if sum(condition is not None for condition in conditions) != 1:
             raise ValueError("give one of until, messages, time and control")
         if self.messages is None and "same" in self.model_fields_set:
             raise ValueError("same goes with messages; until has its own: until: {same: client}")
@@ -60,31 +62,35 @@ class Hold(Settings, json_schema_extra=one_of("until", "messages", "time", "cont
 
     @property
     def counts(self) -> Same:
-        """Whose messages it counts."""
+        """Return the scope in which messages are counted."""
         return "connection" if self.messages is None else self.same
 
     @property
     def across(self) -> str:
-        """How it depends on other connections; "" if it does not."""
+        """Return how the fault depends on other connections; "" if it does not."""
         same = self.counts if self.until is None else self.until.same
         return "" if same == "connection" else f"it waits for messages of {OTHERS[same]}"
 
 
 def hold(config: Hold, message: Message, roll: Roll) -> Effects:
-    """Stand aside; nothing is left to chance."""
+    """Return the effect that puts the message aside; no random draw."""
     if config.until is not None:
-        own, same = config.until, config.until.same
-        return (Aside(config.at_most, until=own, same=same, restore=config.restore),)
+        until, same = config.until, config.until.same
+        return (Aside(config.at_most, until=until, same=same, restore=config.restore),)
     if config.messages is not None:
         return (
-            behind(config.messages, config.same, message.direction, config.at_most, config.restore),
+            hold_until_passed(
+                config.messages, config.same, message.direction, config.at_most, config.restore
+            ),
         )
     if config.time is not None:
         return (Aside(config.time, restore=config.restore),)
     return (Aside(config.at_most, control=True, restore=config.restore),)
 
 
-def behind(count: int, same: Same, direction: Direction, at_most: int, restore: bool) -> Aside:
-    """Stand aside until so many others of a direction have passed."""
+def hold_until_passed(
+    count: int, same: Same, direction: Direction, at_most: int, restore: bool
+) -> Aside:
+    """Return the effect that puts a message aside until so many others of a direction have passed."""
     until = None if same == "connection" else Until(direction=direction, same=same)
     return Aside(at_most, until, same, count, restore)

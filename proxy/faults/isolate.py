@@ -1,6 +1,8 @@
-"""`isolate`: some clients and some brokers get no byte from each other for a time; then they get all of it.
+"""`isolate`: some clients and some brokers get no byte from each other for a time.
 
-acks=0: as any request.
+Afterwards they get all of it.
+
+acks=0: as for any request.
 Order: kept.
 In flight: from when the request leaves.
 """
@@ -19,33 +21,33 @@ from barnabas.specs.frames import Direction
 
 
 class Isolate(Settings):
-    """For a time some clients and some brokers get no byte from each other, on any connection; then all
-    that was sent meanwhile arrives, as with TCP once a network is whole again.
+    """For a time, some clients and some brokers get no byte from each other on any connection.
 
-    The message that sets it off is held back too if it is between these.
+    Afterwards all that was sent meanwhile arrives, as with TCP once a network has healed. The message that
+    starts the partition is held back, too, if it is between these clients and brokers.
     """
 
     lasts: Duration
-    """How long."""
+    """The duration of the partition."""
     clients: Globs = None
     """Client ids: a glob, or a list. All if absent."""
     brokers: Integers = None
-    """Node ids. All if absent, the bootstrap address too."""
+    """Node ids. If absent, all, and the bootstrap address."""
     direction: Literal["both", "request", "response"] = "both"
-    """`request`: nothing reaches the brokers, and what they send still arrives; or the reverse."""
+    """`request`: no byte reaches the brokers, but their bytes reach the clients; `response`: the reverse."""
 
     across: ClassVar[str] = "it acts on all connections"
-    """How it depends on other connections."""
+    """How the fault depends on other connections."""
 
     @property
     def no_op(self) -> str:
-        """The setting that makes it do nothing; "" if it does something."""
+        """Return the setting that makes the fault do nothing; "" if it does something."""
         return "" if self.lasts else "lasts"
 
 
 def isolate(config: Isolate, message: Message, roll: Roll) -> Effects:
-    """Begin it; nothing is left to chance."""
-    ways: tuple[Direction, ...] = ("request", "response")
+    """Return the effect that starts the partition; no random draw."""
+    directions: tuple[Direction, ...] = ("request", "response")
     if config.direction != "both":
-        ways = (config.direction,)
-    return (Partition(config.lasts, config.clients, config.brokers, ways),)
+        directions = (config.direction,)
+    return (Partition(config.lasts, config.clients, config.brokers, directions),)

@@ -1,9 +1,11 @@
-"""`lose_reply`: the broker carries out the request, the client gets no response, and the proxy closes the
-connection: the client can't know whether it was done.
+"""`lose_reply`: the broker carries out the request, and the client gets no response.
 
-acks=0: the connection is cut behind the request.
-Order: what comes before the response still leaves, nothing behind it.
-In flight: until the response comes, and the connection ends with it.
+The proxy closes the connection when the response arrives: the client cannot know whether the request was
+carried out.
+
+acks=0: the connection is closed after the request.
+Order: earlier responses still leave, later ones do not.
+In flight: until the response arrives, with which the connection ends.
 """
 
 from __future__ import annotations
@@ -20,14 +22,14 @@ from barnabas.proxy.matching.settings import Settings
 class LoseReply(Settings):
     """The broker carries out the request, the client gets no response, and its connection is closed.
 
-    On a request with acks=0, which has no response, the connection is closed behind it.
+    On a request with acks=0, which has no response, the connection is closed after the request.
     """
 
     only_kafka: ClassVar = True
 
 
 def lose_reply(config: LoseReply, message: Message, roll: Roll) -> Effects:
-    """Lose the response; nothing is left to chance."""
+    """Return the effect that loses the response; no random draw."""
     if message.direction == "response":
         return (HangUp(),)
     return (HangUp(forward=True),) if message.acks == 0 else (effects.LoseReply(),)

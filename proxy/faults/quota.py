@@ -1,9 +1,10 @@
-"""`quota`: the client gets a response that tells it to wait (throttle_time_ms), and for that time the proxy
-reads nothing from it, as a broker does whose quota is exceeded (KIP-219).
+"""`quota`: the client gets a response that tells it to wait (throttle_time_ms).
 
-acks=0: has no response that could say it, so it is not throttled.
+For that time the proxy reads nothing from it, as a broker does whose quota is exceeded (KIP-219).
+
+acks=0: not throttled, since there is no response.
 Order: kept; the response leaves at once.
-In flight: as without it.
+In flight: unchanged.
 """
 
 from __future__ import annotations
@@ -20,24 +21,30 @@ from barnabas.specs.frames import Direction
 
 
 class Quota(Settings):
-    """The client gets a response at once that tells it how long to wait, and for that time the proxy reads
-    nothing from it, as a broker does whose quota is exceeded (KIP-219)."""
+    """The client gets a response that tells it how long to wait, as if a quota were exceeded (KIP-219).
+
+    For that time the proxy reads nothing from the client, as a broker does.
+    """
 
     throttle: Duration
-    """What throttle_time_ms says; whole milliseconds."""
+    """The value of throttle_time_ms, in whole milliseconds."""
     mute: bool = True
-    """Whether the connection is not read from for that time, as brokers since 2.0 do."""
+    """Whether the proxy reads nothing from the client for that time, as brokers since 2.0 do."""
 
     only_kafka: ClassVar = True
 
     def applies_to(self, key: int, direction: Direction, version: int) -> bool:
-        """Whether it can be done to such a message."""
+        """Return whether a message is a response with throttle_time_ms."""
         slots = api(key).message(direction).layout(version).slots
         return direction == "response" and any(slot.name == "throttle_time_ms" for slot in slots)
 
 
 def quota(config: Quota, message: Message, roll: Roll) -> Effects:
-    """Throttle the client; nothing is left to chance. Raises Unable where no response says it."""
+    """Throttle the client; no random draw.
+
+    Raises:
+        Unable: The message has no throttle_time_ms.
+    """
     values = message.values()
     if message.direction == "request" or "throttle_time_ms" not in values:
         raise Unable(f"a {message.direction} without throttle_time_ms")

@@ -1,9 +1,10 @@
-"""`refuse`: a client that connects gets an RST, a FIN or nothing at all (a rule of its own; `match` names
-brokers only).
+"""`refuse`: a client that connects gets an RST, a FIN or nothing at all.
 
-acks=0: no request comes that far.
-Order: there is none.
-In flight: nothing.
+The rule has no other fault, and its `match` names brokers only.
+
+acks=0: no request is sent.
+Order: not applicable.
+In flight: no request is.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ class Refuse(Settings):
     """
 
     how: Literal["reset", "close", "hang"] = "reset"
-    """reset: RST at once. close: FIN at once. hang: nothing at all, as behind a firewall."""
+    """reset: RST at once. close: FIN at once. hang: no answer, as with a firewall."""
     at_most: Duration = 30 * TIMES["s"]
-    """With `hang`: closed after this time."""
+    """With `hang`: the time after which the connection is closed."""
 
 
 def refuse(config: Refuse, message: Message, roll: Roll) -> Effects:
-    """Turn the client away; nothing is left to chance."""
+    """Return the effect that refuses the connection; no random draw."""
     return (Reject(config.how, config.at_most),)

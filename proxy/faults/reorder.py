@@ -1,10 +1,11 @@
-"""`reorder`: the receiver gets messages in another order: the message behind the next n (`swap`), or
-windows of n messages backwards (`reverse`) or in an order that the seed decides (`shuffle`); with `same`
-across connections.
+"""`reorder`: the receiver gets messages in another order.
 
-acks=0: as any request.
-Order: as the broker answers, responses are put back into the client's order, unless `restore` is
-false; responses that are reordered stay so.
+The message leaves after the next n (`swap`), or windows of n messages leave backwards (`reverse`) or in an
+order that the seed chooses (`shuffle`); with `same`, across connections.
+
+acks=0: as for any request.
+Order: brokers answer in the changed order; the responses are put back into the client's order, unless
+`restore` is false. Reordered responses stay in their new order.
 In flight: from when the request leaves.
 """
 
@@ -15,7 +16,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from barnabas.proxy.effects import Effects, Shuffle
-from barnabas.proxy.faults.hold import OTHERS, behind
+from barnabas.proxy.faults.hold import OTHERS, hold_until_passed
 from barnabas.proxy.matching.match import Same
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
@@ -26,23 +27,23 @@ from barnabas.proxy.matching.units import TIMES, Duration
 class Reorder(Settings, json_schema_extra=one_of("swap", "reverse", "shuffle")):
     """The receiver gets messages in another order: give one of `swap`, `reverse`, `shuffle`.
 
-    A message whose connection ends is not waited for any longer.
+    If a connection ends, its messages are no longer waited for.
     """
 
     swap: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """The message leaves behind this many that come after it."""
+    """The number of later messages after which the message leaves."""
     reverse: Annotated[int, Field(ge=2, le=1000)] | None = None
-    """Windows of this many messages leave last in, first out."""
+    """The size of windows that leave last in, first out."""
     shuffle: Annotated[int, Field(ge=2, le=1000)] | None = None
-    """Windows of this many messages leave in an order that the seed decides."""
+    """The size of windows that leave in an order that the seed chooses."""
     same: Same = "connection"
-    """Among which messages: those of the same connection, client id or group, or all. But for
-    `connection` this depends on the order in which connections get their turn: it is deterministic in
+    """The messages to reorder: those of the same connection, client id or group, or all. All but
+    `connection` depend on the order in which connections get their turn: they are deterministic in
     rehearse only."""
     at_most: Duration = 5 * TIMES["s"]
-    """No message is kept longer for the sake of others that do not come."""
+    """The longest wait of a message."""
     restore: bool = True
-    """Responses to requests that left in another order are put back into the client's order."""
+    """Whether responses to reordered requests are put back into the client's order."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -52,24 +53,29 @@ class Reorder(Settings, json_schema_extra=one_of("swap", "reverse", "shuffle")):
 
     @property
     def counts(self) -> Same:
-        """Whose messages it counts."""
+        """Return the scope in which messages are counted."""
         return "connection" if self.swap is None else self.same
 
     @property
     def across(self) -> str:
-        """How it depends on other connections; "" if it does not."""
+        """Return how the fault depends on other connections; "" if it does not."""
         return "" if self.same == "connection" else f"it waits for messages of {OTHERS[self.same]}"
 
 
 def reorder(config: Reorder, message: Message, roll: Roll) -> Effects:
-    """Step behind the next ones, or open a window with an order of its own. Raises Unable.
+    """Put the message after the next ones, or into a window that leaves in its own order.
+
+    Raises:
+        Unable: The message names no group, with `same: group`.
 
     >>> reorder(Reorder(shuffle=4), ..., lambda: 0.0)
     (Shuffle(order=(1, 2, 3, 0), at_most=5000000000, restore=True, scope=''),)
     """
     if config.swap is not None:
         return (
-            behind(config.swap, config.same, message.direction, config.at_most, config.restore),
+            hold_until_passed(
+                config.swap, config.same, message.direction, config.at_most, config.restore
+            ),
         )
     order = list(range(config.reverse or config.shuffle or 0))
     if config.reverse is not None:

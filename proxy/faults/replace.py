@@ -1,9 +1,11 @@
-"""`replace`: the receiver gets another body in the message's place: fields as in JSON (`body`), or bytes as
-they are (`hex`), which need not be a message at all. The header stays.
+"""`replace`: the receiver gets another body in the message.
 
-acks=0: what counts is what leaves, as with `edit`.
+The body has fields as in JSON (`body`), or raw bytes (`hex`), which need not be a valid message. The header
+stays.
+
+acks=0: the changed request counts, as with `edit`.
 Order: kept.
-In flight: as without it.
+In flight: unchanged.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from barnabas.plural import plural
 from barnabas.proxy.effects import Become, Effects
-from barnabas.proxy.matching.field_paths import FieldValue, fitting, node_at
+from barnabas.proxy.matching.field_paths import FieldValue, fitted_body
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings, one_of
@@ -30,9 +32,10 @@ def _hex(text: str) -> str:
 
 
 class Replace(Settings, json_schema_extra=one_of("body", "hex")):
-    """The receiver gets another body in the message's place.
+    """The receiver gets another body in the message.
 
-    Give one of `body` and `hex`. Fields that do not fit leave the message as it came, counted and shown.
+    Give one of `body` and `hex`. If fields do not fit, the message stays unchanged; that is counted and
+    reported.
     """
 
     body: Mapping[str, Any] | None = Field(default=None, strict=False)
@@ -45,7 +48,7 @@ class Replace(Settings, json_schema_extra=one_of("body", "hex")):
         ]
         | None
     ) = None
-    """The bytes of the body: nobody looks whether they mean anything."""
+    """The bytes of the body; they are not checked."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -55,17 +58,19 @@ class Replace(Settings, json_schema_extra=one_of("body", "hex")):
 
     @property
     def field_values(self) -> Iterator[FieldValue]:
-        """The values that it gives to fields."""
+        """Yield the values that the settings give to fields."""
         if self.body is not None:
             yield FieldValue(("body",), "", self.body)
 
 
 def replace(config: Replace, message: Message, roll: Roll) -> Effects:
-    """Put another body in its place; nothing is left to chance. Raises Unable."""
+    """Replace the body; no random draw.
+
+    Raises:
+        Unable: The body cannot be encoded.
+    """
     if config.hex is not None:
         body = bytes.fromhex(config.hex)
         return (Become(body, f"replace with {plural(len(body), 'byte')}"),)
-    node = node_at(message.codec().layout, ())
-    assert node is not None  # noqa: S101 - the body itself
-    body = message.encoded(fitting("body", dict(config.body or {}), node))
+    body = message.encoded(fitted_body(config.body or {}, message.codec().layout))
     return (Become(body, "replace the body"),)

@@ -1,8 +1,8 @@
-"""`reset`: client and broker see an RST: the proxy resets both sides, and what is still on its way is lost.
+"""`reset`: client and broker see an RST: the proxy resets both sides, and bytes in transit are lost.
 
-acks=0: as any request.
-Order: nothing follows.
-In flight: what is has no response, since the connection ends.
+acks=0: as for any request.
+Order: no message follows.
+In flight: requests in flight get no response, since the connection ends.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class Reset(Settings):
-    """Client and broker see an RST: what is still on its way is lost."""
+    """Client and broker see an RST: bytes in transit are lost."""
 
 
 def reset(config: Reset, message: Message, roll: Roll) -> Effects:
-    """Reset both sides; nothing is left to chance."""
+    """Return the effect that resets both sides; no random draw."""
     return (HangUp(reset=True),)

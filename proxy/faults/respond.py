@@ -1,10 +1,11 @@
-"""`respond`: the client gets an answer of the proxy, and the broker never gets the request. The answer has
-an error on every level where that API has one, for all that the request names (a test compares it with
-Kafka's own classes), or a `body`. A response is replaced.
+"""`respond`: the proxy answers the request, and the broker never gets it.
 
-acks=0: taken out, and nobody answers.
-Order: the answer comes when it is its turn.
-In flight: until then, though nothing of the request leaves.
+The response has an error on every level where that API has one, for everything that the request names (a test
+compares it with Kafka's own classes), or a `body`. A matched response is replaced.
+
+acks=0: removed, without a response.
+Order: the response leaves in the client's order.
+In flight: until the response leaves, though no byte of the request leaves.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from barnabas.proxy.effects import Answer, Become, Effects
 from barnabas.proxy.error_response import error_response
 from barnabas.proxy.faults.edit import Path
-from barnabas.proxy.matching.field_paths import FieldValue, fitting, node_at, set_at
-from barnabas.proxy.matching.kinds import has_errors
+from barnabas.proxy.matching.contents import has_errors
+from barnabas.proxy.matching.field_paths import FieldValue, fitted_body, set_at
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.notation import ERROR_SCHEMA, error_code
 from barnabas.proxy.matching.seeded_random import Roll
@@ -30,10 +31,10 @@ from barnabas.specs.layout import Layout
 
 
 class Respond(Settings):
-    """The client gets an answer of the proxy; the broker never gets the request. A response is replaced.
+    """The proxy answers the request; the broker never gets it. A matched response is replaced.
 
-    The answer leaves when it is its turn, and has an entry for everything that the request names. A Produce
-    with acks=0 is taken out, and nobody answers it, as from a broker.
+    The response leaves when it is its turn, and has an entry for everything that the request names. A Produce
+    with acks=0 is removed, and gets no response, as from a broker.
     """
 
     error: Annotated[
@@ -41,9 +42,9 @@ class Respond(Settings):
         BeforeValidator(error_code),
         WithJsonSchema(ERROR_SCHEMA),
     ] = 0
-    """Name or code of an error; it is put wherever the API's response has one."""
+    """Name or code of an error; every error code of the response gets it."""
     set: Mapping[Path, Any] = Field(default={}, strict=False)
-    """Path -> another value in the answer (`throttle_time_ms: 500`)."""
+    """Path -> another value in the response (`throttle_time_ms: 500`)."""
     body: Mapping[str, Any] | None = Field(default=None, strict=False)
     """The whole body instead; missing fields take their defaults."""
 
@@ -57,30 +58,32 @@ class Respond(Settings):
 
     @property
     def field_values(self) -> Iterator[FieldValue]:
-        """The values that it gives to fields."""
+        """Yield the values that the settings give to fields."""
         for path, value in self.set.items():
             yield FieldValue(("set", path), path, value)
         if self.body is not None:
             yield FieldValue(("body",), "", self.body)
 
     def layout(self, key: int, direction: Direction, version: int) -> Layout:
-        """Return the layout of the answer to such a message."""
+        """Return the layout of the response to such a message."""
         return api(key).response.layout(version)
 
     def applies_to(self, key: int, direction: Direction, version: int) -> bool:
-        """Whether it can be done to such a message."""
+        """Return whether the response to a message can have the error that the settings give."""
         if self.error and self.body is None:
             return direction == "request" and has_errors(key, "response", version)
         return True
 
 
 def respond(config: Respond, message: Message, roll: Roll) -> Effects:
-    """Make the answer; nothing is left to chance. Raises Unable."""
+    """Make the response; no random draw.
+
+    Raises:
+        Unable: The response cannot be encoded, or an error is given for a response.
+    """
     codec = api(message.key).response.codec(message.version)
     if config.body is not None:
-        node = node_at(codec.layout, ())
-        assert node is not None  # noqa: S101 - the body itself
-        values = fitting("body", dict(config.body), node)
+        values = fitted_body(config.body, codec.layout)
     elif message.direction == "response":
         values = message.values()
     else:

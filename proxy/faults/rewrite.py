@@ -1,9 +1,10 @@
-"""`rewrite`: the receiver gets records with another key, value, timestamp or other headers; sizes, counts and
-checksums of their batches fit again.
+"""`rewrite`: the receiver gets records with another key, value, timestamp or other headers.
 
-acks=0: as any request.
+Sizes, counts and checksums of their batches are updated.
+
+acks=0: as for any request.
 Order: kept.
-In flight: as without it.
+In flight: unchanged.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from pydantic import Field, model_validator
 from barnabas.captures.writing.masking import record_sets
 from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.faults.edit import Path
-from barnabas.proxy.matching.field_paths import node_at, parse_path, places
+from barnabas.proxy.matching.field_paths import fields_in, node_at, parse_path, places
 from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings, some_of
 from barnabas.specs import records
 from barnabas.specs.codec import Unfit
 from barnabas.specs.frames import Direction
-from barnabas.specs.layout import Layout, Node
+from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Batch, Record
 
 _CRC: Final = (12, 12, 17)
-"""Where the checksum stands, by magic."""
+"""The offset of the checksum in a batch, by magic."""
 
 
 _CHANGES: Final = ("key", "value", "timestamp", "headers")
@@ -42,25 +43,27 @@ Header = Annotated[tuple[str, str | None], Field(strict=False)]
 
 
 class Rewrite(Settings, json_schema_extra=some_of(*_CHANGES)):
-    """The receiver gets records with another key, value, timestamp or other headers; their batches are made
-    anew around them."""
+    """The receiver gets records with another key, value, timestamp or other headers.
+
+    The batches around the records are written again.
+    """
 
     path: Path | None = None
-    """A record set, or several (`topic_data[*].partition_data[*].records`); all of the message if absent."""
+    """A record set, or several (`topic_data[*].partition_data[*].records`). If absent, all of the message."""
     record: Annotated[int, Field(ge=0)] | None = None
-    """Which record of the set, from 0 over all its batches; all of them if absent."""
+    """The index of the record in its set, from 0 over all batches. If absent, all records."""
     key: str | None = None
     """Another key, in UTF-8; null: none."""
     value: str | None = None
-    """Another value, in UTF-8; null: none, as a tombstone has it."""
+    """Another value, in UTF-8; null: none, as in a tombstone."""
     timestamp: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)] = -1
-    """Another time, in ms since 1970; -1: none."""
+    """Another timestamp, in ms since 1970; -1: none."""
     headers: tuple[Header, ...] = Field(default=(), strict=False, examples=[[["trace", "1f"]]])
-    """All of its headers: name and value in UTF-8, or null."""
+    """All headers: name and value in UTF-8, or null."""
     base64: bool = False
-    """Key, value and the values of headers stand here in base64."""
+    """Whether key, value and the values of headers are given in base64."""
     crc: Literal["right", "wrong"] = "right"
-    """Whether the checksums of these batches fit."""
+    """Whether the checksums of these batches are right."""
 
     only_kafka: ClassVar = True
 
@@ -76,48 +79,53 @@ class Rewrite(Settings, json_schema_extra=some_of(*_CHANGES)):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All paths that it names."""
+        """Return the paths of the fields that the settings name."""
         return () if self.path is None else (self.path,)
 
     def applies_to(self, key: int, direction: Direction, version: int) -> bool:
-        """Whether it can be done to such a message."""
+        """Return whether such a message has record sets."""
         return bool(record_sets(key, direction, version))
 
     @property
     def changes(self) -> dict[str, Any]:
-        """What is put in the place of a record's own, as a Record has it."""
+        """Return the new values of a record's fields, as in `Record`."""
         read = partial(base64.b64decode, validate=True) if self.base64 else str.encode
 
         def held(text: str | None) -> bytes | None:
             return None if text is None else read(text)
 
-        found = {
+        fields = {
             "key": held(self.key),
             "value": held(self.value),
             "timestamp": self.timestamp,
             "headers": tuple((name, held(value)) for name, value in self.headers),
         }
-        return {name: found[name] for name in _CHANGES if name in self.model_fields_set}
+        return {name: fields[name] for name in _CHANGES if name in self.model_fields_set}
 
 
 def rewrite(config: Rewrite, message: Message, roll: Roll) -> Effects:
-    """Put other keys or values into records; nothing is left to chance. Raises Unable."""
-    values, where = message.values(), config.path or "records"
+    """Change keys, values, timestamps or headers of records; no random draw.
+
+    Raises:
+        Unable: The message has no such record, or a record set cannot be read.
+    """
+    values, path = message.values(), config.path or "records"
     count = 0
     for holder, key in _places(config.path, values, message.codec().layout):
         if holder[key]:
-            holder[key], changed = _record_set(config, holder[key], where)
+            holder[key], changed = _record_set(config, holder[key], path)
             count += changed
     if not count:
-        raise Unable(f"{where}: no such record")
-    what = " and ".join(config.changes)
-    return (Become(message.encoded(values), f"rewrite {what} of {count} in {where}"),)
+        raise Unable(f"{path}: no such record")
+    changes = " and ".join(config.changes)
+    return (Become(message.encoded(values), f"rewrite {changes} of {count} in {path}"),)
 
 
 def _places(path: str | None, values: Any, layout: Layout) -> Iterator[tuple[Any, str | int]]:
-    """Where the record sets stand."""
+    """Yield the holder and the key of each record set in decoded values."""
     if path is None:
-        yield from _all(values, Node("struct", False, False, struct=layout))
+        fields = fields_in(values, layout)
+        yield from ((each.holder, each.key) for each in fields if each.node.kind == "records")
         return
     node = node_at(layout, parse_path(path))
     if node is None or node.kind != "records":
@@ -125,53 +133,43 @@ def _places(path: str | None, values: Any, layout: Layout) -> Iterator[tuple[Any
     yield from places(values, parse_path(path))
 
 
-def _all(value: Any, node: Node) -> Iterator[tuple[Any, str]]:
-    if isinstance(value, list) and node.element is not None:
-        for item in value:
-            yield from _all(item, node.element)
-    elif isinstance(value, dict) and node.struct is not None:
-        for slot in node.struct.slots:
-            if slot.node.kind == "records" and slot.name in value:
-                yield value, slot.name
-            else:
-                yield from _all(value.get(slot.name), slot.node)
-
-
-def _record_set(config: Rewrite, data: bytes, where: str) -> tuple[bytes, int]:
-    """A record set with other records, and how many of them."""
+def _record_set(config: Rewrite, data: bytes, path: str) -> tuple[bytes, int]:
+    """Return a record set with changed records, and the number of changed records."""
     out: list[bytes] = []
     end = before = changed = 0
     try:
         for batch in records.read(data):
             end = batch.position + batch.size
-            found = list(islice(batch, MOST_RECORDS - before + 1))
-            if before + len(found) > MOST_RECORDS:
+            batch_records = list(islice(batch, MOST_RECORDS - before + 1))
+            if before + len(batch_records) > MOST_RECORDS:
                 raise Unable(f"more than {MOST_RECORDS} records")
-            raw, count = _batch(config, batch, found, before)
+            raw, count = _batch(config, batch, batch_records, before)
             out.append(raw)
-            before += len(found)
+            before += len(batch_records)
             changed += count
     except (Malformed, Unfit) as problem:
-        raise Unable(problem, f"{where}: ") from None
+        raise Unable(problem, f"{path}: ") from None
     return b"".join(out) + data[end:], changed
 
 
-def _batch(config: Rewrite, batch: Batch, found: list[Record], before: int) -> tuple[bytes, int]:
-    """A batch with other records; as it is if it has none of those, or Kafka's own."""
-    wanted = range(len(found))
+def _batch(
+    config: Rewrite, batch: Batch, batch_records: list[Record], before: int
+) -> tuple[bytes, int]:
+    """Return a batch with changed records, and their number; control batches stay unchanged."""
+    indexes = range(len(batch_records))
     if config.record is not None:
-        place = config.record - before
-        wanted = range(place, place + 1) if place in wanted else range(0)
-    if batch.is_control or not wanted:
+        index = config.record - before
+        indexes = range(index, index + 1) if index in indexes else range(0)
+    if batch.is_control or not indexes:
         return bytes(batch.data), 0
     changes = config.changes
-    for place in wanted:
-        found[place] = found[place]._replace(**changes)
+    for index in indexes:
+        batch_records[index] = batch_records[index]._replace(**changes)
     if "timestamp" in changes:
         if batch.timestamp_type != "CreateTime":
             raise Unable(f"the time of these records is of {batch.timestamp_type}")
-        batch = replace(batch, max_timestamp=max(record.timestamp for record in found))
-    raw = bytearray(records.rebuild(batch, found))
+        batch = replace(batch, max_timestamp=max(record.timestamp for record in batch_records))
+    raw = bytearray(records.rebuild(batch, batch_records))
     if config.crc == "wrong":
         raw[_CRC[batch.magic]] ^= 1
-    return bytes(raw), len(wanted)
+    return bytes(raw), len(indexes)

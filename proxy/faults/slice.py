@@ -1,7 +1,7 @@
 """`slice`: the receiver gets the message in TCP segments of `size` bytes, `every` apart.
 
-acks=0: as any request.
-Order: kept; nothing comes in between two pieces.
+acks=0: as for any request.
+Order: kept; no byte comes between two pieces.
 In flight: from when the request's last piece has left.
 """
 
@@ -22,11 +22,11 @@ class Slice(Settings):
     """The receiver gets the message in small TCP segments, one after the other."""
 
     size: Annotated[Size, Field(ge=1)] = 1
-    """Bytes in each."""
+    """The bytes of each segment."""
     every: Duration = 1 * TIMES["ms"]
-    """The time between two of them; 0 lets the system join them again."""
+    """The time between two segments; with 0 the system may join them again."""
 
 
 def slice(config: Slice, message: Message, roll: Roll) -> Effects:  # noqa: A001 - the fault's name
-    """Leave in pieces; nothing is left to chance."""
+    """Return the effect that sends the message in pieces; no random draw."""
     return (Pieces(config.size, config.every),)

@@ -1,9 +1,8 @@
-"""`stall`: whoever sends finds that nobody reads: for a `time` the proxy reads nothing from the client, the
-broker or both, and buffers fill.
+"""`stall`: for a `time` the proxy reads nothing from the client, the broker or both, and buffers fill.
 
-acks=0: as any request.
+acks=0: as for any request.
 Order: kept.
-In flight: as without it; what is not read waits with whoever sends it.
+In flight: unchanged; unread bytes wait with their sender.
 """
 
 from __future__ import annotations
@@ -19,27 +18,27 @@ from barnabas.proxy.matching.units import Duration
 
 
 class Stall(Settings):
-    """Whoever sends finds that nobody reads: the proxy stops reading, and buffers fill.
+    """The proxy stops reading from one or both sides, and buffers fill.
 
-    The receiver still gets the message itself, and what was read already.
+    The receiver still gets the message itself, and all that was read before.
     """
 
     time: Duration
-    """How long."""
+    """How long nothing is read."""
     side: Literal["client", "broker", "both"] = "client"
-    """From whom nothing is read."""
+    """The side from which nothing is read."""
 
     @property
     def no_op(self) -> str:
-        """The setting that makes it do nothing; "" if it does something."""
+        """Return the setting that makes the fault do nothing; "" if it does something."""
         return "" if self.time else "time"
 
 
 def stall(config: Stall, message: Message, roll: Roll) -> Effects:
-    """Stop reading; nothing is left to chance."""
-    found: list[effects.Stall] = []
+    """Return the effects that stop reading; no random draw."""
+    stalls: list[effects.Stall] = []
     if config.side != "broker":
-        found.append(effects.Stall("request", config.time))
+        stalls.append(effects.Stall("request", config.time))
     if config.side != "client":
-        found.append(effects.Stall("response", config.time))
-    return tuple(found)
+        stalls.append(effects.Stall("response", config.time))
+    return tuple(stalls)

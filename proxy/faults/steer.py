@@ -1,8 +1,8 @@
 """`steer`: the client reads another leader in Metadata, another coordinator in FindCoordinator.
 
-acks=0: not concerned, this is about responses.
+acks=0: not applicable to requests.
 Order: kept.
-In flight: as without it.
+In flight: unchanged.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Steer(
     """The client reads another leader in Metadata, another coordinator in FindCoordinator."""
 
     leader: Annotated[int, Field(ge=-1)] | None = None
-    """Node id that Metadata responses name as leader; -1: there is none (LEADER_NOT_AVAILABLE)."""
+    """Node id that Metadata responses name as leader; -1: no leader (LEADER_NOT_AVAILABLE)."""
     coordinator: Annotated[int, Field(ge=0)] | None = None
-    """Node id that FindCoordinator responses name; one whose address is known."""
+    """Node id that FindCoordinator responses name; its address must be known."""
     topic: str = "*"
-    """Only topics of this glob, for `leader`."""
+    """A glob: the topics that get another leader."""
     partitions: Annotated[frozenset[int], Field(strict=False)] | None = None
-    """Only these partitions, for `leader`. All if absent."""
+    """The partitions that get another leader. All if absent."""
 
     only_kafka: ClassVar = True
 
@@ -53,12 +53,16 @@ class Steer(
         return self
 
     def applies_to(self, key: int, direction: Direction, version: int) -> bool:
-        """Whether it can be done to such a message."""
+        """Return whether a message is a Metadata or FindCoordinator response."""
         return direction == "response" and key in (METADATA, FIND_COORDINATOR)
 
 
 def steer(config: Steer, message: Message, roll: Roll) -> Effects:
-    """Name the other node; nothing is left to chance. Raises Unable where none is named."""
+    """Name another node in the response; no random draw.
+
+    Raises:
+        Unable: The response names no leader or coordinator, or the node's address is unknown.
+    """
     values = message.values()
     count = 0
     if config.leader is not None:
@@ -68,8 +72,8 @@ def steer(config: Steer, message: Message, roll: Roll) -> Effects:
                 partition["error_code"] = LEADER_NOT_AVAILABLE
             count += 1
     if config.coordinator is not None:
-        found = [values, *values.get("coordinators", ())]
-        named = [entry for entry in found if "host" in entry and "node_id" in entry]
+        entries = [values, *values.get("coordinators", ())]
+        named = [entry for entry in entries if "host" in entry and "node_id" in entry]
         address = message.listener(config.coordinator)
         if named and address is None:
             raise Unable(f"the address of node {config.coordinator} is not known yet")
@@ -83,7 +87,7 @@ def steer(config: Steer, message: Message, roll: Roll) -> Effects:
 
 
 def _partitions(config: Steer, values: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Those of a Metadata response that are meant."""
+    """Yield the partitions of a Metadata response that the settings select."""
     for topic in values.get("topics", ()):
         if fnmatchcase(topic.get("name") or "", config.topic):
             for partition in topic.get("partitions", ()):

@@ -1,8 +1,9 @@
-"""`throttle`: the receiver gets messages no faster than a line of so many `bytes` or `messages` a second
-carries them.
+"""`throttle`: the receiver gets messages no faster than a line of a given rate carries them.
 
-acks=0: as any request.
-Order: kept, since what is behind waits too.
+The line carries so many `bytes` or `messages` per second.
+
+acks=0: as for any request.
+Order: kept, since later messages wait too.
 In flight: from when the request leaves.
 """
 
@@ -22,23 +23,23 @@ from barnabas.proxy.matching.settings import Settings, some_of
 from barnabas.proxy.matching.units import Size, show_duration
 
 MOST: Final = 10_000
-"""Lines of a rule that are busy at once; of more, the one that was used least lately begins anew."""
+"""The most busy lines of a rule; beyond that, the line used least recently starts anew."""
 
 
 class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):
     """The receiver gets messages no faster than a line of this rate carries them.
 
-    Each leaves when its last byte would have come over such a line: exact for bytes in bulk and for small
+    A message leaves when the line would have carried its last byte: exact for bulk data and for small
     messages alike. Give `bytes`, `messages`, or both.
     """
 
     bytes: Size | None = None
-    """Bytes a second."""
+    """Bytes per second."""
     messages: Annotated[float, Field(gt=0, le=1e6)] | None = None
-    """Messages a second."""
+    """Messages per second."""
     per: Literal["connection", "client", "broker", "rule"] = "connection"
-    """What shares the line. All but `connection` depend on the order in which connections get their
-    turn: they are deterministic in rehearse only."""
+    """The scope that shares one line. All but `connection` depend on the order in which connections get
+    their turn: they are deterministic in rehearse only."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -50,12 +51,12 @@ class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):
 
     @property
     def across(self) -> str:
-        """How it depends on other connections; "" if it does not."""
+        """Return how the fault depends on other connections; "" if it does not."""
         return "" if self.per == "connection" else f"connections share a rate per {self.per}"
 
 
 class RateLimiter:
-    """When each line of a rule is free again, by who shares it.
+    """The times at which each line of a rule is free again, by the line's name.
 
     >>> limiter = RateLimiter()
     >>> [limiter.pace(line, 10, now) for line, now in (("a", 0), ("a", 5), ("b", 5))]
@@ -65,13 +66,13 @@ class RateLimiter:
     def __init__(self) -> None:
         self._busy: OrderedDict[bytes, int] = OrderedDict()
         self._idle = 0
-        """From when on one of them may be idle."""
+        """The earliest time at which a line may be idle."""
 
     def __len__(self) -> int:
         return len(self._busy)
 
     def pace(self, line: str, ns: int, now: int) -> int:
-        """When something is through that takes so many ns of a line. What is idle saves nothing up."""
+        """Return the time at which a transfer of so many ns is finished; an idle line saves nothing up."""
         # a name may be a client's id of 32 KB
         key = hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         until = max(self._busy.pop(key, now), now) + ns
@@ -81,7 +82,7 @@ class RateLimiter:
         return until
 
     def _forget(self, now: int) -> None:
-        """An idle line is as good as one that never was."""
+        """Forget idle lines, which are as good as new; if none is idle, the one used least recently."""
         if now >= self._idle:
             self._busy = OrderedDict(
                 (key, until) for key, until in self._busy.items() if until > now
@@ -92,7 +93,7 @@ class RateLimiter:
 
 
 def throttle(config: Throttle, message: Message, roll: Roll, limiter: RateLimiter) -> Effects:
-    """Take the time that the message needs on the line; nothing is left to chance."""
+    """Return the effect that lets the message leave when its line has carried it; no random draw."""
     ns = 0
     if config.bytes is not None:
         ns = (message.size + 4) * 10**9 // config.bytes

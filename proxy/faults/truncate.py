@@ -1,8 +1,8 @@
 """`truncate`: the receiver gets only the first bytes of the frame; then the proxy closes both sides.
 
-acks=0: as any request.
-Order: nothing follows.
-In flight: never, and what is has no response, since the connection ends.
+acks=0: as for any request.
+Order: no message follows.
+In flight: never; requests in flight get no response, since the connection ends.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from barnabas.proxy.matching.units import Size
 
 
 class Truncate(Settings):
-    """The receiver gets only the first bytes of the frame, whose size says all; then both sides close."""
+    """The receiver gets only the first bytes of the frame, with its full size; then both sides close."""
 
     keep: Size | None = None
-    """How many bytes, the 4 of the size among them. If absent, the seed decides."""
+    """The number of bytes, including the 4 of the size. If absent, the seed chooses."""
 
 
 def truncate(config: Truncate, message: Message, roll: Roll) -> Effects:
-    """Break off within the frame, behind one byte at least and before its last at most."""
+    """Return the effect that cuts the frame off: after at least one byte, before its last one."""
     longest = message.size + 3
     keep = 1 + int(roll() * longest) if config.keep is None else config.keep
     return (Break(max(1, min(keep, longest))),)

@@ -1,6 +1,7 @@
-"""Messages as rules see them, and which ones a rule is about.
+"""Decides which messages a rule is about.
 
-A rule's parts: `match` (the header and what is named), `where` (a condition on the body), `record` (on its
-records), `when` (how often). `message` is what they look at, `kinds` what an API's messages can hold;
-`settings`, `notation`, `units` and `field_paths` are how values are written, `seeded_random` is chance.
+A rule has a `match` (the header, and the entities that a message names), `where` (a condition on the body),
+`record` (a condition on its records) and `when` (how often the rule fires). `message` is the object that
+these conditions read; `kinds` is what the messages of an API can contain. `settings`, `notation`, `units` and
+`field_paths` define how values are written. `seeded_random` is the source of chance.
 """

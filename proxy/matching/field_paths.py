@@ -1,12 +1,12 @@
 """Paths to fields of a decoded body: `topics[0].partitions[*].error_code`.
 
-What is written so is JMESPath too, so that a condition and an edit name a field in the same way.
+The notation is JMESPath too, so that conditions and edits name fields in the same way.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from barnabas.proxy.matching.message import Unable
@@ -17,15 +17,28 @@ from barnabas.specs.jsonform import from_json
 from barnabas.specs.layout import Layout, Node
 
 Step = str | int | None
-"""The name of a field, the place of an element (from the end if negative), or None: all of them."""
+"""The name of a field, the index of an element (from the end if negative), or None for all elements."""
 
 Steps = tuple[Step, ...]
+
+
+class Field(NamedTuple):
+    """A field of decoded values: its path, the dict or list that holds it under `key`, its encoding."""
+
+    path: str
+    holder: Any
+    key: str | int
+    node: Node
+
 
 _STEP: Final = re.compile(r"(?:^|\.)([A-Za-z_][A-Za-z0-9_]*)|\[(\*|-?[0-9]{1,9})?\]")
 
 
 def parse_path(text: str) -> Steps:
-    """The steps of a path. Raises ValueError for what is none.
+    """Return the steps of a path.
+
+    Raises:
+        ValueError: The text is not a valid path.
 
     >>> parse_path("topics[*].partitions[-1].index")
     ('topics', None, 'partitions', -1, 'index')
@@ -33,23 +46,23 @@ def parse_path(text: str) -> Steps:
     steps: list[Step] = []
     at = 0
     while at < len(text):
-        found = _STEP.match(text, at)
-        if found is None or (not steps and found[1] is None):
+        step = _STEP.match(text, at)
+        if step is None or (not steps and step[1] is None):
             raise ValueError(f"{text!r} is no path such as topics[0].partitions[*].error_code")
-        if found[1] is not None:
-            steps.append(found[1])
+        if step[1] is not None:
+            steps.append(step[1])
         else:
-            steps.append(None if found[2] in (None, "*") else int(found[2]))
-        at = found.end()
+            steps.append(None if step[2] in (None, "*") else int(step[2]))
+        at = step.end()
     if not steps:
         raise ValueError("a path must not be empty")
     return tuple(steps)
 
 
 def places(values: Any, steps: Steps) -> Iterator[tuple[Any, str | int]]:
-    """Where a path leads in decoded values: what holds the place (a dict or list), and its key.
+    """Yield the dict or list that holds each value at a path of decoded values, and its key.
 
-    Nothing where an array is shorter, or null stands in between.
+    Nothing is yielded where an array is shorter, or a null is on the path.
 
     >>> list(places({"a": [{"b": 1}, {"b": 2}]}, ("a", None, "b")))
     [({'b': 1}, 'b'), ({'b': 2}, 'b')]
@@ -70,9 +83,39 @@ def places(values: Any, steps: Steps) -> Iterator[tuple[Any, str | int]]:
             yield values, key
 
 
+def fields_in(values: Mapping[str, Any], layout: Layout) -> Iterator[Field]:
+    """Yield each field of decoded values that is neither an array nor a structure.
+
+    >>> from barnabas.specs import api
+    >>> [field.path for field in fields_in({"topics": [{"name": "a"}]}, api(3).request.layout(0))]
+    ['topics[0].name']
+    """
+    yield from _fields(values, body_node(layout), "")
+
+
+def _fields(value: Any, node: Node, path: str) -> Iterator[Field]:
+    inner: Iterable[tuple[str | int, Node, str]] = ()
+    if isinstance(value, list) and node.element is not None:
+        inner = ((index, node.element, f"{path}[{index}]") for index in range(len(value)))
+    elif isinstance(value, dict) and node.struct is not None:
+        prefix = f"{path}." if path else ""
+        slots = (slot for slot in node.struct.slots if slot.name in value)
+        inner = ((slot.name, slot.node, prefix + slot.name) for slot in slots)
+    for key, child, child_path in inner:
+        if isinstance(value[key], list | dict):
+            yield from _fields(value[key], child, child_path)
+        else:
+            yield Field(child_path, value, key, child)
+
+
+def body_node(layout: Layout) -> Node:
+    """Return the encoding of a whole body."""
+    return Node("struct", False, False, struct=layout)
+
+
 def node_at(layout: Layout, steps: Steps) -> Node | None:
-    """How the value at a path is encoded; None if this version has no such field."""
-    node: Node | None = Node("struct", False, False, struct=layout)
+    """Return the encoding of the value at a path; None if this version has no such field."""
+    node: Node | None = body_node(layout)
     for step in steps:
         if node is None:
             return None
@@ -84,8 +127,34 @@ def node_at(layout: Layout, steps: Steps) -> Node | None:
     return node
 
 
+def locate(values: Any, layout: Layout, path: str) -> tuple[Node, list[tuple[Any, str | int]]]:
+    """Return the encoding of the value at a path, and its places in decoded values, see `places`.
+
+    Raises:
+        Unable: The message has no such field.
+    """
+    steps = parse_path(path)
+    node, field_places = node_at(layout, steps), list(places(values, steps))
+    if node is None or not field_places:
+        raise Unable(f"{path}: no such field in this message")
+    return node, field_places
+
+
+def fitted_body(values: Mapping[str, Any], layout: Layout) -> Any:
+    """Return the body of a message whose fields a scenario gives.
+
+    Raises:
+        Unable: A value does not fit its field.
+    """
+    return fitting("body", dict(values), body_node(layout))
+
+
 def fitting(path: str, value: Any, node: Node) -> Any:
-    """Return a value of a scenario as the codec takes it at a place. Raises Unable."""
+    """Return a scenario's value as the codec takes it at a path.
+
+    Raises:
+        Unable: The value does not fit.
+    """
     try:
         return from_json(_with_codes(path, value, node), node)
     except ValueError as problem:
@@ -93,7 +162,7 @@ def fitting(path: str, value: Any, node: Node) -> Any:
 
 
 def _with_codes(name: str, value: Any, node: Node) -> Any:
-    """The value with codes in place of the names of errors, in fields that hold error codes."""
+    """Return the value with error codes in place of the names of errors, in fields for error codes."""
     match value:
         case str() if node.kind == "int16" and name.endswith("error_code"):
             return error_code(value)
@@ -112,15 +181,18 @@ class FieldValue(NamedTuple):
     """A value that a fault's settings give to a field."""
 
     loc: Loc
-    """Where it stands in the settings."""
+    """The value's location in the settings."""
     path: str
-    """Of the field; empty: the whole body."""
+    """The path of the field; empty for the whole body."""
     value: Any
     element: bool = False
-    """Whether it becomes an element of the array there."""
+    """Whether the value becomes an element of the array at the path."""
 
     def misfit(self, layout: Layout) -> str | None:
-        """Return why messages of a layout can't hold it; "" if they can, None if they have no such field."""
+        """Return why messages of a layout can't hold the value.
+
+        "" if they can, None if they have no such field.
+        """
         node = node_at(layout, parse_path(self.path) if self.path else ())
         if node is not None and self.element:
             node = node.element
@@ -134,11 +206,11 @@ class FieldValue(NamedTuple):
 
 
 def set_at(values: Any, layout: Layout, path: str, value: Any) -> None:
-    """Put a value of a scenario at every place of a path. Raises Unable, also if there is none."""
-    steps = parse_path(path)
-    node = node_at(layout, steps)
-    found = list(places(values, steps))
-    if node is None or not found:
-        raise Unable(f"{path}: no such field in this message")
-    for holder, key in found:
+    """Set a scenario's value at every place of a path.
+
+    Raises:
+        Unable: The message has no such field, or the value does not fit.
+    """
+    node, field_places = locate(values, layout, path)
+    for holder, key in field_places:
         holder[key] = fitting(path, value, node)

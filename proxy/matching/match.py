@@ -1,4 +1,4 @@
-"""Which messages a rule is about, and which one a hold waits for: everything but the body."""
+"""Decides by everything but the body which messages a rule is about, and which one a hold waits for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.captures.kafka.expression import Unclear
 from barnabas.captures.kafka.wording import joined
-from barnabas.proxy.matching.kinds import has_errors, has_partitions, names_any
+from barnabas.proxy.matching.contents import has_errors, has_partitions, names_any
 from barnabas.proxy.matching.message import Message, Unnamed, Unseen
 from barnabas.proxy.matching.notation import (
     LAST,
@@ -36,7 +36,7 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.keys import PRODUCE
 
 Same = Literal["connection", "client", "group", "any"]
-"""Whose other message counts: on the same connection, of the same client id, of the same group."""
+"""The scope of other messages: the same connection, client id or group, or any."""
 
 
 def _any(globs: tuple[str, ...], name: str) -> bool:
@@ -44,51 +44,51 @@ def _any(globs: tuple[str, ...], name: str) -> bool:
 
 
 class Match(Settings):
-    """Which messages: all that is given must hold, what is left out may be anything."""
+    """The messages to match: all given conditions must hold; absent ones match any message."""
 
     api: ApiKeys = None
     """Name (in any case) or key of an API, or a list of them. Any if absent."""
     direction: Direction | None = None
     """`request` or `response`. Both if absent."""
     client_id: Globs = None
-    """A glob (`orders-*`), or a list of them, in this case. A client without an id matches none."""
+    """A glob (`orders-*`), or a list of them; case matters. A client without an id matches none."""
     version: VersionRange = None
     """A version of the API (`11`) or a range (`3-9`, `12+`)."""
     broker: Integers = None
-    """Node id of a broker, or a list of them. A broker whose id is not known yet matches none."""
+    """Node id of a broker, or a list of them. A broker whose id is unknown matches none."""
 
     connection: Integers = None
     """Ordinal of a connection among that client's to that broker, from 0, or a list of them."""
     topic: Globs = None
-    """A glob, or a list: the message (or the request that it answers) names such a topic."""
+    """A glob, or a list of them: the message or its request names a matching topic."""
     partition: PartitionRanges = None
-    """A partition (`0`), a range (`0-2`, `12+`), or a list: the message (or the request that it answers)
-    names such a one; with `topic`, one of such a topic."""
+    """A partition (`0`), a range (`0-2`, `12+`), or a list of them: the message or its request names such a
+    partition; with `topic`, one of a matching topic."""
     group: Globs = None
-    """A glob, or a list: the message (or the request that it answers) names such a group."""
+    """A glob, or a list of them: the message or its request names a matching group."""
     transactional_id: Globs = None
-    """A glob, or a list: the message (or the request that it answers) names such an id."""
+    """A glob, or a list of them: the message or its request names a matching transactional id."""
     error: ErrorCodes = None
-    """Name or code of an error, or a list: a response that has such an error somewhere."""
+    """Name or code of an error, or a list of them: the response contains such an error."""
     size: SizeRange | None = None
-    """Bytes of the message's frame."""
+    """The size of the message's frame in bytes."""
     acks: Acks = None
-    """What a Produce request waits for: 0, 1 or all (-1), or a list."""
+    """The acks of a Produce request: 0, 1 or all (-1), or a list of them."""
 
     @field_validator("version")
     @classmethod
     def _exists(cls, version: Versions | None, info: ValidationInfo) -> Versions | None:
         keys = info.data.get("api")
         if version is not None and keys and not any(_common(key, version) for key in keys):
-            known = ", ".join(
+            versions = ", ".join(
                 f"{api(key).name} has versions {api(key).versions[0]} to {api(key).versions[1]}"
                 for key in sorted(keys)
             )
-            raise ValueError(f"v{range_text(*version, NEWEST)} does not exist: {known}")
+            raise ValueError(f"v{range_text(*version, NEWEST)} does not exist: {versions}")
         return version
 
     def key_matches(self, direction: Direction, key: int, version: int) -> bool:
-        """What can be told from the kind of message alone."""
+        """Return whether messages of this direction, API key and version can match."""
         if self.direction is not None and direction != self.direction:
             return False
         if self.api is not None and key not in self.api:
@@ -98,7 +98,7 @@ class Match(Settings):
         return not any(self.misses(direction, key, version))
 
     def misses(self, direction: Direction, key: int, version: int) -> Iterator[str]:
-        """What is asked for, and no message of this kind has."""
+        """Yield the conditions that no such message can meet."""
         if self.acks is not None and (key, direction) != (PRODUCE, "request"):
             yield "acks"
         if self.error is not None and not has_errors(key, direction, version):
@@ -110,7 +110,7 @@ class Match(Settings):
             yield "partition"
 
     def peer_matches(self, client_id: str | None, broker: int | None, ordinal: int) -> bool:
-        """What can be told from who talks to whom, and on which connection."""
+        """Return whether client id, broker and ordinal of the connection match."""
         if self.broker is not None and broker not in self.broker:
             return False
         if self.connection is not None and ordinal not in self.connection:
@@ -118,7 +118,11 @@ class Match(Settings):
         return self.client_id is None or (client_id is not None and _any(self.client_id, client_id))
 
     def content_matches(self, message: Message) -> bool:
-        """What can be told from the message itself. Raises Unclear if that is not known yet."""
+        """Return whether the message's size, acks, errors and entities match.
+
+        Raises:
+            Unclear: This cannot be decided yet.
+        """
         if self.size is not None and not self.size.contains(message.size + 4):
             return False
         if self.acks is not None and message.acks not in self.acks:
@@ -128,7 +132,7 @@ class Match(Settings):
         unclear: Unclear | None = None
         for entity, globs in self.entities:
             if entity == "topic" and self.partition is not None:
-                continue  # one and the same is to be of this topic, and such a partition
+                continue  # topic and partition must match together
             if not any(_any(globs, name) for name in message.names(entity)):
                 unclear = message.unclear(entity)
                 if unclear is None:
@@ -164,36 +168,40 @@ class Match(Settings):
 
     @property
     def entities(self) -> list[tuple[Entity, tuple[str, ...]]]:
-        """What is to be named, and how."""
-        given: list[tuple[Entity, tuple[str, ...] | None]] = [
+        """Return the kinds of entities that must be named, each with its globs."""
+        conditions: list[tuple[Entity, tuple[str, ...] | None]] = [
             ("topic", self.topic),
             ("group", self.group),
             ("transactional_id", self.transactional_id),
         ]
-        return [(entity, globs) for entity, globs in given if globs is not None]
+        return [(entity, globs) for entity, globs in conditions if globs is not None]
 
     @property
     def names(self) -> bool:
-        """Whether something is to be named."""
+        """Return whether the message must name an entity or a partition."""
         return bool(self.entities) or self.partition is not None
 
     @property
     def any_version(self) -> Match:
-        """The same in all versions."""
+        """Return the same conditions for all versions."""
         return self.model_copy(update={"version": None})
 
     @property
     def only_broker(self) -> bool:
-        """Whether it names brokers, or nothing."""
+        """Return whether no condition but `broker` is given."""
         return self.model_fields_set <= {"broker"}
 
     @property
     def needs_body(self) -> bool:
-        """Whether it looks into bodies."""
+        """Return whether the conditions need the body."""
         return self.error is not None or self.names
 
     def matches(self, message: Message) -> bool:
-        """Whether this is such a message. Raises Unclear if that is not known yet."""
+        """Return whether the message matches.
+
+        Raises:
+            Unclear: This cannot be decided yet.
+        """
         return (
             self.key_matches(message.direction, message.key, message.version)
             and self.peer_matches(message.client_id, message.broker, message.ordinal)
@@ -201,7 +209,7 @@ class Match(Settings):
         )
 
     def kinds(self) -> Iterable[tuple[int, Direction, int]]:
-        """Every (key, direction, version) that is declared and meant."""
+        """Yield every declared (key, direction, version) that can match."""
         directions: tuple[Direction, ...] = ("request", "response")
         for key in NAMES if self.api is None else sorted(self.api):
             for version in _common(key, self.version or (0, NEWEST)):
@@ -211,7 +219,7 @@ class Match(Settings):
 
     @property
     def kind(self) -> str:
-        """Which kinds of message, in words: all that is asked for of APIs, direction and version.
+        """Return APIs, direction and version as text.
 
         >>> Match.model_validate({"direction": "request", "topic": "orders"}).kind
         'request'
@@ -223,7 +231,7 @@ class Match(Settings):
         return joined(*words)
 
     def describe(self) -> str:
-        """In words.
+        """Return all conditions as text.
 
         >>> Match.model_validate({"api": "joingroup", "direction": "request"}).describe()
         'JoinGroup request'
@@ -247,7 +255,7 @@ class Until(Match):
     """The message that a hold waits for."""
 
     same: Same = "connection"
-    """Where it must pass: on the same connection, of the same client id or group, or anywhere."""
+    """Where the message must pass: on the same connection, with the same client id or group, or anywhere."""
 
 
 def _common(key: int, versions: Versions) -> range:

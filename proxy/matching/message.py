@@ -16,7 +16,7 @@ from barnabas.captures.kafka.errors import error_codes
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.expression import Unclear
 from barnabas.captures.values.value import Values
-from barnabas.proxy.matching.kinds import names_any
+from barnabas.proxy.matching.contents import names_any
 from barnabas.specs import api
 from barnabas.specs.codec import Codec, TooLarge, Unfit
 from barnabas.specs.dialects.keys import error_in_header
@@ -35,7 +35,7 @@ from barnabas.specs.malformed import Malformed
 T = TypeVar("T")
 
 Partition = tuple[str | None, uuid.UUID | None, int]
-"""The topic's name, if it is known; its id, if that is given; the index."""
+"""The topic's name, if it is known; its id, if the message has it; the partition's index."""
 
 
 _UNREAD: Final[Any] = object()
@@ -43,14 +43,15 @@ _SIZE: Final = struct.Struct(">i")
 
 
 MOST_RECORDS: Final = 100_000
-"""Batches of a record set, or records of one, that a fault takes apart: more would stop all clients."""
+"""The most batches of a record set, or records of a batch, that a fault reads: more would delay all
+clients."""
 
 CONNECT: Final = -2
-"""The key that stands for an attempt to connect, where rules count such attempts."""
+"""The API key that stands for an attempt to connect."""
 
 
 class Unnamed(Unclear):
-    """A message names topics by ids whose names are not known."""
+    """The error that a message names topics by ids whose names are unknown."""
 
     def __init__(self, ids: Iterable[uuid.UUID]) -> None:
         super().__init__("topic ID not yet resolved")
@@ -58,21 +59,21 @@ class Unnamed(Unclear):
 
 
 class Unseen(Unclear):
-    """A response's request passed before any rule asked what it names."""
+    """The error that a response's request passed before any rule needed the names in it."""
 
     def __init__(self) -> None:
         super().__init__("its request passed before any rule needed the names in it")
 
 
 class Unable(ValueError):
-    """A fault can't be done to this message, and why: the message stays as it is.
+    """The error that a fault cannot be applied to this message, which stays unchanged.
 
-    `place` says no more than where the message can't be read, if that is why.
+    `place` is the text without the message's bytes, if they are the reason.
     """
 
-    def __init__(self, why: str | Exception, where: str = "") -> None:
-        super().__init__(f"{where}{why}")
-        self.place = f"{where}{why.place}" if isinstance(why, Malformed) else str(self)
+    def __init__(self, reason: str | Exception, prefix: str = "") -> None:
+        super().__init__(f"{prefix}{reason}")
+        self.place = f"{prefix}{reason.place}" if isinstance(reason, Malformed) else str(self)
 
 
 @dataclass(slots=True)
@@ -84,42 +85,42 @@ class Message:
     version: int
     client_id: str | None
     broker: int | None
-    """Node id, None while it is unknown."""
+    """The node id; None while it is unknown."""
     connection: int
     """The proxy's number of the connection."""
     ordinal: int
-    """Of the connection among that client's to that broker, from 0."""
+    """The ordinal of the connection among that client's to that broker, from 0."""
     group: str | None
     size: int
     body: bytes | None
-    """Without the header; None if it was not collected."""
+    """The body without the header; None if it was not collected."""
     request: bytes | None = None
-    """Of a response: the body of its request, where some rule needs that."""
+    """The body of a response's request, if a rule needs it."""
     head: bytes = b""
     """The header, without the frame's size."""
     correlation_id: int = 0
     arrived: int = 0
-    """When it came, in ns since the epoch."""
+    """The arrival in ns since the epoch."""
     acks: int | None = None
-    """Of a Produce request."""
+    """The acks of a Produce request."""
     listener: Callable[[int], tuple[str, int] | None] = field(default=lambda _: None, repr=False)
-    """Node id -> where clients reach that broker through the proxy, if that is known."""
+    """Node id -> the address at which clients reach that broker through the proxy, if it is known."""
     changed: tuple[str, ...] = ()
-    """What rules changed in it, in words."""
+    """Descriptions of the changes by rules."""
     topics: Mapping[uuid.UUID, str] = field(default_factory=dict, repr=False, compare=False)
-    """Names of topics by id, as far as they are known: they complete the fields."""
+    """The known names of topics by id; they complete the fields."""
     reading: Values = field(default_factory=Values, repr=False, compare=False)
-    """How the keys and values of its records are read."""
+    """How the keys and values of the records are decoded."""
     quotes: bool = True
-    """Whether it may be told what its bytes are; else payload is hidden."""
+    """Whether error messages may quote bytes; False if payload is hidden."""
     too_large: str = ""
-    """Why its body, or its request's, was not decoded, if it would take too much memory."""
+    """Why a body was not decoded, if it would take too much memory."""
     unnamed: dict[str, set[uuid.UUID]] = field(default_factory=dict, repr=False, compare=False)
-    """Fields that lack a name, once they were looked at, and the ids of topics there."""
-    wanted: set[uuid.UUID] = field(default_factory=set, repr=False, compare=False)
-    """Ids of topics without whose names some rule could not be decided."""
+    """Decoded fields that lack a topic's name, and the ids of those topics."""
+    missing_names: set[uuid.UUID] = field(default_factory=set, repr=False, compare=False)
+    """The ids of topics without whose names a rule was undecided."""
     nameless: set[uuid.UUID] = field(default_factory=set, repr=False, compare=False)
-    """Ids of topics without a known name, once `names` was asked for topics."""
+    """The ids of topics without a known name, after `names` was called for topics."""
     _fields: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _names: dict[Entity, set[str]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -131,12 +132,12 @@ class Message:
 
     @property
     def frame(self) -> bytes:
-        """The whole frame, with its size."""
+        """Return the whole frame, with its size."""
         body = self.body or b""
         return _SIZE.pack(len(self.head) + len(body)) + self.head + body
 
     def become(self, body: bytes, head: bytes | None, what: str) -> None:
-        """Be another message from here on."""
+        """Replace the message's body, and its header if given; `what` describes the change."""
         self.body = body
         self.head = self.head if head is None else head
         self.size = len(self.head) + len(body)
@@ -148,7 +149,7 @@ class Message:
         self.too_large = ""
 
     def forget(self) -> None:
-        """Let go what was decoded: it takes many times its bytes, and the message may have to wait."""
+        """Drop the decoded values: they take many times the message's bytes, and it may have to wait."""
         self._fields, self._errors = _UNREAD, None
         self._names.clear()
         self._partitions = None
@@ -156,33 +157,44 @@ class Message:
         self.nameless.clear()
 
     def codec(self) -> Codec:
-        """The codec of its body. Raises LookupError for an unknown API or version."""
+        """Return the codec of the body.
+
+        Raises:
+            LookupError: The API or version is unknown.
+        """
         version = body_version(self.key, self.version, self.direction, self.body or b"")
         return api(self.key).message(self.direction).codec(version)
 
     def values(self) -> dict[str, Any]:
-        """Its decoded body, new at each call. Raises Unable if it can't be read."""
+        """Decode the body; each call returns new values.
+
+        Raises:
+            Unable: The body cannot be read.
+        """
         try:
             return self.codec().decode(self.body or b"")
         except (LookupError, Malformed) as problem:
             raise Unable(problem) from None
 
     def encoded(self, values: dict[str, Any]) -> bytes:
-        """A body of its API and version. Raises Unable if the values do not fit."""
+        """Encode values as a body of the message's API and version.
+
+        Raises:
+            Unable: The values do not fit.
+        """
         try:
             return self.codec().encode(values)
         except (Unfit, LookupError) as problem:
             raise Unable(str(problem)) from None
 
     def names(self, entity: Entity) -> set[str]:
-        """The topics, groups or transactional ids that it names, or that the request names which it
-        answers."""
+        """Return the topics, groups or transactional ids that the message or its request names."""
         if entity not in self._names:
             self._names[entity] = set(self._find(partial(self._named, entity)))
         return self._names[entity]
 
     def unclear(self, entity: Entity) -> Unclear | None:
-        """Why it may be about other such things than `names` has; None if those are all."""
+        """Return why the message may name entities that `names` lacks; None if it names no others."""
         if entity == "topic" and self.nameless:
             return Unnamed(self.nameless)
         if self.too_large:
@@ -193,30 +205,30 @@ class Message:
 
     @property
     def half_seen(self) -> bool:
-        """Whether it answers a request that nobody kept."""
+        """Return whether the message is a response whose request was not retained."""
         return self.direction == "response" and self.request is None
 
     def partitions(self) -> frozenset[Partition]:
-        """The partitions that it names, or that the request names which it answers."""
+        """Return the partitions that the message or its request names."""
         if self._partitions is None:
             self._partitions = frozenset(self._find(self._indexes))
         return self._partitions
 
     def _indexes(self, direction: Direction, body: bytes) -> Iterator[Partition]:
-        places = partition_places(self.key, direction, self.version)
-        if not places:
+        fields = partition_places(self.key, direction, self.version)
+        if not fields:
             return
         codec = api(self.key).message(direction).codec(self.version)
-        values = codec.project(*(path for place in places for path in place.paths))(body)
-        for name, topic, index in partitions_in(places, values):
+        values = codec.project(*(path for field in fields for path in field.paths))(body)
+        for name, topic, index in partitions_in(fields, values):
             yield name or self.topics.get(topic), topic, index
 
     def lacking(self, names: Iterable[str]) -> set[uuid.UUID]:
-        """The ids of topics for which one of these fields lacks a name."""
+        """Return the ids of topics for which one of these fields lacks a name."""
         return {topic for name in names for topic in self.unnamed.get(name, ()) if topic.int}
 
     def _find(self, look: Callable[[Direction, bytes], Iterable[T]]) -> Iterator[T]:
-        """What is in its body, and in that of its request, as far as they can be read."""
+        """Yield what a function finds in the body and in the request's body, as far as they can be read."""
         bodies: tuple[tuple[Direction, bytes | None], ...] = (
             (self.direction, self.body),
             ("request", None if self.direction == "request" else self.request),
@@ -233,23 +245,23 @@ class Message:
         key, version = self.key, self.version
         codec = api(key).message(direction).codec(version)
         ids = places_without_names(key, version, direction, TOPIC) if entity == "topic" else ()
-        by_id = ((*place.path, place.id) for place in ids)
+        by_id = ((*id_field.path, id_field.id) for id_field in ids)
         paths = (*entity_paths(entity, key, direction, version), *by_id)
         if not paths:
             return set()
         values = codec.project(*map(".".join, paths))(body)
-        found = named(entity, key, direction, version, values)
-        for place in ids:
-            for about in values_at(values, place.path):
-                name = self.topics.get(about[place.id])
+        names = named(entity, key, direction, version, values)
+        for id_field in ids:
+            for topic_entry in values_at(values, id_field.path):
+                name = self.topics.get(topic_entry[id_field.id])
                 if name is not None:
-                    found.add(name)
-                elif about[place.id].int:
-                    self.nameless.add(about[place.id])
-        return found
+                    names.add(name)
+                elif topic_entry[id_field.id].int:
+                    self.nameless.add(topic_entry[id_field.id])
+        return names
 
     def errors(self) -> set[int]:
-        """All error codes of a response, 0 if it has one that says so."""
+        """Return all error codes of a response, including 0."""
         if self._errors is None:
             self._errors = self._find_errors()
         return self._errors
@@ -271,11 +283,11 @@ class Message:
             self.too_large = str(problem)
 
     def fields(self, *names: str) -> dict[str, Any] | None:
-        """The body in its JSON form, or just these of its fields; None if it can't be read.
+        """Return the body in its JSON form, or only these fields of it; None if it cannot be read.
 
-        Where a version has a topic's id in place of its name, the name is there too, or null.
-        The whole is decoded once; some of it each time, which costs little, and can be read even if
-        what stands behind it can't.
+        Where a version has a topic's id instead of its name, the name is added, or null. The whole body is
+        decoded once. Single fields are decoded at each call, which is cheap, and works even if later bytes
+        cannot be read.
         """
         if names and (self._fields is _UNREAD or self._fields is None):
             return self._decode(names)
@@ -289,12 +301,12 @@ class Message:
             return None
         try:
             version = body_version(self.key, self.version, self.direction, body)
-            codec = api(self.key).message(self.direction).codec(version)
-            found = codec.project(*names)(body) if names else codec.decode(body)
+            codec = self.codec()
+            values = codec.project(*names)(body) if names else codec.decode(body)
         except (LookupError, Malformed) as problem:
             self._unread(problem)
             return None
-        unnamed = complete(found, self.key, version, self.direction, self.topics)
+        unnamed = complete(values, self.key, version, self.direction, self.topics)
         for name, ids in unnamed.items():
             self.unnamed.setdefault(name, set()).update(ids)
-        return to_json(found)  # type: ignore[no-any-return]
+        return to_json(values)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""How a scenario writes APIs, versions, partitions, errors and acks: read, and as JSON Schema."""
+"""How a scenario writes APIs, versions, partitions, errors and acks: parsers and JSON Schema."""
 
 from __future__ import annotations
 
@@ -23,23 +23,24 @@ Partitions = tuple[int, int]
 """A range of partitions, both ends included."""
 
 NEWEST: Final = 32767
-"""The last version that there can be."""
+"""The largest possible version."""
 LAST: Final = (1 << 31) - 1
-"""The last partition that there can be."""
+"""The largest possible partition."""
 _LARGEST: Final = 1 << 32
 _ERRORS: Final = {error.name: error.code for error in ERROR_CODES}
 _RANGE: Final = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10})|(\+))?")
 
 
 def listed(value: Any) -> Any:
-    """A single value as a list of one; None and collections as they are."""
+    """Return a single value as a tuple; None and collections stay unchanged."""
     return value if value is None or isinstance(value, tuple | list | frozenset) else (value,)
 
 
 def api_key(value: Any, dialect: Dialect | None = None) -> int:
-    """The key of an API by its key or name, as a dialect has it first, if one is spoken.
+    """Return an API's key by its key or name; names of the dialect, if one is given, come first.
 
-    Raises ValueError with the nearest name.
+    Raises:
+        ValueError: The API is unknown; the message names the nearest one.
     """
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"expected the name or key of an API, not {value!r}")
@@ -52,12 +53,19 @@ def api_key(value: Any, dialect: Dialect | None = None) -> int:
 
 
 def version_range(value: Any) -> Versions | None:
-    """A range of versions as people write it (`11`, `3-9`, `12+`). Raises ValueError."""
+    """Return the range of a version expression (`11`, `3-9`, `12+`).
+
+    Raises:
+        ValueError: The expression is invalid.
+    """
     return None if value is None else _range(value, "version", NEWEST)
 
 
 def partition_range(value: Any) -> Partitions:
-    """A range of partitions as people write it. Raises ValueError.
+    """Return the range of a partition expression.
+
+    Raises:
+        ValueError: The expression is invalid.
 
     >>> partition_range(3), partition_range("0-2"), partition_range("12+")
     ((3, 3), (0, 2), (12, 2147483647))
@@ -65,35 +73,38 @@ def partition_range(value: Any) -> Partitions:
     return _range(value, "partition", LAST)
 
 
-def _range(value: Any, what: str, last: int) -> tuple[int, int]:
+def _range(value: Any, noun: str, last: int) -> tuple[int, int]:
     parts = _RANGE.fullmatch(str(value)) if type(value) in (int, str) else None
     if parts is None:
-        raise ValueError(f"{value!r} is no {what}; write 11, 3-9 or 12+")
+        raise ValueError(f"{value!r} is no {noun}; write 11, 3-9 or 12+")
     low = int(parts[1])
     high = last if parts[3] else int(parts[2] or low)
     if low > high:
         raise ValueError(f"{value!r} is a range whose end is before its start")
     if high > last:
-        raise ValueError(f"{value!r}: the last {what} is {last}")
+        raise ValueError(f"{value!r}: the last {noun} is {last}")
     return low, high
 
 
 def range_text(low: int, high: int, last: int) -> str:
-    """A range as people write it."""
+    """Return the expression of a range; `last` is the largest possible value."""
     return f"{low}" if low == high else f"{low}+" if high == last else f"{low}-{high}"
 
 
 def error_code(value: Any, dialect: Dialect | None = None) -> int:
-    """The code of an error by its name or code, as a dialect has it first, if one is spoken.
+    """Return an error's code by its name or code; names of the dialect, if one is given, come first.
 
-    Raises ValueError.
+    Raises:
+        ValueError: The error is unknown.
     """
-    own = {} if dialect is None else {error.name.upper(): error.code for error in dialect.errors}
-    if isinstance(value, str) and value.upper() in own:
-        return own[value.upper()]
+    dialect_codes = (
+        {} if dialect is None else {error.name.upper(): error.code for error in dialect.errors}
+    )
+    if isinstance(value, str) and value.upper() in dialect_codes:
+        return dialect_codes[value.upper()]
     if isinstance(value, str):
         if value.upper() not in _ERRORS:
-            hint = did_you_mean(value, (*own, *_ERRORS))
+            hint = did_you_mean(value, (*dialect_codes, *_ERRORS))
             raise ValueError(f"unknown Kafka error code {value!r}{hint}")
         return _ERRORS[value.upper()]
     if isinstance(value, bool) or not isinstance(value, int) or not -32768 <= value <= 32767:
@@ -120,14 +131,16 @@ def _acks(value: Any) -> int:
 
 
 def one_or_more(item: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of one such item, or a list of them."""
+    """Return the JSON Schema of one such item, or a list of them."""
     return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
 
 
 def api_schema(further: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the JSON Schema of an API: its key, or its name as Kafka writes it or in small letters.
+    """Return the JSON Schema of an API: its key, or its name as Kafka writes it or in lower case.
 
-    further: names of APIs of dialects. The schema can't say which dialect has which, so it takes all.
+    Args:
+        further: The names of dialects' APIs. The schema cannot express which dialect has which API, so it
+            allows all.
     """
     names = dict.fromkeys((*NAMES.values(), *further))
     integer = {"type": "integer", "minimum": 0, "maximum": max(NAMES)}
@@ -140,13 +153,13 @@ VERSION_SCHEMA: Final = {
         {"type": "string", "pattern": r"^[0-9]+(-[0-9]+|\+)?$"},
     ]
 }
-"""A version or a range of them in JSON Schema."""
+"""The JSON Schema of a version or a range of versions."""
 PARTITION_SCHEMA: Final = {
     "anyOf": [{"type": "integer", "minimum": 0, "maximum": LAST}, VERSION_SCHEMA["anyOf"][1]]
 }
-"""A partition or a range of them in JSON Schema."""
+"""The JSON Schema of a partition or a range of partitions."""
 ERROR_SCHEMA: Final = {"type": ["string", "integer"], "examples": list(_ERRORS)}
-"""An error in JSON Schema: a dialect has names of its own, so these are examples."""
+"""The JSON Schema of an error: a dialect has other names, so these are only examples."""
 _Several = Field(strict=False, min_length=1)
 
 Globs = Annotated[
@@ -160,11 +173,11 @@ ApiKeys = Annotated[
     BeforeValidator(listed),
     WithJsonSchema(one_or_more(api_schema())),
 ]
-"""Names or keys of APIs, as keys."""
+"""Names or keys of APIs, stored as keys."""
 VersionRange = Annotated[
     Versions | None, BeforeValidator(version_range), WithJsonSchema(VERSION_SCHEMA)
 ]
-"""A version or a range of them."""
+"""A version or a range of versions."""
 Integers = Annotated[
     Annotated[frozenset[StrictInt], _Several] | None,
     BeforeValidator(listed),
@@ -176,36 +189,36 @@ PartitionRanges = Annotated[
     BeforeValidator(listed),
     WithJsonSchema(one_or_more(PARTITION_SCHEMA)),
 ]
-"""Partitions, or ranges of them."""
+"""Partitions or ranges of partitions."""
 ErrorCodes = Annotated[
     Annotated[frozenset[Annotated[int, BeforeValidator(_spoken_error)]], _Several] | None,
     BeforeValidator(listed),
     WithJsonSchema(one_or_more(ERROR_SCHEMA)),
 ]
-"""Names or codes of errors, as codes."""
+"""Names or codes of errors, stored as codes."""
 Acks = Annotated[
     Annotated[frozenset[Annotated[int, BeforeValidator(_acks)]], _Several] | None,
     BeforeValidator(listed),
     WithJsonSchema(one_or_more({"enum": [-1, 0, 1, "all"]})),
 ]
-"""What Produce requests wait for: 0, 1 or all."""
+"""The acks of Produce requests: 0, 1 or all."""
 
 
 class SizeRange(Settings):
-    """Sizes, both ends included."""
+    """A range of sizes, both ends included."""
 
     at_least: Size = 0
-    """No smaller."""
+    """The smallest size."""
     at_most: Size | None = None
-    """No larger."""
+    """The largest size."""
 
     def contains(self, size: int) -> bool:
-        """Whether a size in bytes is one of them."""
+        """Return whether a size in bytes is in the range."""
         return size >= self.at_least and (self.at_most is None or size <= self.at_most)
 
     @property
     def frames(self) -> range:
-        """The same as sizes of frames without their size field.
+        """Return the range for sizes of frames without their size field.
 
         >>> SizeRange.model_validate({"at_most": "10B"}).frames
         range(0, 7)
@@ -214,6 +227,6 @@ class SizeRange(Settings):
         return range(max(self.at_least - 4, 0), max(most - 3, 0))
 
     def describe(self) -> str:
-        """In words."""
+        """Return the range as text."""
         end = "" if self.at_most is None else f" to {self.at_most}"
         return f"of {self.at_least}{end} bytes"

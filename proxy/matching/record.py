@@ -13,15 +13,15 @@ from barnabas.proxy.matching.message import Message, Unable
 from barnabas.specs.malformed import Malformed
 
 MOST: Final = 10_000
-"""Records of a message that are looked at: a small one takes 10 us in JSON and 30 in Protobuf, and all
-clients wait meanwhile."""
+"""The most records of a message that are read: a small one takes 10 us in JSON and 30 us in Protobuf, and
+all clients wait meanwhile."""
 
 BYTES: Final = 4 << 20
-"""Bytes of them all, and that one batch may take decompressed."""
+"""The most bytes of all these records, and of one batch after decompression."""
 
 
 def check(condition: Expression, match: Match) -> list[str]:
-    """What is wrong with a condition on the records of these messages."""
+    """Return the problems of a condition on the records of these messages."""
     problems = [
         f"records have no field {root!r}{did_you_mean(root, FIELDS)}"
         for root in condition.roots or ()
@@ -33,12 +33,16 @@ def check(condition: Expression, match: Match) -> list[str]:
 
 
 def any_holds(condition: Expression, message: Message) -> bool:
-    """Whether one of the message's records meets it. Raises Unclear, if none does and one can't be told."""
+    """Return whether one of the message's records meets a condition.
+
+    Raises:
+        Unclear: No record meets it, and some record cannot be decided.
+    """
     unclear, size = "", 0
     try:
-        for place, record in enumerate(records_of(message.values(), BYTES)):
+        for index, record in enumerate(records_of(message.values(), BYTES)):
             size += size_of(record)
-            if place == MOST or size > BYTES:
+            if index == MOST or size > BYTES:
                 raise Unclear(f"more than {MOST:,} records, or {BYTES >> 20} MiB of them")
             form = record_form(record, message.reading)
             try:

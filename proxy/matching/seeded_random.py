@@ -1,6 +1,6 @@
-"""Reproducible chance: every number is a hash of what it is for.
+"""Reproducible chance: every number is a hash of the decision that it is for.
 
-No generator is shared, so what one connection draws never depends on what another one did.
+No generator is shared, so the numbers of one connection never depend on another connection.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import hashlib
 from collections.abc import Callable
 
 Roll = Callable[[], float]
-"""The next number of one decision, in [0, 1)."""
+"""Returns the next random number of one decision, in [0, 1)."""
 
 Key = tuple[str | int | None, ...]
-"""What a decision is about: client id, broker, ordinal of the connection, ordinal of the match."""
+"""The identity of a decision: client id, broker, ordinal of the connection, ordinal of the match."""
 
 
 def seeded_roll(seed: int, rule: str, key: Key) -> Roll:
-    """The numbers of one decision of a rule, from the first.
+    """Return a function that draws the numbers of one decision of a rule.
 
     >>> first, again = (seeded_roll(7, "slow", ("app", 1, 0, 0)) for _ in range(2))
     >>> [round(first(), 3), round(first(), 3)] == [round(again(), 3), round(again(), 3)]

@@ -9,49 +9,49 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 Loc = tuple[int | str, ...]
-"""Where something stands in a scenario: keys and positions from the top."""
+"""A location in a scenario: keys and indexes from the top."""
 
 SAID: Final = "said"
-"""The type of an error whose text is complete: nothing is put in front of it."""
+"""The type of an error whose text is complete: no location is added to it."""
 
 
 class Settings(BaseModel):
-    """Base of the models: the docstrings of the fields become descriptions of the JSON Schema."""
+    """The base of the models; docstrings of fields become descriptions in the JSON Schema."""
 
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        strict=True,  # YAML has types: a text is no number, and `yes` is no 1
+        strict=True,  # YAML has types: a text is not a number, and `yes` is not 1
         allow_inf_nan=False,
         use_attribute_docstrings=True,
     )
 
 
 def one_of(*names: str) -> dict[str, Any]:
-    """JSON Schema: exactly one of these settings is given."""
+    """Return the JSON Schema that requires exactly one of these settings."""
     return {"oneOf": [{"required": [name]} for name in names]}
 
 
 def some_of(*names: str) -> dict[str, Any]:
-    """JSON Schema: at least one of these settings is given."""
+    """Return the JSON Schema that requires at least one of these settings."""
     return {"anyOf": [{"required": [name]} for name in names]}
 
 
 def said(loc: Loc, text: str) -> InitErrorDetails:
-    """A problem in its final words, for `raise_all`."""
+    """Return a problem with its complete text, for `raise_all`."""
     return InitErrorDetails(
         type=PydanticCustomError(SAID, "{text}", {"text": text}), loc=loc, input=None
     )
 
 
 def again(prefix: Loc, error: ErrorDetails) -> InitErrorDetails:
-    """A problem that an inner model found, for `raise_all`, with its place in the outer one."""
+    """Return a problem of an inner model with its location in the outer one, for `raise_all`."""
     context: Mapping[str, Any] = error.get("ctx", {})
-    kind = PydanticCustomError(error["type"], "{text}", {**context, "text": error["msg"]})
-    return InitErrorDetails(type=kind, loc=(*prefix, *error["loc"]), input=error["input"])
+    custom_error = PydanticCustomError(error["type"], "{text}", {**context, "text": error["msg"]})
+    return InitErrorDetails(type=custom_error, loc=(*prefix, *error["loc"]), input=error["input"])
 
 
 def raise_all(problems: Iterable[InitErrorDetails]) -> None:
     """Raise these problems, if any, from within a validator; pydantic joins them with the others."""
-    if found := list(problems):
-        raise ValidationError.from_exception_data("scenario", found)
+    if errors := list(problems):
+        raise ValidationError.from_exception_data("scenario", errors)

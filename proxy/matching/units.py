@@ -1,6 +1,6 @@
-"""Durations and sizes as people write them, and back.
+"""Durations and sizes as text with units.
 
-A number without a unit is refused: whether `delay: 200` means ms or s must not be a guess.
+A number without a unit is refused: the proxy must not guess whether `delay: 200` means ms or s.
 """
 
 from __future__ import annotations
@@ -39,25 +39,31 @@ SIZES: Final = {
 """Units of size, in bytes."""
 
 LONGEST: Final = 24 * TIMES["h"]
-"""A duration above this is taken for a slip."""
+"""The longest valid duration; a longer one is taken for a mistake."""
 
 _QUANTITY: Final = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)[ ]?([A-Za-zµ]{0,20})")
 
 
 def parse_duration(text: Any) -> int:
-    """A duration in ns. Raises ValueError, with the units, for anything else.
+    """Return a duration in ns.
+
+    Raises:
+        ValueError: The text is not a valid duration; the message lists the units.
 
     >>> parse_duration("200ms"), parse_duration("1.5 s"), parse_duration("250us")
     (200000000, 1500000000, 250000)
     """
-    found = _quantity(text, TIMES, "duration", "5s")
-    if found > LONGEST:
+    ns = _quantity(text, TIMES, "duration", "5s")
+    if ns > LONGEST:
         raise ValueError(f"{text!r} is longer than 24h")
-    return found
+    return ns
 
 
 def parse_size(text: Any) -> int:
-    """A size in bytes. Raises ValueError, with the units, for anything else.
+    """Return a size in bytes.
+
+    Raises:
+        ValueError: The text is not a valid size; the message lists the units.
 
     >>> parse_size("1GiB"), parse_size("64KiB"), parse_size("100MB")
     (1073741824, 65536, 100000000)
@@ -65,13 +71,13 @@ def parse_size(text: Any) -> int:
     return _quantity(text, SIZES, "size", "64KiB")
 
 
-def _quantity(text: Any, units: Mapping[str, int], what: str, example: str) -> int:
+def _quantity(text: Any, units: Mapping[str, int], noun: str, example: str) -> int:
     listed = ", ".join(units)
     if isinstance(text, int | float) and not isinstance(text, bool):
         raise ValueError(f"{text} needs a unit: {listed}")
     parts = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
     if parts is None:
-        raise ValueError(f"{text!r} is no {what} such as {example}; the units are {listed}")
+        raise ValueError(f"{text!r} is no {noun} such as {example}; the units are {listed}")
     number, unit = parts.groups()
     if not unit:
         raise ValueError(f"{text} needs a unit: {listed}")
@@ -86,7 +92,7 @@ def _quantity(text: Any, units: Mapping[str, int], what: str, example: str) -> i
 
 
 def duration_text(ns: int) -> str:
-    """A duration as a scenario has it, exact.
+    """Return a duration as a scenario writes it, exact.
 
     >>> duration_text(30_000_000_000), duration_text(1_500_000_000)
     ('30s', '1500ms')
@@ -96,7 +102,7 @@ def duration_text(ns: int) -> str:
 
 
 def show_duration(ns: int) -> str:
-    """A duration for people, in about three digits.
+    """Return a duration for people, in about three digits.
 
     >>> show_duration(213_456_789), show_duration(5_000_000_000), show_duration(1_234)
     ('213 ms', '5 s', '1.23 us')
@@ -124,7 +130,7 @@ Duration = Annotated[
     ),
     Field(json_schema_extra=_default_with_unit),
 ]
-"""A field of a model that holds ns and is written with a unit."""
+"""A duration in ns, written with a unit."""
 
 Size = Annotated[
     int,
@@ -137,4 +143,4 @@ Size = Annotated[
         },
     ),
 ]
-"""Bytes, written with a unit."""
+"""A size in bytes, written with a unit."""

@@ -1,4 +1,4 @@
-"""How often a rule that matches also fires, and when."""
+"""How often, and when, a matching rule fires."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from barnabas.proxy.matching.units import Duration
 
 
 class Point(Settings, json_schema_extra=one_of("time", "rule")):
-    """A moment: some time after the scenario began, or once a rule has fired so often."""
+    """A moment: a time after the scenario was loaded, or the moment when a rule has fired so often."""
 
     time: Duration | None = None
-    """So long after the scenario was loaded."""
+    """A time after the scenario was loaded."""
     rule: str | None = None
     """Once this rule has fired ..."""
     fired: Annotated[int, Field(ge=1)] = 1
-    """... so often, on all connections together: deterministic in rehearse only."""
+    """... this often, on all connections together: deterministic in rehearse only."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -29,12 +29,12 @@ class Point(Settings, json_schema_extra=one_of("time", "rule")):
 
 
 class Phase(Settings):
-    """A stretch of time."""
+    """A period with its own probability."""
 
     lasts: Annotated[Duration, Field(gt=0)]
-    """How long."""
+    """The duration of the phase."""
     probability: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """The share of the matches on which the rule fires meanwhile; 0: it rests."""
+    """The share of matches on which the rule fires in this phase; 0: the rule rests."""
 
 
 def _key(text: str) -> str:
@@ -47,24 +47,26 @@ def _listed(value: Any) -> Any:
 
 
 class When(Settings):
-    """How often a rule that matches also fires. What comes before `after` or behind `until`, or in a
-    phase in which it rests, is no match."""
+    """The frequency with which a matching rule fires.
+
+    Messages before `after`, from `until` on, or in a phase of probability 0 do not count as matches.
+    """
 
     after: Point | None = None
-    """Not before this."""
+    """The rule does not fire before this moment."""
     until: Point | None = None
-    """Not from this on."""
+    """The rule does not fire from this moment on."""
     phases: Annotated[tuple[Phase, ...], Field(strict=False)] = ()
-    """Phases that follow each other, over and over, from `after` or the scenario's beginning on."""
+    """Consecutive phases, repeated, from `after` or the scenario's beginning on."""
     skip: Annotated[int, Field(ge=0)] = 0
-    """The first so many matches are let through."""
+    """The number of first matches on which the rule does not fire."""
     every: Annotated[int, Field(ge=1)] = 1
-    """Then it fires on each so many-th match, the first of them among these."""
+    """After those, the rule fires on every n-th match, starting with the first."""
     times: Annotated[int, Field(ge=1)] | None = None
-    """It fires at most this often on each connection: on the next one that a client opens, it does so again.
-    With `scope: rule` on all together. Without end if absent."""
+    """The most often that the rule fires on each connection; it starts again on the client's next
+    connection. With `scope: rule`, on all connections together. Unlimited if absent."""
     probability: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """It fires on this share of the matches; which ones, the seed decides."""
+    """The share of matches on which the rule fires; the seed chooses them."""
     key: Annotated[
         tuple[Annotated[str, AfterValidator(_key)], ...],
         BeforeValidator(_listed),
@@ -73,16 +75,16 @@ class When(Settings):
             {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
         ),
     ] = ()
-    """What chance goes by: expressions on the body, e.g. `topic_data[0].name`. Equal messages are
-    then treated alike wherever they come. If absent: client id, broker, the connection's ordinal
-    among that client's to that broker, and the match's on it."""
+    """What the probability depends on: expressions on the body, e.g. `topic_data[0].name`. Equal messages
+    are then treated alike wherever they come. If absent: client id, broker, the connection's ordinal
+    among that client's to that broker, and the match's ordinal on it."""
     scope: Literal["connection", "rule"] = "connection"
-    """Whether matches are counted on each connection, or on all of them together. The latter
-    depends on the order in which connections get their turn: it is deterministic in rehearse only."""
+    """Whether matches are counted on each connection, or on all of them together. The latter depends on the
+    order in which connections get their turn: it is deterministic in rehearse only."""
 
     @property
     def timed(self) -> bool:
-        """Whether it depends on the time or on other rules."""
+        """Return whether firing depends on the time or on other rules."""
         return self.after is not None or self.until is not None or bool(self.phases)
 
     def counts(self, ordinal: int, fired: int) -> bool:

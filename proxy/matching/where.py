@@ -1,9 +1,7 @@
-"""`where:`, a rule's condition: whether it can ever hold on the messages that the rule is about.
+"""`where:`, a rule's condition: checks whether it can ever hold on the messages of the rule.
 
-The condition's syntax tree is walked along the layouts, which know what fields there are.
-
-What can't be told (literals, results of most functions) is accepted: a rule is refused only if it
-can't ever work.
+The condition's syntax tree is walked along the layouts, which define the fields. Parts that cannot be checked
+(literals, results of most functions) are accepted: a rule is refused only if it can never work.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from jmespath.functions import Functions
 from barnabas.captures.kafka.context.completing import gaps
 from barnabas.captures.kafka.expression import Expression
 from barnabas.nearest import did_you_mean
+from barnabas.proxy.matching.field_paths import body_node
 from barnabas.proxy.matching.match import Match
 from barnabas.specs import api
 from barnabas.specs.layout import Node
@@ -25,29 +24,29 @@ Tree = dict[str, Any]
 
 
 class Shape(NamedTuple):
-    """What a part of the condition may be, over all versions; `nodes` None: can't be told."""
+    """The possible encodings of a part of the condition, over all versions; None: unknown."""
 
     nodes: tuple[Node, ...] | None
     path: str = ""
 
-    def over(self, found: list[Node | None]) -> Shape:
-        """The same path with these nodes; unknown if there are none."""
-        return Shape(tuple(node for node in found if node is not None) or None, self.path)
+    def over(self, nodes: list[Node | None]) -> Shape:
+        """Return the same path with these nodes; the shape is unknown if there are none."""
+        return Shape(tuple(node for node in nodes if node is not None) or None, self.path)
 
     def elements(self) -> Shape:
-        """The elements of an array."""
+        """Return the shape of an array's elements."""
         return self.over([node.element for node in self.nodes or ()])
 
     def flattened(self) -> Shape:
-        """Arrays of arrays as arrays of their elements; other arrays as they are."""
-        found: list[Node | None] = []
+        """Return the shape after one level of nested arrays is flattened."""
+        inner_nodes: list[Node | None] = []
         for node in self.nodes or ():
             inner = node.element
-            found.append(inner if inner is not None and inner.kind == "array" else node)
-        return self.over(found)
+            inner_nodes.append(inner if inner is not None and inner.kind == "array" else node)
+        return self.over(inner_nodes)
 
     def arrays(self) -> Shape:
-        """Arrays of this."""
+        """Return the shape of an array of such values."""
         return self.over([Node("array", False, False, node) for node in self.nodes or ()])
 
 
@@ -58,16 +57,18 @@ _ELEMENT: Final = ("max_by", "min_by")
 
 
 def check(condition: Expression, match: Match) -> list[str]:
-    """What is wrong with a condition on these messages: fields that no version of any of them has,
-    functions that JMESPath does not have."""
+    """Return the problems of a condition on these messages.
+
+    Problems are fields that no version of any of them has, and functions that JMESPath does not have.
+    """
     roots = []
     for key, direction, version in match.kinds():
         message = api(key).message(direction)
-        # where it has a topic's id alone, the name is put back as the newest version with it has it
-        shown = [version]
+        # a version with topic ids alone gets the names as in the newest version that has them
+        versions = [version]
         if gaps(key, version, direction):
-            shown.append(max(v for v in range(version) if not gaps(key, v, direction)))
-        roots += [Node("struct", False, False, struct=message.layout(v)) for v in shown]
+            versions.append(max(v for v in range(version) if not gaps(key, v, direction)))
+        roots += [body_node(message.layout(v)) for v in versions]
     problems: list[str] = []
     _Walk(condition.text, f"the body of {match.describe()}", problems).visit(
         condition.compiled.parsed, Shape(tuple(roots) or None)
@@ -81,7 +82,7 @@ class _Walk(NamedTuple):
     problems: list[str]
 
     def visit(self, tree: Tree, at: Shape) -> Shape:
-        """The shape of a part of the condition where `@` has the shape `at`."""
+        """Return the shape of a part of the condition where `@` has the shape `at`."""
         children = tree.get("children", [])
         match tree["type"]:
             case "field":
@@ -107,24 +108,24 @@ class _Walk(NamedTuple):
         return self.visit_all(children, at)  # comparisons, and/or/not, multi-selects
 
     def visit_all(self, children: list[Tree], at: Shape) -> Shape:
-        """Visit parts whose results make up a value of unknown shape."""
+        """Visit parts whose results form a value of unknown shape."""
         for child in children:
             self.visit(child, at)
         return UNKNOWN
 
     def field(self, name: str, at: Shape) -> Shape:
-        """A field of a structure, in whichever version has it."""
+        """Return the shape of a structure's field, in any version that has it."""
         if at.nodes is None or name == "_tags":
             return UNKNOWN
         path = f"{at.path}.{name}" if at.path else name
-        known: dict[str, list[Node | None]] = {}
+        fields: dict[str, list[Node | None]] = {}
         for node in at.nodes:
             for slot in node.struct.slots if node.struct is not None else ():
-                known.setdefault(slot.name, []).append(slot.node)
-        if name in known:
-            return Shape(None, path).over(known[name])
-        if known:
-            problem = f"no field {path!r} in {self.context}{did_you_mean(name, known)}"
+                fields.setdefault(slot.name, []).append(slot.node)
+        if name in fields:
+            return Shape(None, path).over(fields[name])
+        if fields:
+            problem = f"no field {path!r} in {self.context}{did_you_mean(name, fields)}"
             if f'"{name}"' in self.text:
                 problem += f"; text is written in single quotes: '{name}'"
         elif any(node.kind == "array" for node in at.nodes):
@@ -135,7 +136,7 @@ class _Walk(NamedTuple):
         return UNKNOWN
 
     def function(self, name: str, children: list[Tree], at: Shape) -> Shape:
-        """A function's arguments; `&expression` is about the elements of the array beside it."""
+        """Return the shape of a function's result; `&expression` is about the array argument's elements."""
         if name not in _FUNCTIONS:
             hint = did_you_mean(name, _FUNCTIONS)
             self.problems.append(f"no function {name!r} in JMESPath{hint}")

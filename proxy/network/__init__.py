@@ -1,8 +1,13 @@
-"""Sockets and the event loop; all decisions are the connection's.
+"""The sockets and the event loop; the connection makes all decisions.
 
-`server` is the proxy: `acceptor` (listeners), `upstream` (brokers), `relay` (one connection's bytes) with an
-`endpoint` for each socket, `read_buffers`, `timer`; `reaper` and `draining` end connections. `tls` and
-`certificate_authority` are TLS, `principal` is whom a client's certificate names, `passthrough` is TLS
-unread, `topic_name_lookup` and `topic_name_client` ask brokers. `options` is what a proxy is made from,
-`capture_watch` says what becomes of its capture; `sockets`, `tcp_info` and `clock` are the system's.
+- `server` is the proxy. `listeners` and `acceptor` accept clients, `upstream` reaches brokers, and `relay`
+moves one connection's bytes between two `endpoint`s, with `read_buffers` and a `timer`.
+- `reaper` and `drain` end connections.
+- `tls` and `certificate_authority` are TLS; `principal` reads the subject of a client's certificate;
+`passthrough` forwards TLS unread.
+- `topic_name_lookup` asks brokers for names of topics.
+- `options` and `surroundings` are what a proxy is made from; `report` is its state as a value.
+- `announcement`, `capture_watch` and `rate_limited_lines` report to the person.
+- `own_addresses` and `this_machine` recognize the proxy's own addresses; `sockets`, `tcp_info` and `clock`
+wrap the system.
 """

@@ -1,4 +1,4 @@
-"""Accepts connections: the listeners of a proxy, each in front of one node."""
+"""Accepts clients on the listeners of a proxy, each of which leads to one node."""
 
 from __future__ import annotations
 
@@ -13,61 +13,71 @@ from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.edits.topology import Address, Node, NoPort
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.own_addresses import OwnAddresses
-from barnabas.proxy.network.seldom import Seldom
+from barnabas.proxy.network.rate_limited_lines import RateLimitedLines
 from barnabas.proxy.network.sockets import address_of, listen
 
 AGAIN: Final = 0.5
-"""Seconds until connections are accepted again, if they could not be."""
+"""Seconds until the next attempt to accept, after one has failed."""
 
 TRIES: Final = 16
-"""How often the system may choose a port at which a broker is expected."""
+"""The most attempts to get a port from the system at which no broker is expected."""
 
 QUIET: Final = 30.0
-"""Seconds for which it is not said again that they can't."""
+"""Seconds between two reports that clients cannot be accepted."""
 
 
 class Acceptor:
-    """The listeners of one proxy; `accepted` gets a client's socket, its address, and the node it wants.
+    """The listeners of one proxy.
 
-    Ports at which brokers are expected (`own`) are left to them.
+    Ports at which brokers are expected (`own_addresses`) are left to them. `accepted` receives a client's
+    socket, its address, and the node that the listener leads to.
     """
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
         options: Options,
-        own: OwnAddresses,
+        own_addresses: OwnAddresses,
         accepted: Callable[[socket.socket, Address, Node], None],
         say: Callable[[str], None],
     ) -> None:
         self._loop = loop
         self._options = options
-        self._own = own
+        self._own = own_addresses
         self._accepted = accepted
         self._say = say
         self._listeners: list[socket.socket] = []
         self._used: set[int] = set()
-        self._not_accepted = Seldom(say, QUIET)
+        self._not_accepted = RateLimitedLines(say, QUIET)
 
     def serve(self, listener: socket.socket, node: Node) -> None:
-        """Accept whoever comes by this listener."""
+        """Accept clients on this listener."""
         listener.setblocking(False)
         self._listeners.append(listener)
         self._loop.add_reader(listener, self._accept, listener, node)
         self._say(f"listening on {endpoint_text(node.listen)} for {node.name} at {node.place}")
 
     def open_first(self, node: Node) -> None:
-        """Listen for the bootstrap broker. Raises OSError if the address can't be had."""
+        """Open the listener for the bootstrap broker.
+
+        Raises:
+            OSError: The address is unavailable.
+        """
         chosen = node.listen[1]
-        listener = listen(node.listen) if chosen else self._left_over(node.listen, node)
+        listener = (
+            listen(node.listen) if chosen else self._listen_unless_expected(node.listen, node)
+        )
         node.listen = address_of(listener.getsockname())
         self.serve(listener, node)
 
     def open(self, node: Node) -> Address:
-        """Listen for a node on one of the ports for brokers. Raises NoPort.
+        """Open a listener for a node on one of the ports for brokers.
 
-        The port of a node's id is taken if that is free: the first is the one of id 0. Otherwise it is the
-        last that is free: the first ones may be those of nodes to come.
+        The node's preferred port is the first port plus its id. If that port is taken, the last free port is
+        used: the first ports may be preferred by other nodes.
+
+        Raises:
+            NoPort: No port is free.
         """
         ports: Sequence[int] = self._options.broker_ports or (0,)  # 0: the system chooses
         preferred = [] if node.id is None or ports == (0,) else [ports[0] + node.id]
@@ -75,7 +85,7 @@ class Acceptor:
             if port in self._used or (port and port not in ports):
                 continue
             try:
-                listener = self._left_over((self._options.listen[0], port), node)
+                listener = self._listen_unless_expected((self._options.listen[0], port), node)
             except OSError:
                 continue
             node.listen = address_of(listener.getsockname())
@@ -88,17 +98,24 @@ class Acceptor:
         )
 
     def open_again(self, node: Node) -> None:
-        """Listen for a node where it was listened for, or on another port if that is taken. Raises NoPort."""
+        """Open a node's listener where it was before, or on another port if that one is taken.
+
+        Raises:
+            NoPort: No port is free.
+        """
         try:
-            listener = self._left_over(node.listen, node)
+            listener = self._listen_unless_expected(node.listen, node)
         except OSError:
             self.open(node)
             return
         self._used.add(node.listen[1])
         self.serve(listener, node)
 
-    def _left_over(self, address: Address, node: Node) -> socket.socket:
-        """Return a socket that listens there for a node. Raises OSError, also where a broker is expected."""
+    def _listen_unless_expected(self, address: Address, node: Node) -> socket.socket:
+        """Return a listening socket for a node, on a port at which no broker is expected.
+
+        Raises OSError if there is none.
+        """
         port = address[1]
         for _ in range(1 if port else TRIES):
             if port and self._own.is_expected(port, node):
@@ -110,7 +127,7 @@ class Acceptor:
         raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Close all listeners."""
         for listener in self._listeners:
             self._loop.remove_reader(listener)
             listener.close()
@@ -123,7 +140,7 @@ class Acceptor:
             except (BlockingIOError, InterruptedError):
                 return
             except OSError as problem:
-                # no descriptors left, mostly: trying again at once would only spin
+                # mostly no descriptors are free: an immediate retry would only spin
                 self._say_not_accepted(node, problem)
                 self._loop.remove_reader(listener)
                 self._loop.call_later(AGAIN, self._accept_again, listener, node)
@@ -132,7 +149,7 @@ class Acceptor:
             self._accepted(client, address_of(peer), node)
 
     def _say_not_accepted(self, node: Node, problem: OSError) -> None:
-        """Now and then only: it may go on for hours, several times a second."""
+        """Report now and then that clients cannot be accepted: it may last for hours."""
         unsaid = self._not_accepted.due("all listeners", self._loop.time())
         if unsaid is not None:
             more = f" ({unsaid + 1} times since it was last said)" if unsaid else ""

@@ -1,4 +1,4 @@
-"""Tells the person what becomes of the capture that the proxy writes."""
+"""Reports to the person what happens to the capture that the proxy writes."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def watch(
     capture: CaptureWriter | CapturePump,
     loop: asyncio.AbstractEventLoop,
     say: Callable[[str], None],
-    said: str = "",
+    reported: str = "",
 ) -> None:
-    """Say which segments were closed, and once if it has stopped or loses packets."""
+    """Report closed segments, and once that the capture has stopped or loses packets."""
     say_closed(capture, say)
     stats = capture.stats
-    trouble = ""
+    problem = ""
     if stats.stopped:
-        trouble = f"capture: stopped, {stats.stopped}; traffic goes on, what is lost is counted"
+        problem = f"capture: stopped, {stats.stopped}; traffic goes on, what is lost is counted"
     elif stats.lost_packets:
-        trouble = "capture: the disk is too slow, packets are lost and counted"
-    if trouble and not said:
-        say(trouble)
-    loop.call_later(_LOOK, watch, capture, loop, say, said or trouble)
+        problem = "capture: the disk is too slow, packets are lost and counted"
+    if problem and not reported:
+        say(problem)
+    loop.call_later(_LOOK, watch, capture, loop, say, reported or problem)
 
 
 def say_closed(capture: CaptureWriter | CapturePump, say: Callable[[str], None]) -> None:
-    """Say which segments were closed since the last look."""
+    """Report the segments that were closed since the last look."""
     for path in capture.look(clock()):
         say(f"capture: {path} is closed")

@@ -1,7 +1,7 @@
-"""A certificate authority of the proxy's own: made on first use, and kept for the next time.
+"""The proxy's own certificate authority: made on first use, and stored for the next time.
 
-Clients trust `ca.pem` once; each listener gets a certificate for the names it is reached by. It is
-for test benches: whoever can read the key can stand between those who trust it.
+Clients trust `ca.pem` once; each listener gets a certificate for the names under which clients reach it. The
+CA is for test benches: anybody who can read its key can impersonate the brokers to clients that trust it.
 """
 
 from __future__ import annotations
@@ -23,29 +23,33 @@ CERTIFICATE = "ca.pem"
 KEY = "ca.key"
 
 KEPT = 256
-"""Certificates: one for each address that clients came by and broker that they went to."""
+"""The most cached certificates: one for each address that clients use and broker that they reach."""
 
 
 def authority(folder: Path) -> trustme.CA:
-    """The CA in a folder; made there if there is none. Raises OSError, ValueError for what is no CA.
+    """Return the CA in a folder; make it if there is none.
 
-    Several processes may ask at once: one of them makes it, all get the same.
+    If several processes ask at once, one of them makes the CA, and all get the same.
+
+    Raises:
+        OSError: The folder cannot be read or written.
+        ValueError: The files contain no CA.
     """
     private.folder(folder)
     certificate, key = folder / CERTIFICATE, folder / KEY
     with _locked(folder):
         if certificate.exists() and key.exists():
             return trustme.CA.from_pem(certificate.read_bytes(), key.read_bytes())
-        made = trustme.CA(organization_name="barnabas", organization_unit_name="test bench")
-        certificate.unlink(missing_ok=True)  # where it stands, the key beside it is its own
-        private.replace(key, made.private_key_pem.bytes())
-        private.replace(certificate, made.cert_pem.bytes())
-        return made
+        new_ca = trustme.CA(organization_name="barnabas", organization_unit_name="test bench")
+        certificate.unlink(missing_ok=True)  # a certificate is only next to its own key
+        private.replace(key, new_ca.private_key_pem.bytes())
+        private.replace(certificate, new_ca.cert_pem.bytes())
+        return new_ca
 
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Wait until nobody else is at a folder, as far as its disk knows locks."""
+    """Hold the folder's lock, if its file system supports locks."""
     file = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         with contextlib.suppress(OSError):
@@ -56,9 +60,10 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def minted(ca: trustme.CA, client_ca: Path | None = None) -> Mint:
-    """A certificate for each set of names; clients need one by `client_ca` if it is given.
+    """Return a function that makes a certificate for each set of names.
 
-    Names that no certificate can have are left out; those of the last KEPT sets are kept.
+    With `client_ca`, clients need a certificate by it. Names that no certificate can have are left out. The
+    certificates of the last KEPT sets are cached.
     """
 
     @functools.lru_cache(KEPT)
@@ -74,7 +79,7 @@ def minted(ca: trustme.CA, client_ca: Path | None = None) -> Mint:
 
 
 def certifiable(name: str) -> bool:
-    """Whether a certificate can be for this name, of which a broker may have said anything.
+    """Return whether a certificate can have this name, which may come from a broker.
 
     >>> certifiable("kafka.example.org"), certifiable("::1"), certifiable("kafka_1"), certifiable("a..b")
     (True, True, False, False)
@@ -88,10 +93,10 @@ def certifiable(name: str) -> bool:
 
 @functools.cache
 def _trial() -> trustme.CA:
-    """What certificates are tried with that nobody gets."""
+    """Return the CA that names are tried with; its certificates are never used."""
     return trustme.CA()
 
 
 def _unscoped(name: str) -> str:
-    """An address without the scope that certificates do not have."""
+    """Return an address without its scope, which certificates do not have."""
     return name.partition("%")[0]

@@ -10,5 +10,5 @@ EPOCH: Final = time.time_ns() - monotonic_ns()
 
 
 def clock() -> int:
-    """Now, in ns since the epoch; never goes back (a clock set during a run does not show)."""
+    """Return the time in ns since the epoch; it never goes back, even if the system clock is set."""
     return EPOCH + monotonic_ns()

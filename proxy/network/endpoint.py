@@ -1,8 +1,8 @@
-"""One of the two sockets of a connection, which is where one direction comes from.
+"""One of the two sockets of a connection, which is the source of one direction.
 
-One buffer serves all connections of a loop: it is read into, handed on and reused at once. Only if a
-peer does not take everything does its transport still refer to it; then that peer's sender stops
-reading, and the loop goes on with another buffer until the first is free.
+One buffer serves all connections of a loop: a chunk is read into it, handed on, and the buffer is used again.
+If a peer does not take the whole chunk, its transport still refers to the buffer. Then that peer's sender is
+not read from, and the loop uses another buffer until the first one is free.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Owner(Protocol):
-    """What has both endpoints of a connection, see `barnabas.proxy.network.relay`."""
+    """The owner of both endpoints of a connection, see `barnabas.proxy.network.relay`."""
 
     connection: Connection
     buffers: ReadBuffers
@@ -32,19 +32,19 @@ class Owner(Protocol):
     throttled: bool
 
     def certified(self, certificate: bytes) -> None:
-        """The client has shown a certificate (DER) by the CA that it must have it from."""
+        """Take note of the client's verified certificate (DER)."""
 
     def say(self, text: str, /) -> None:
-        """Tell the person."""
+        """Report a line to the person."""
 
     def introduce(self, now: int) -> None:
-        """Tell the capture what is under way."""
+        """Report to the capture what is under way."""
 
     def perform(self, actions: Actions, now: int) -> None:
         """Carry out what the connection asks for."""
 
     def update_reading(self) -> None:
-        """See who may be read from."""
+        """Start or stop reading from both endpoints."""
 
     def ended(self, direction: Direction) -> None:
         """Note that the sender of a direction has ended it, or is gone."""
@@ -54,7 +54,7 @@ class Owner(Protocol):
 
 
 class Endpoint(asyncio.BufferedProtocol):
-    """One of the two sockets of a connection."""
+    """The socket of one side of a connection."""
 
     transport: asyncio.Transport
     peer: Endpoint
@@ -64,33 +64,34 @@ class Endpoint(asyncio.BufferedProtocol):
         self.direction: Direction = direction
         self.buffers: ReadBuffers | OneFrame = relay.buffers
         self.clogged = False
-        """Whether this socket does not take what is written to it as fast as it comes."""
+        """Whether the socket takes bytes more slowly than they are written."""
         self.kept: memoryview | None = None
         """The buffer that this socket's transport may still refer to."""
         self.open = False
         self.ended = False
-        """Whether it sends no more: it is not read from again."""
+        """Whether the peer sends no more: the socket is not read from again."""
         self.finished = False
-        """Whether nothing more will be sent to it."""
+        """Whether no more bytes will be sent to the peer."""
         self.tls = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is ours: never buffer silently in the transport."""
-        self.transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
+        """Take the connected socket; its transport never buffers silently."""
+        # uvloop's transport is not a subclass
+        self.transport = cast("asyncio.Transport", transport)
         tls = self.transport.get_extra_info("ssl_object")
         self.tls = tls is not None
-        # TLS transports pause at the limit, not above it: with 0 they would never go on
+        # TLS transports pause at the limit, not above it: with 0 they would never resume
         self.transport.set_write_buffer_limits(high=1 if self.tls else 0, low=0)
         self.open = True
-        if self.tls and self.direction == "request" and (shown := tls.getpeercert(True)):
-            self.relay.certified(shown)
+        if self.tls and self.direction == "request" and (certificate := tls.getpeercert(True)):
+            self.relay.certified(certificate)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where to read into."""
+        """Return the buffer to read into."""
         return self.buffers.current
 
     def buffer_updated(self, nbytes: int) -> None:
-        """A chunk has come."""
+        """Pass the chunk that was read to the connection, and carry out its actions."""
         relay = self.relay
         data = self.buffers.current[:nbytes]
         now = EPOCH + monotonic_ns()  # `clock`, without the call
@@ -100,7 +101,9 @@ class Endpoint(asyncio.BufferedProtocol):
         if actions is PASS:
             peer = self.peer
             peer.transport.write(data)
-            if relay.flow is not None:  # behind it: it leaves at once, and nobody waits for this
+            if (
+                relay.flow is not None
+            ):  # after the write, so that the chunk does not wait for the capture
                 relay.flow.arrived(self.direction, data, now)
             if peer.clogged:
                 peer.kept = self.buffers.keep()
@@ -122,21 +125,21 @@ class Endpoint(asyncio.BufferedProtocol):
         relay.update_reading()
 
     def eof_received(self) -> bool:
-        """The peer sends no more; the other direction stays open."""
+        """End the direction; return whether the other direction stays open."""
         if not self.ended:
             self.ended = True
             self.relay.ended(self.direction)
             now = clock()
             self.relay.perform(self.relay.connection.receive_eof(self.direction, now), now)
             self.relay.update_reading()
-        return not self.tls  # TLS knows no half that stays open: what it sent is all on its way
+        return not self.tls  # TLS has no half-close: all that the peer sent has arrived
 
     def pause_writing(self) -> None:
-        """Something written has not been taken: read no more from the other endpoint."""
+        """Stop reading from the other endpoint: this socket has not taken all bytes."""
         self.clogged = True
 
     def resume_writing(self) -> None:
-        """All written has been taken."""
+        """Read from the other endpoint again: this socket has taken all bytes."""
         self.clogged = False
         if self.kept is not None:
             self.buffers.release(self.kept)
@@ -144,10 +147,10 @@ class Endpoint(asyncio.BufferedProtocol):
         self.relay.update_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is closed: so is the connection."""
+        """Close the connection, since this socket is closed."""
         self.open = False
         if isinstance(exc, ssl.SSLError):
-            who = "client" if self.direction == "request" else "broker"
-            self.relay.say(f"TLS: the {who} ended it: {reason(exc)}")
+            side = "client" if self.direction == "request" else "broker"
+            self.relay.say(f"TLS: the {side} ended it: {reason(exc)}")
         self.relay.ended(self.direction)
         self.relay.close(reset=isinstance(exc, ConnectionError))

@@ -1,4 +1,4 @@
-"""A listener for each node. Who comes is numbered, and refused by a rule or taken."""
+"""A listener for each node; each accepted client is numbered, and taken or refused by a rule."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from barnabas.proxy.rules.rules import Rules
 
 
 class Client(NamedTuple):
-    """A client that was accepted, and the node that it wants."""
+    """An accepted client, and the node that it wants to reach."""
 
     number: int
-    """Of the connection, from 1."""
+    """The number of the connection, from 1."""
     socket: socket.socket
     address: Address
     node: Node
     leads_back: bool = False
-    """Whether the node's address is a listener of the proxy: nobody connects there."""
+    """Whether the node's address is a listener of the proxy, so that the client is refused."""
 
     @property
     def name(self) -> str:
-        """How lines for a person name the connection."""
+        """Return the name of the connection in lines for a person."""
         return connection_name(self.number, self.address)
 
 
 def connection_name(number: int, address: Address) -> str:
-    """How lines for a person name a connection.
+    """Return the name of a connection in lines for a person.
 
     >>> connection_name(3, ("10.0.0.1", 5000))
     'connection 3 (10.0.0.1:5000)'
@@ -58,7 +58,7 @@ def connection_name(number: int, address: Address) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """What becomes of accepted clients, of notes for the capture, and of lines for the person."""
+    """The receivers of accepted clients, of notes for the capture, and of lines for the person."""
 
     take: Callable[[Client], None]
     note: Callable[[dict[str, Any]], None]
@@ -76,11 +76,11 @@ class Listeners:
         reports: Reports,
         surroundings: Surroundings,
     ) -> None:
-        """Make listeners that do not listen yet. rules: returns the rules that are in force."""
-        self.topology = Topology(self._open, self._moved, elsewhere=self._through)
+        """Create listeners that are not open yet; `rules` returns the rules in force."""
+        self.topology = Topology(self._open, self._moved, elsewhere=self._address_elsewhere)
         self.ordinal = Ordinals()
         self.bootstrap = Node(None, None, NOWHERE, options.listen)
-        """What the first listener leads to."""
+        """The node that the first listener leads to."""
         self._elsewhere = surroundings.elsewhere
         self._options = options
         self._rules = rules
@@ -90,53 +90,57 @@ class Listeners:
         self._say = reports.say
         self._own = OwnAddresses(lambda: (self, *surroundings.neighbours()), options.advertise)
         self._leading_back: dict[Node, Address] = {}
-        """Nodes whose address is a listener of the proxy, as it was reported."""
+        """Nodes whose address is a listener of the proxy, with the address that was reported."""
         self._attempts: Counter[int | None] = Counter()
         self._pending: set[asyncio.Task[None]] = set()
-        """About clients that are not taken yet, or never."""
+        """The tasks for clients that are not taken yet, or never."""
         self._acceptor: Acceptor
 
     @property
     def address(self) -> Address:
-        """Where clients find the bootstrap broker."""
+        """Return the address at which clients find the bootstrap broker."""
         return self.bootstrap.listen
 
     def nodes(self) -> Iterable[Node]:
-        """Return the nodes that are listened for, the bootstrap broker first."""
+        """Return the nodes with listeners, the bootstrap broker first."""
         return chain((self.bootstrap,), self.topology.nodes.values())
 
     def upstreams(self, node: Node) -> Sequence[Address]:
-        """Return where a node may be reached."""
+        """Return the addresses at which a node may be reached."""
         return self._options.bootstrap if node is self.bootstrap else [node.upstream]
 
     def start(self) -> None:
-        """Listen; once more where it was before. Raises OSError if the address can't be had."""
+        """Open the listeners; those of known nodes where they were before.
+
+        Raises:
+            OSError: The address is unavailable.
+        """
         loop = asyncio.get_running_loop()
         self._acceptor = Acceptor(loop, self._options, self._own, self._accepted, self._say)
         self.bootstrap.upstream = self._options.bootstrap[0]
         self._acceptor.open_first(self.bootstrap)
-        for known in self.topology.nodes.values():
-            if known.listen != NOWHERE:
-                self._acceptor.open_again(known)
+        for node in self.topology.nodes.values():
+            if node.listen != NOWHERE:
+                self._acceptor.open_again(node)
 
     def close(self) -> None:
-        """Listen no more: who comes now is refused."""
+        """Close the listeners: further clients are refused."""
         self._acceptor.close()
 
     def forget(self) -> None:
-        """Close whom rules have refused and keep waiting."""
+        """Close the clients that rules have refused and that still wait."""
         for task in self._pending:
             task.cancel()
 
     def _open(self, node: Node) -> Address:
-        """A listener for a node that was just discovered."""
+        """Open a listener for a node that was just discovered."""
         address = self._acceptor.open(node)
         self._note(listener_note(node, address, self._options))
         self._moved(node)
         return address
 
     def _moved(self, node: Node) -> None:
-        """Say that a node has an address at which the proxy might have listened."""
+        """Report a node whose address is one where the proxy could have listened."""
         if (
             node.upstream[1] in (self._options.broker_ports or ())
             and self._own.listener(node.upstream) is None
@@ -147,13 +151,16 @@ class Listeners:
                 "choose ports that no broker has, and have advertised.listeners name brokers, not the proxy"
             )
 
-    def _through(self, node: Node) -> Address | None:
-        """Where a node is reached without a listener of its own: brokers may advertise the proxy itself, as
-        those behind a proxy that edits nothing have to. To listen for that would lead in circles."""
-        place = self._elsewhere(node)
-        if place is None and self._own.listener(node.upstream) is self.bootstrap:
+    def _address_elsewhere(self, node: Node) -> Address | None:
+        """Return the address of a node that is reached without a listener of its own.
+
+        Brokers may advertise the proxy itself, as they must with a proxy that edits no responses. A listener
+        for such an address would lead in circles.
+        """
+        address = self._elsewhere(node)
+        if address is None and self._own.listener(node.upstream) is self.bootstrap:
             return node.upstream
-        return place
+        return address
 
     def _accepted(self, sock: socket.socket, address: Address, node: Node) -> None:
         self._totals.connections += 1
@@ -164,19 +171,19 @@ class Listeners:
         if reject is not None:
             self._totals.rejected += 1
             self._say(f"{client.name}: refused by a rule ({reject.how})")
-            self._later(_refuse(sock, reject))
+            self._start(_refuse(sock, reject))
         elif self._own.may_lead_back(self.upstreams(node)):
-            self._later(self._take_checked(client))
+            self._start(self._take_checked(client))
         else:
             self._take(client)
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._pending.add(task)
         task.add_done_callback(self._pending.discard)
 
     async def _take_checked(self, client: Client) -> None:
-        """Take a client of a node, which may be at an address of the proxy's own: that is said once."""
+        """Take a client of a node whose address may be the proxy's own; that is reported once."""
         with contextlib.ExitStack() as unless_taken:
             unless_taken.callback(client.socket.close)
             leads_back = await self._own.leads_back(client.node)
@@ -199,7 +206,7 @@ def leading_back(node: Node) -> str:
 
 
 def listener_note(node: Node, address: Address, options: Options) -> dict[str, Any]:
-    """What a capture says of a listener for a node that was just discovered."""
+    """Return the capture's note on a listener for a node that was just discovered."""
     host, port = options.advertise or address[0], address[1]
     return {"barnabas": "listener", "kind": node.kind, "node": node.id, "host": host, "port": port}
 

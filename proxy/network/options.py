@@ -1,4 +1,4 @@
-"""What a proxy is told when it is made."""
+"""The options of a proxy."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from barnabas.proxy.network.tls import Tls
 from barnabas.specs.codec.budget import BUDGET
 
 COPIES: Final = 4
-"""How often a frame is in memory at most: collected, whole, its body, and what was made of it."""
+"""The most copies of a frame in memory: collected, whole, its body, and the changed frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a proxy is made from."""
+    """The options that a proxy is made from."""
 
     bootstrap: Sequence[Address]
     listen: Address = ("127.0.0.1", 0)
@@ -36,36 +36,36 @@ class Options:
     drain: float = 5.0
     """Seconds that exchanges under way get to finish when the proxy stops."""
     linger: float = 30.0
-    """Seconds that a broker may stand still after its client has gone before both are closed; as
-    long as clients wait themselves (request.timeout.ms)."""
+    """Seconds without a byte from the broker, after its client has gone, until both sides are closed; the
+    default is that of clients' request.timeout.ms."""
     tls: Tls = field(default_factory=Tls)
     any_protocol: bool = False
-    """Whether what does not begin as Kafka does passes as it is; if not, its connection is closed."""
+    """Whether other protocols than Kafka's pass unchanged; if not, their connections are closed."""
     offer: Offer = field(default_factory=Offer)
     """The versions that clients are offered."""
     advertise: str | None = None
     """The host that clients are told for all listeners; None: the one that they listen on."""
     masking: Masking = field(default_factory=Masking)
-    """What log and capture must not hold."""
+    """What log and capture must not contain."""
     reading: Values = field(default_factory=Values)
-    """How rules read keys and values of records."""
+    """How rules decode keys and values of records."""
     limits: Limits = field(default_factory=Limits)
     faults: tuple[Fault, ...] = FAULTS
     """The faults that scenarios may name."""
 
     @property
     def read_size(self) -> int:
-        """Bytes that are read at once."""
+        """Return the number of bytes to read at once."""
         return TLS_BUFFER if self.tls.client or self.tls.broker else BUFFER
 
     def explain(self) -> list[str]:
-        """A line for each thing that is done without a rule, and for what bounds the memory."""
+        """Return a line for each edit without a rule, and for the bound of the memory."""
         frame, queued = self.limits.frame, self.limits.queued
         host = self.advertise
-        told = f"edit: clients are told {host} as the host of all listeners"
+        advertised = f"edit: clients are told {host} as the host of all listeners"
         return [
             *explain(self.offer),
-            *([] if host is None else [told]),
+            *([] if host is None else [advertised]),
             *self.tls.explain(),
             *self.masking.explain(),
             f"memory: a connection keeps at most {(COPIES * frame + 2 * queued) >> 20} MiB in each "

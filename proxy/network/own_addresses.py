@@ -1,7 +1,7 @@
-"""The addresses that are the proxy's own, under whatever name: no broker's is among them.
+"""Recognizes the proxy's own addresses, under any name: no broker has one of them.
 
-A broker may advertise an address at which the proxy listens. A connection to it comes back to the proxy,
-which would connect once more, and so on until no descriptors are left.
+A broker may advertise an address at which the proxy listens. A connection to that address would come back to
+the proxy, which would connect again, and so on until no descriptors are left.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class Listening(Protocol):
     bootstrap: Node
 
     def nodes(self) -> Iterable[Node]:
-        """Return the nodes that are listened for, the bootstrap broker first."""
+        """Return the nodes with listeners, the bootstrap broker first."""
 
     def upstreams(self, node: Node) -> Sequence[Address]:
-        """Return where a node may be reached."""
+        """Return the addresses at which a node may be reached."""
 
 
 class OwnAddresses:
-    """The addresses at which the proxies of this process listen, and those at which they expect brokers.
+    """The addresses at which this process's proxies listen, and those at which they expect brokers.
 
-    proxies: all that are there just now. advertise: the host that clients are told for all listeners.
+    `proxies` returns the present proxies; `advertise` is the host that clients are told for all listeners.
     """
 
     def __init__(self, proxies: Callable[[], Iterable[Listening]], advertise: str | None) -> None:
@@ -56,10 +56,10 @@ class OwnAddresses:
 
     def is_expected(self, port: int, discovered: Node) -> bool:
         """Return whether a broker of this machine is expected at a port: a known or a discovered one."""
-        known = (each.upstreams(node) for each in self._proxies() for node in each.nodes())
+        upstreams = (each.upstreams(node) for each in self._proxies() for node in each.nodes())
         return any(
             address[1] == port and self.is_here(address)
-            for address in chain([discovered.upstream], *known)
+            for address in chain([discovered.upstream], *upstreams)
         )
 
     def may_lead_back(self, addresses: Iterable[Address]) -> bool:
@@ -68,19 +68,19 @@ class OwnAddresses:
         return any(node.listen[1] in ports for node in self._nodes())
 
     async def leads_back(self, node: Node) -> bool:
-        """Return whether who connects to a node comes to a listener that is none of that node's.
+        """Return whether a connection to a node reaches a listener that is not the node's own.
 
         The first listener of a proxy is followed to where it leads: brokers may advertise it, and proxies of
-        toxiproxy's API may stand behind one another. A broker's listener is no other broker's address.
+        toxiproxy's API may be chained. A broker's listener is no other broker's address.
         """
         proxies = list(self._proxies())
         firsts = {proxy.bootstrap for proxy in proxies}
         upstreams = {each: proxy.upstreams(each) for proxy in proxies for each in proxy.nodes()}
-        passed, addresses = {node}, upstreams.get(node, ())
+        visited, addresses = {node}, upstreams.get(node, ())
         while (listener := await self._listener_among(addresses)) is not None:
-            if listener in passed or (node not in firsts and listener not in firsts):
+            if listener in visited or (node not in firsts and listener not in firsts):
                 return True
-            passed.add(listener)
+            visited.add(listener)
             addresses = upstreams.get(listener, ())
         return False
 
@@ -94,15 +94,15 @@ class OwnAddresses:
     async def _listener_among(self, addresses: Iterable[Address]) -> Node | None:
         for address in addresses:
             for each in (address, *await _numeric(address)):
-                if (found := self.listener(each)) is not None:
-                    return found
+                if (listener := self.listener(each)) is not None:
+                    return listener
         return None
 
 
 async def _numeric(address: Address) -> list[Address]:
-    """Return the addresses that a name stands for; none if it stands for nothing."""
+    """Return the addresses that a name resolves to; none if it does not resolve."""
     try:
-        found = await resolved(asyncio.get_running_loop(), possible(address))
+        numeric = await resolved(asyncio.get_running_loop(), possible(address))
     except OSError:
         return []
-    return [address_of(each) for _, each in found]
+    return [address_of(each) for _, each in numeric]

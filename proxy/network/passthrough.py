@@ -1,7 +1,7 @@
-"""TLS that passes untouched: bytes from one socket to another, none of them read.
+"""Forwards TLS untouched: bytes from one socket to another, none of them read.
 
-Addresses can't be replaced in what is encrypted, so clients stay behind it only if the brokers tell
-them its listeners as their own: there is one for each broker.
+Addresses in encrypted responses cannot be replaced. Clients therefore stay on the proxy only if the brokers
+advertise its listeners as their own. There is one listener for each broker.
 """
 
 from __future__ import annotations
@@ -13,50 +13,54 @@ from typing import Final, NamedTuple
 
 from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.edits.topology import Address
-from barnabas.proxy.network.seldom import Seldom
+from barnabas.proxy.network.rate_limited_lines import RateLimitedLines
 from barnabas.proxy.network.sockets import address_of, dial, listen
 from barnabas.trouble import reason_of
 
 CHUNK: Final = 64 << 10
-"""Bytes read at once, and that wait for a slow reader."""
+"""The bytes to read at once, and the most that wait for a slow reader."""
+
+CONNECT_TIMEOUT: Final = 10.0
+"""Seconds to wait for a broker."""
 
 
 class Route(NamedTuple):
-    """Where to listen, and for which broker."""
+    """A listener's address, and the broker that it leads to."""
 
     listen: Address
     broker: Address
 
 
 class Passthrough:
-    """Listeners and the connections through them; all methods are for one loop."""
+    """Listeners and the connections through them; all methods belong to one loop."""
 
-    def __init__(
-        self, routes: Sequence[Route], *, say: Callable[[str], None], connect_timeout: float = 10.0
-    ) -> None:
+    def __init__(self, routes: Sequence[Route], *, say: Callable[[str], None]) -> None:
         self.listening: list[Address] = []
         self.connections = 0
-        """How many were accepted."""
+        """The number of accepted connections."""
         self.bytes = {"request": 0, "response": 0}
-        """What passed: from clients, from brokers."""
+        """The forwarded bytes: from clients, from brokers."""
         self._routes = routes
         self._say = say
-        self._unreachable = Seldom(say)
-        self._timeout = connect_timeout
+        self._unreachable = RateLimitedLines(say)
         self._servers: list[asyncio.Server] = []
         self._open: set[asyncio.Task[None]] = set()
 
     def explain(self) -> list[str]:
-        """What it does, and what must hold for it, in lines for the start."""
-        told = ", ".join(endpoint_text(route.listen) for route in self._routes)
+        """Return lines for the start: what is forwarded, and what must hold for it."""
+        listeners = ", ".join(endpoint_text(route.listen) for route in self._routes)
         return [
             "tls: forwarded without decryption: no log, no capture, no rules",
-            f"tls: addresses are not rewritten: the brokers' advertised.listeners must be {told}, or "
+            f"tls: addresses are not rewritten: the brokers' advertised.listeners must be {listeners}, or "
             "clients go past the proxy, and their certificates are checked for those names",
         ]
 
     async def start(self) -> None:
-        """Listen. Raises OSError if an address can't be had; then nothing listens."""
+        """Open all listeners.
+
+        Raises:
+            OSError: An address is unavailable; no listener is open then.
+        """
         for line in self.explain():
             self._say(line)
         try:
@@ -82,7 +86,7 @@ class Passthrough:
             raise
 
     async def stop(self) -> None:
-        """Listen no more and close everything: when an exchange is over can't be seen."""
+        """Close all listeners and connections at once: the end of an exchange cannot be seen."""
         for server in self._servers:
             server.close()
         for task in list(self._open):
@@ -100,12 +104,12 @@ class Passthrough:
         name = f"connection {self.connections} ({peer})"
         try:
             try:
-                sock, _ = await dial([broker], self._timeout)
+                sock, _ = await dial([broker], CONNECT_TIMEOUT)
                 up, down = await asyncio.open_connection(sock=sock, limit=CHUNK)
             except OSError as problem:
-                place, now = endpoint_text(broker), asyncio.get_running_loop().time()
-                line = f"{name}: {place} can't be reached: {reason_of(problem)}; closed"
-                self._unreachable.say(place, line, now)
+                address, now = endpoint_text(broker), asyncio.get_running_loop().time()
+                line = f"{name}: {address} can't be reached: {reason_of(problem)}; closed"
+                self._unreachable.say(address, line, now)
                 return
             with contextlib.closing(down):
                 await self._both(reader, down, up, writer)
@@ -122,7 +126,7 @@ class Passthrough:
         broker: asyncio.StreamReader,
         to_client: asyncio.StreamWriter,
     ) -> None:
-        """Both directions, until both have ended or one has failed."""
+        """Forward both directions until both have ended or one has failed."""
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._copy("request", client, to_broker))

@@ -1,8 +1,8 @@
-"""Whom a client's certificate names, as brokers write it behind `User:` if nothing maps it to another name.
+"""The name in a client's certificate, as brokers write it after `User:` without mapping rules.
 
-That is what Java's `X500Principal.getName()` makes of the subject (RFC 2253): the last of its parts first,
-nine keywords, and what has none of those as OID and DER in hex. `getpeercert` gives texts without their DER,
-so the certificate is read here, which OpenSSL has verified.
+It is Java's `X500Principal.getName()` of the subject (RFC 2253): the parts in reverse order, nine keywords,
+and other attributes as OID and DER in hex. `getpeercert` returns texts without their DER, so this module
+reads the certificate, which OpenSSL has verified.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENDS: Final = re.compile(r"^ +| +$")
 
 
 def principal(certificate: bytes) -> str | None:
-    """The name of an X.509 certificate's subject; None if it is empty, or can't be read."""
+    """Return the name of an X.509 certificate's subject; None if it is empty or unreadable."""
     try:
         (signed, *_) = _elements(_content(certificate))
         fields = [*_elements(_content(signed))]
@@ -44,13 +44,13 @@ def principal(certificate: bytes) -> str | None:
 
 
 def _part(part: bytes) -> str:
-    """A relative distinguished name: mostly one attribute."""
+    """Return a relative distinguished name, which mostly has one attribute."""
     return "+".join(map(_attribute, _elements(_content(part))))
 
 
 def _attribute(attribute: bytes) -> str:
-    kind, value = _elements(_content(attribute))
-    oid = _dotted(_content(kind))
+    attribute_type, value = _elements(_content(attribute))
+    oid = _dotted(_content(attribute_type))
     if oid not in _KEYWORDS or value[0] not in _TEXTS:
         return f"{_KEYWORDS.get(oid, oid)}=#{value.hex()}"
     text = _ESCAPED.sub(r"\\\g<0>", _content(value).decode("utf-8", "replace"))
@@ -71,7 +71,7 @@ def _dotted(oid: bytes) -> str:
 
 
 def _elements(data: bytes) -> Iterator[bytes]:
-    """DER's elements, one behind the other, whole."""
+    """Yield consecutive DER elements, whole."""
     while data:
         _, end = _bounds(data)
         yield data[:end]
@@ -84,7 +84,10 @@ def _content(element: bytes) -> bytes:
 
 
 def _bounds(data: bytes) -> tuple[int, int]:
-    """Where the content of the first element begins, and ends. Raises IndexError or ValueError."""
+    """Return the start and the end of the first element's content.
+
+    Raises IndexError or ValueError.
+    """
     size, start = data[1], 2
     if size > 0x80:
         start += size & 0x7F

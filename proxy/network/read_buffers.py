@@ -1,4 +1,4 @@
-"""Buffers that chunks are read into: one for all connections, or room for one frame while paused."""
+"""The buffers that chunks are read into: one for all connections, or room for one frame while paused."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from barnabas.captures.writing.flow_headers import SEGMENT
 from barnabas.proxy.connection.ingress import Ingress
 
 BUFFER: Final = 2 * SEGMENT
-"""Bytes read at once: few enough that they stay in a core's cache on their way through the kernel,
-here and back; and just two packets of a capture."""
+"""Bytes to read at once: few enough to stay in a core's cache on their way through the kernel and back,
+and exactly two packets of a capture."""
 
 TLS_BUFFER: Final = 1 << 18
-"""The same with TLS, where the loop reads so much and decrypts it record by record (16 KiB): the records
-leave as full as they came, and none is cut in two."""
+"""Bytes to read at once with TLS. The loop decrypts them record by record (16 KiB), so that records leave
+as full as they came and none is cut in two."""
 
 
 class ReadBuffers:
@@ -25,21 +25,21 @@ class ReadBuffers:
         self._spare: list[memoryview] = []
 
     def keep(self) -> memoryview:
-        """The present buffer is still referred to: give it away and go on with another."""
-        kept = self.current
+        """Give away the present buffer, which is still referred to, and use another one."""
+        buffer = self.current
         self.current = self._spare.pop() if self._spare else memoryview(bytearray(self._size))
-        return kept
+        return buffer
 
     def release(self, buffer: memoryview) -> None:
-        """A buffer that was given away is free again."""
+        """Take back a buffer that was given away."""
         if len(self._spare) < 16:
             self._spare.append(buffer)
 
 
 class OneFrame:
-    """Stands in for the read buffer that all connections share: room up to the end of a frame only.
+    """A stand-in for the shared read buffer with room up to the end of one frame only.
 
-    So what is behind the frame stays in the kernel, and nothing is added to the usual way.
+    Bytes after the frame stay in the kernel, and the hot path has no extra code.
     """
 
     def __init__(self, shared: ReadBuffers, ingress: Ingress) -> None:
@@ -49,18 +49,18 @@ class OneFrame:
 
     @property
     def done(self) -> bool:
-        """Whether the frame (if one was under way, its rest) has been read."""
+        """Return whether the frame, or the rest of the one under way, has been read."""
         return self._ingress.between and self._ingress.frames >= self._frames
 
     @property
     def current(self) -> memoryview:
-        """Where to read into."""
+        """Return the buffer to read into."""
         return self._shared.current[: self._ingress.to_end]
 
     def keep(self) -> memoryview:
-        """The present buffer is still referred to, see `ReadBuffers`."""
+        """Give away the present buffer, see `ReadBuffers`."""
         return self._shared.keep()
 
     def release(self, buffer: memoryview) -> None:
-        """A buffer that was given away is free again."""
+        """Take back a buffer that was given away."""
         self._shared.release(buffer)

@@ -1,8 +1,8 @@
-"""Closes connections whose client has gone and whose broker stands still.
+"""Closes connections whose client has gone and whose broker moves no bytes.
 
-The end of a client's stream is passed on, and the broker closes in turn. One that is stopped, or
-whose host has vanished, does not; and if it takes no more, the client is not read from, so its end
-is not even seen. Without the proxy the client's own close would free its descriptor.
+The end of a client's stream is passed on, and the broker closes in turn. A broker that is stopped, or whose
+host has vanished, does not. If it takes no more bytes, the client is not read from, so its end is not even
+seen. Without the proxy the client's own close would free its descriptor.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 
 class Reaper:
-    """Remembers how far brokers were; patience in seconds."""
+    """The progress of brokers whose clients have gone; `patience` is in seconds."""
 
     def __init__(self, patience: float) -> None:
         self.patience = patience
         self._seen: dict[Relay, tuple[int, float]] = {}
-        """How many bytes the broker had sent and taken, and since when it has been as many."""
+        """The bytes that the broker had sent and acknowledged, and since when that number has not changed."""
 
     def find(self, relays: Iterable[Relay], now: float) -> Iterator[Relay]:
-        """Those whose client has gone and whose broker has not moved a byte for that long."""
-        seen = {}
+        """Yield the connections whose client has gone and whose broker moved no byte for that long."""
+        progress = {}
         for relay in relays:
             if not _deserted(relay):
                 continue
             broker = relay.broker.transport.get_extra_info("socket")
             moved = received(broker) + acknowledged(broker)
             before, since = self._seen.get(relay, (moved, now))
-            seen[relay] = moved, since if before == moved else now
-            if now - seen[relay][1] >= self.patience:
+            progress[relay] = moved, since if before == moved else now
+            if now - progress[relay][1] >= self.patience:
                 yield relay
-        self._seen = seen
+        self._seen = progress
 
 
 def reap(
@@ -47,7 +47,7 @@ def reap(
     say: Callable[[str], None],
     over: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Close those that it finds, and look again after a while, until it is over."""
+    """Close the connections that the reaper finds, repeatedly, until `over` returns True."""
     if over():
         return
     for relay in list(reaper.find(relays.values(), loop.time())):
@@ -59,12 +59,12 @@ def reap(
 
 
 def _deserted(relay: Relay) -> bool:
-    """Whether a client has gone, and no rule or person holds back what it has sent or asked for."""
+    """Return whether a client has gone, and no rule or person holds back its bytes."""
     client, broker = relay.client, relay.broker
     if not client.open or not broker.open or relay.paused:
         return False
     if any(not queue.idle for queue in relay.connection.state.queues.values()):
         return False
-    # where the end may come it will be seen, and passed on, so only the others are looked at closely
+    # an end that is read is passed on, so only sockets that are not read from are examined
     unread = client.ended or not client.transport.is_reading()
     return unread and ended(client.transport.get_extra_info("socket"))

@@ -1,4 +1,4 @@
-"""Moves the bytes of one connection between two endpoints; all decisions are the connection's."""
+"""Moves the bytes of one connection between two endpoints; the connection makes all decisions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.sasl import name_of_user
-from barnabas.proxy.connection.actions import Abort, Actions, Done, Finish, Left, Say, Send
+from barnabas.proxy.connection.actions import Abort, Actions, Departure, Done, Finish, Say, Send
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.snapshot import snapshot
 from barnabas.proxy.connection.state import Phase
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 
 
 Layer = Callable[[Endpoint], asyncio.BaseProtocol]
-"""What an endpoint's transport has for its protocol: the endpoint, or something in between."""
+"""Returns the protocol for an endpoint's transport: the endpoint, or a layer in between."""
 
 
 def no_layer(endpoint: Endpoint) -> asyncio.BaseProtocol:
-    """Nothing in between."""
+    """Return the endpoint itself: no layer is between it and its socket."""
     return endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """What all relays of a proxy share, and whom they call."""
+    """The objects that all relays of a proxy share, and the functions that they call."""
 
     loop: asyncio.AbstractEventLoop
     buffers: ReadBuffers
     layer: Layer = no_layer
-    """What lies between an endpoint and its socket."""
+    """Returns the layer between an endpoint and its socket."""
     done: Callable[[Exchange], None]
     """Receives each exchange that is over."""
     say: Callable[[str], None]
@@ -61,7 +61,7 @@ class Hooks:
 
 
 class Relay:
-    """The two endpoints of a connection and its timer."""
+    """The two endpoints of a connection, and its timer."""
 
     def __init__(self, connection: Connection, flow: MaskedFlow | None, hooks: Hooks) -> None:
         self.connection = connection
@@ -72,18 +72,18 @@ class Relay:
         self._timer = Timer(hooks.loop, clock, self.tick)
         self._closed = False
         self.greeted = False
-        """Whether the client's handshake has begun, if TLS is spoken."""
+        """Whether the client's TLS handshake has begun."""
         self._ended_by: Direction | None = None
         """The direction whose sender ended it first."""
         self._cut_short = False
         """Whether a frame was under way when a direction ended."""
         self.paused = False
         self.waits = False
-        """Whether nothing is read until the log has caught up."""
+        """Whether no endpoint is read from until the log has caught up."""
         self._received = 0, 0
         self.throttled = False
-        """Whether an endpoint is not read from because too much of what it sent waits already, or may
-        not be because the connection is paused."""
+        """Whether an endpoint is not read from because enough of its bytes wait, or may not be because the
+        connection is paused."""
         self.client = Endpoint(self, "request")
         self.broker = Endpoint(self, "response")
         self.client.peer, self.broker.peer = self.broker, self.client
@@ -95,10 +95,14 @@ class Relay:
         client_tls: ssl.SSLContext | None = None,
         broker_tls: tuple[ssl.SSLContext, str] | None = None,
     ) -> None:
-        """Begin: the broker is reached, so what the client has sent meanwhile can be read.
+        """Attach the sockets of the client and of the broker, and start to read.
 
-        With TLS: the context for the client; that for the broker, with the name it is to have.
-        Raises TlsError if a handshake fails, or another OSError.
+        With TLS, `client_tls` is the context for the client; `broker_tls` is the context for the broker and
+        the name that it must have.
+
+        Raises:
+            TlsError: A TLS handshake fails.
+            OSError: The sockets cannot be used.
         """
         for sock in (client, broker):  # as Kafka's clients and brokers do (Selector, SocketServer)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -120,8 +124,8 @@ class Relay:
                 ssl=client_tls,
                 ssl_handshake_timeout=HANDSHAKE if client_tls else None,
             )
-        # a broker with too many connections closes new ones at once: perhaps before the client's
-        # endpoint was there to be told
+        # a broker with too many connections closes new ones at once, perhaps before the client's endpoint
+        # was connected
         if self._closed:
             self.client.transport.abort()
         elif self.client.finished:
@@ -130,14 +134,14 @@ class Relay:
             self.update_reading()
 
     def certified(self, certificate: bytes) -> None:
-        """The client has shown a certificate (DER): the capture hears of it before its first request."""
+        """Set the user of the client's certificate (DER); the capture has it before the first request."""
         user = self.connection.state.certified = name_of_user(principal(certificate))
         if self.flow is not None and user is not None and not self._closed:
-            said = {"frame": 0, "user": user}
-            self.flow.took("request", memoryview(b""), clock(), [(0, said)], (), 0)
+            comment = {"frame": 0, "user": user}
+            self.flow.took("request", memoryview(b""), clock(), [(0, comment)], (), 0)
 
     def perform(self, actions: Actions, now: int) -> None:
-        """Carry out what the connection asks for; what ends a direction may end all, so it comes last."""
+        """Carry out what the connection asks for. Ends of directions come last: they may end all."""
         finished: list[Endpoint] = []
         for action in actions:
             if isinstance(action, Send):
@@ -147,9 +151,9 @@ class Relay:
             elif isinstance(action, Done):
                 action.exchange.ended = now
                 self.hooks.done(action.exchange)
-            elif isinstance(action, Left) and self.flow is not None:
-                way, data, comment, key, version = action
-                self.flow.left(way, data, now, comment, key, version)
+            elif isinstance(action, Departure) and self.flow is not None:
+                direction, data, comment, key, version = action
+                self.flow.left(direction, data, now, comment, key, version)
             elif isinstance(action, Finish):
                 finished.append(self._receiver(action.direction))
             elif isinstance(action, Say):
@@ -164,10 +168,10 @@ class Relay:
         return self.broker if direction == "request" else self.client
 
     def _half_close(self, endpoint: Endpoint) -> None:
-        """Nothing more will be sent to this endpoint; if that holds for both, the connection is over.
+        """End the direction to this endpoint, or close the connection if both directions have ended.
 
-        It is over as well if nobody waits for anything: a peer that has vanished would never say so. Of what
-        is not Kafka that is not known, and TLS could not tell the end alone.
+        The connection is closed, too, if no request waits for a response: a peer that has vanished would
+        never close it. For another protocol this is unknown, and TLS cannot signal the end alone.
         """
         endpoint.finished = True
         untold = self.connection.state.phase is Phase.FOREIGN and endpoint.tls
@@ -178,31 +182,31 @@ class Relay:
                 endpoint.transport.write_eof()
 
     def update_reading(self) -> None:
-        """After anything that may change it: who may be read from, and when to wake up."""
+        """Decide after any change which endpoint is read from, and when to wake up."""
         if self._closed:
             return
-        self.connection.actions.begin()  # or it would keep what has left
+        self.connection.actions.begin()  # or the buffer would retain departed frames
         self.throttled = self.paused or self.waits
         for endpoint in (self.client, self.broker):
             if not endpoint.open:
                 continue
             full = self.connection.full(endpoint.direction)
             self.throttled |= full
-            if endpoint.ended:  # reading again would only find the end again
+            if endpoint.ended:  # a read would only return the end again
                 continue
-            if endpoint.peer.clogged or full or self.waits or self._rests(endpoint):
+            if endpoint.peer.clogged or full or self.waits or self._is_resting(endpoint):
                 endpoint.transport.pause_reading()
             elif not endpoint.transport.is_reading():
                 endpoint.transport.resume_reading()
         self._timer.set(self.connection.wake)
 
     def introduce(self, now: int) -> None:
-        """The capture goes on in another segment, which knows nothing of this connection yet."""
+        """Report to a new segment of the capture what is under way."""
         if self.flow is not None:
             self.flow.go_on(now, partial(snapshot, self.connection))
 
     def tick(self) -> None:
-        """It is time, or a frame here has been waiting for one that passed elsewhere."""
+        """Let the connection act on the time, or on a message that has passed on another connection."""
         if not self._closed:
             self._call(self.connection.tick)
 
@@ -212,24 +216,28 @@ class Relay:
         self.update_reading()
 
     def replace(self, plan: Plan) -> None:
-        """Go on under other rules."""
+        """Continue under other rules."""
         self._call(partial(self.connection.replace, plan))
 
     def release(self, rule: str) -> None:
-        """What a rule holds leaves."""
+        """Release the frames that a rule holds."""
         self._call(partial(self.connection.release, rule))
 
     def decide(self, id: str, decision: Decision) -> None:
-        """What somebody decided about a message that waits here. Raises LookupError."""
+        """Apply a decision to a message that waits at a breakpoint here.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+        """
         self._call(partial(self.connection.decide, id, decision))
 
     def pause(self) -> None:
-        """Read from neither endpoint. What has been read goes its way, when a rule lets it."""
+        """Stop reading from both endpoints. Frames that were read still leave, if no rule holds them."""
         self.paused = True
         self.update_reading()
 
     def step(self, direction: Direction) -> None:
-        """While paused: read the next frame that goes in this direction, and no more."""
+        """Read the next frame of this direction, and no more, while paused."""
         endpoint = self.client if direction == "request" else self.broker
         endpoint.buffers = OneFrame(self.buffers, self.connection.state.ingress[direction])
         self.update_reading()
@@ -240,8 +248,8 @@ class Relay:
         self.client.buffers = self.broker.buffers = self.buffers
         self.update_reading()
 
-    def _rests(self, endpoint: Endpoint) -> bool:
-        """Whether an endpoint is paused, and has no step to make."""
+    def _is_resting(self, endpoint: Endpoint) -> bool:
+        """Return whether an endpoint is paused and has no step to make."""
         if not self.paused:
             return False
         step = endpoint.buffers
@@ -251,7 +259,7 @@ class Relay:
         return True
 
     def received(self) -> tuple[int, int]:
-        """Bytes that came from the client and from the broker."""
+        """Return the bytes that came from the client and from the broker."""
         if self._closed:
             return self._received
         client, broker = (
@@ -263,7 +271,9 @@ class Relay:
     def ended(self, direction: Direction) -> None:
         """Note that the sender of a direction has ended it, or is gone."""
         self._ended_by = self._ended_by or direction
-        self._cut_short |= not all(one.between for one in self.connection.state.ingress.values())
+        self._cut_short |= not all(
+            ingress.between for ingress in self.connection.state.ingress.values()
+        )
 
     def close(self, reset: bool = False) -> None:
         """Close both sides at once, and account for what was under way."""
@@ -289,18 +299,18 @@ class Relay:
 
     @property
     def open(self) -> bool:
-        """Whether a socket is not closed yet; after `close` it may still have something to send."""
+        """Return whether a socket is still open; after `close` it may have bytes to send."""
         return self.client.open or self.broker.open
 
     def abort(self) -> None:
-        """Close what is still open, sent or not."""
+        """Close the sockets that are still open, and discard their unsent bytes."""
         for endpoint in (self.client, self.broker):
             if endpoint.open:
                 endpoint.transport.abort()
 
     @staticmethod
     def _reset_on_close(endpoint: Endpoint) -> None:
-        """A reset is passed on as a reset."""
+        """Let the socket send an RST when it is closed: a reset is passed on as a reset."""
         sock = endpoint.transport.get_extra_info("socket")
         if sock is not None:
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What a proxy has counted and what it is doing, as a value: of one process, or of several together."""
+"""The counts and the state of a proxy as a value: of one process, or of several together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ Connection = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A value for another process: `tally` and `totals` are the proxy's own until it is pickled or merged."""
+    """The counts and the state of a proxy.
+
+    `tally` and `totals` are the proxy's own objects until the report is pickled or merged.
+    """
 
     tally: ApiStats = field(default_factory=ApiStats)
     totals: Totals = field(default_factory=Totals)
@@ -30,24 +33,24 @@ class Report:
     """Bytes of connections that are closed: from clients, from brokers."""
     draining: bool = False
     observed: bool = False
-    """Whether all exchanges are shown just now, by the log or the control port."""
+    """Whether the log or the control port shows all exchanges now."""
     nodes: tuple[Node, ...] = ()
     connections: tuple[Connection, ...] = ()
     rules: tuple[Outcome, ...] = ()
     struck: Counter[str] = field(default_factory=Counter)
     """How often each fault struck, by these rules and those before them."""
-    wanted: int = 0
-    """Names of topics that rules lack ..."""
+    missing_names: int = 0
+    """The number of topic names that rules lack ..."""
     trouble: str = ""
-    """... and why they can't be had."""
+    """... and why they are unavailable."""
     capture: CaptureState | None = None
     missing: tuple[int, ...] = ()
-    """Workers that do not answer: what is here of them may be old."""
+    """The workers that do not answer: their share of the report may be old."""
 
 
 def report(proxy: Proxy) -> Report:
-    """That of one process."""
-    questions = proxy.shared.questions
+    """Return the report of a proxy in this process."""
+    unresolved = proxy.shared.unresolved
     return Report(
         proxy.tally,
         proxy.totals,
@@ -58,25 +61,28 @@ def report(proxy: Proxy) -> Report:
         tuple(map(connection, proxy.relays.values())),
         tuple(map(outcome, proxy.rules.rules)),
         proxy.rules.struck,
-        len(questions),
-        questions.trouble,
+        len(unresolved),
+        unresolved.trouble,
         None if proxy.capture is None else proxy.capture.state,
     )
 
 
 def merged(first: Report, others: Sequence[Report]) -> Report:
-    """One for several processes. The first has what is one for all: nodes, rules, and the capture."""
+    """Return one report for several processes.
+
+    The nodes, the rules and the capture are those of the first report.
+    """
     reports = [first, *others]
     tally, totals, struck = ApiStats(), Totals(), Counter[str]()
     for each in reports:
         tally.add(each.tally)
         totals.add(each.totals)
-        struck.update(each.struck)  # `+` would leave out faults that have not struck yet
-    rules = {own.name: own for own in first.rules}
+        struck.update(each.struck)  # `+` would drop faults with a count of 0
+    rules = {rule.name: rule for rule in first.rules}
     for each in others:
-        for found in each.rules:
-            if found.name in rules:
-                rules[found.name] += found
+        for other in each.rules:
+            if other.name in rules:
+                rules[other.name] += other
     return Report(
         tally,
         totals,
@@ -86,30 +92,30 @@ def merged(first: Report, others: Sequence[Report]) -> Report:
         first.nodes,
         tuple(
             sorted(
-                (found for each in reports for found in each.connections),
+                (other for each in reports for other in each.connections),
                 key=itemgetter("connection"),
             )
         ),
         tuple(rules.values()),
         struck,
-        sum(each.wanted for each in reports),
+        sum(each.missing_names for each in reports),
         next((each.trouble for each in reports if each.trouble), ""),
         first.capture,
     )
 
 
 def ended(last: Report) -> Report:
-    """What remains of a process that is no more: what it had counted, the bytes of its connections too."""
-    ways = [
+    """Return what remains of a process's last report after its end: its counts."""
+    received = [
         (each["request"]["received_bytes"], each["response"]["received_bytes"])
         for each in last.connections
     ]
     return replace(
         last,
-        received=_sum([last.received, *ways]),
+        received=_sum([last.received, *received]),
         observed=False,
         connections=(),
-        wanted=0,
+        missing_names=0,
         trouble="",
     )
 
@@ -120,7 +126,7 @@ def _sum(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def connection(relay: Relay) -> Connection:
-    """One that is open."""
+    """Return an open connection in JSON form."""
     state = relay.connection.state
     received = relay.received()
     return {

@@ -1,4 +1,4 @@
-"""The proxy: listens for each broker, connects clients through, learns new brokers, drains."""
+"""The proxy: listens for each broker, connects clients, learns new brokers, drains."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.state import Phase, State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address
-from barnabas.proxy.network.announcing import announce
+from barnabas.proxy.network.announcement import announce
 from barnabas.proxy.network.capture_watch import say_closed, watch
 from barnabas.proxy.network.clock import clock
-from barnabas.proxy.network.draining import Draining
+from barnabas.proxy.network.drain import Drain
 from barnabas.proxy.network.listeners import Client, Listeners, Reports
 from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.rate_limited_lines import RateLimitedLines
 from barnabas.proxy.network.read_buffers import ReadBuffers
 from barnabas.proxy.network.reaper import Reaper, reap
 from barnabas.proxy.network.relay import Hooks, Relay
-from barnabas.proxy.network.seldom import Seldom
 from barnabas.proxy.network.sockets import address_of
 from barnabas.proxy.network.surroundings import ALONE, NO_OUTPUTS, Outputs, Surroundings
 from barnabas.proxy.network.tls import dismiss
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Proxy:
-    """A proxy in front of one cluster. Made with its rules: there is no moment without them."""
+    """A proxy in front of one cluster. Its rules are in force from the first connection on."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Proxy:
         """Bytes of connections that are closed: from clients, from brokers."""
         self.draining = self._waits = False
         self.observed = options.observed
-        """Whether every exchange is handed to `done` just now."""
+        """Whether every exchange is handed to `done` now."""
         self.listeners = Listeners(
             options,
             lambda: self.rules,
@@ -78,7 +78,7 @@ class Proxy:
         self._works_for_another = surroundings.topology is not None
         self._done = outputs.done
         self._say = outputs.say
-        self._unreachable = Seldom(outputs.say)
+        self._unreachable = RateLimitedLines(outputs.say)
         self._plan = self._planned()
         ordinal = surroundings.ordinal or self.listeners.ordinal
         self.shared = SharedState(surroundings.topics, ordinal, options.reading)
@@ -91,38 +91,46 @@ class Proxy:
             say=outputs.say,
         )
         self.relays: dict[int, Relay] = {}
-        """The connections that are open, by number."""
+        """The relays of open connections, by number."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._open: set[int] = set()
         self._changed = outputs.changed
         self._layer = surroundings.layer
-        self._drain: Draining | None = None
+        self._drain: Drain | None = None
         self._loop: asyncio.AbstractEventLoop
         self._hooks: Hooks
 
     @property
     def address(self) -> Address:
-        """Where clients find the bootstrap broker."""
+        """Return the address at which clients find the bootstrap broker."""
         return self.listeners.address
 
     @property
     def open(self) -> int:
-        """Connections that are open, or about to be."""
+        """Return the number of connections that are open, or about to be."""
         return len(self._open)
 
     async def start(self) -> None:
-        """Listen. Raises OSError if the address can't be had."""
+        """Listen, and take clients.
+
+        Raises:
+            OSError: The address is unavailable.
+        """
         for line in (*self.options.explain(), *remarks(self.rules.scenario)):
             self._say(line)
         self.listen()
         self.begin()
 
     def listen(self) -> None:
-        """Listen, where it did before if it did. Raises OSError if the address can't be had."""
+        """Open the listeners, where they were before if they were open.
+
+        Raises:
+            OSError: The address is unavailable.
+        """
         self.listeners.start()
 
     def begin(self) -> None:
-        """Take clients whom another process accepts."""
+        """Start to take clients, which another process may accept."""
         self._loop = asyncio.get_running_loop()
         self._hooks = Hooks(
             loop=self._loop,
@@ -139,7 +147,7 @@ class Proxy:
         reap(self.relays, reaper, self._loop, self._say, lambda: self.draining)
 
     def _planned(self) -> Plan:
-        """What each kind of message needs, under the present rules; a capture must hide some."""
+        """Return the plan for messages under the present rules; it includes what the capture must mask."""
         return Plan(
             self.rules,
             self.options.offer,
@@ -148,20 +156,20 @@ class Proxy:
         )
 
     def stop_listening(self) -> None:
-        """Listen no more: who comes now is refused."""
+        """Close the listeners: further clients are refused."""
         self.listeners.close()
 
     async def stop(self) -> None:
-        """Listen no more, let what is under way finish for a while, close everything."""
+        """Stop listening, let exchanges under way finish for a while, and close everything."""
         self.stop_listening()
         await self.drain()
 
     async def drain(self) -> None:
-        """Let what is under way finish for a while, close everything."""
+        """Let exchanges under way finish for a while, and close everything."""
         self.draining = True
         for relay in self.relays.values():
             relay.resume()
-        self._drain = Draining(self.options.drain)
+        self._drain = Drain(self.options.drain)
         await self._drain.finish(self.relays.values())
         self.listeners.forget()
         for task in list(self._tasks):
@@ -181,19 +189,19 @@ class Proxy:
             relay.abort()
 
     def hurry(self) -> None:
-        """Let what is under way have no more time, while the proxy stops."""
+        """End the remaining time of exchanges under way, while the proxy stops."""
         if self._drain is not None:
             self._drain.hurry()
 
-    def observe(self, wanted: bool) -> None:
-        """Hand every exchange to `done` from now on, or only what the log needs."""
-        self.observed = wanted or self.options.observed
+    def observe(self, observed: bool) -> None:
+        """Hand every exchange to `done` from now on, or only if the log needs them."""
+        self.observed = observed or self.options.observed
         for relay in list(self.relays.values()):
             relay.connection.state.observed = self.observed
             relay.tick()
 
     def wait(self, waits: bool) -> None:
-        """Read from no connection until the log has caught up; or go on."""
+        """Stop reading from all connections until the log has caught up, or continue."""
         self._waits = waits
         for relay in list(self.relays.values()):
             relay.waits = waits
@@ -202,42 +210,53 @@ class Proxy:
     def replace(self, scenario: Scenario, by: str) -> None:
         """Put all connections under other rules, between two events: no message meets both.
 
-        What rules that are gone held back leaves, in order; rules that stay the same go on counting.
-        `by` is who wants it, for the log and the capture.
+        Frames that removed rules held leave in order; retained rules continue to count. `by` names the origin
+        of the change in the log and the capture.
         """
         before, now = self.rules, clock()
         self.adopt(scenario, now)
         self.note(announce(self.rules, before, by, self._say), now)
 
     def adopt(self, scenario: Scenario, began: int) -> None:
-        """As `replace`, which began at that time, without a word for the person. Where another process has
-        announced the scenario, the capture hears which connections are under it from here on."""
+        """Put all connections under a scenario that was loaded at a time, without a line for the person.
+
+        If another process has announced the scenario, the capture records which connections are under it from
+        here on.
+        """
         self.rules = Rules(scenario, self.rules)
         self.rules.began = began
         self._plan = self._planned()
-        self.shared.questions.forget()  # what the others want they will say
+        self.shared.unresolved.forget()  # the new rules will ask for the names that they need
         if self._works_for_another:
             numbers = [*self.relays]
             self.note({"barnabas": "adopted", "scenario": began, "connections": numbers})
         self._each(lambda relay: relay.replace(self._plan))
 
     def fire(self, rule: str) -> None:
-        """Let a rule fire on its next match, whatever `when` says. Raises LookupError."""
+        """Let a rule fire on its next match, whatever `when` says.
+
+        Raises:
+            LookupError: There is no such rule.
+        """
         self.rules.rule(rule).forced += 1
         self.note({"barnabas": "fire", "rule": rule})
 
     def release(self, rule: str) -> None:
-        """What a rule holds leaves, whatever it waits for. Raises LookupError."""
+        """Release the messages that a rule holds, whatever they wait for.
+
+        Raises:
+            LookupError: There is no such rule.
+        """
         self.rules.rule(rule)
         self.note({"barnabas": "release", "rule": rule})
         self.let_go(rule)
 
     def let_go(self, rule: str) -> None:
-        """As `release`, without a note."""
+        """Release the messages that a rule holds, without a note in the capture."""
         self._each(lambda relay: relay.release(rule))
 
     def _each(self, do: Callable[[Relay], None]) -> None:
-        """Do it to every connection. What goes wrong with one closes it, and is said."""
+        """Apply a function to every connection; an error closes the connection and is reported."""
         for number, relay in list(self.relays.items()):
             try:
                 do(relay)
@@ -246,29 +265,29 @@ class Proxy:
                 relay.close()
 
     def note(self, comment: dict[str, Any], now: int | None = None) -> None:
-        """For capture and live stream, if there are any: what happened to no connection alone."""
+        """Write a note about the whole proxy to the capture and the live stream, if there are any."""
         for writer in self._writers:
             writer.note(clock() if now is None else now, comment)
 
     def take(self, client: Client) -> None:
-        """Connect a client through."""
+        """Connect a client to its broker."""
         self._open.add(client.number)
         self._changed(len(self._open))
         task = self._loop.create_task(self._connect(client))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def turned_away(self, client: str, why: str, kind: str) -> None:
-        """A client could not be connected through: it is counted, and of each kind said now and then."""
+    def turned_away(self, client: str, reason: str, subject: str) -> None:
+        """Count a client that could not be connected, and report each kind of reason now and then."""
         self.totals.unreachable += 1
-        self._unreachable.say(kind, f"{client}: {why}; closed", self._loop.time())
+        self._unreachable.say(subject, f"{client}: {reason}; closed", self._loop.time())
 
     def _over(self, number: int) -> None:
         self._open.discard(number)
         self._changed(len(self._open))
 
     async def _connect(self, client: Client) -> None:
-        """Reach the broker, then let the two talk; what the client sends meanwhile waits in the kernel."""
+        """Reach the broker, then relay; what the client sends meanwhile waits in the kernel."""
         sock, node = client.socket, client.node
         with contextlib.ExitStack() as unless_relayed:
             unless_relayed.callback(self._over, client.number)
@@ -280,23 +299,23 @@ class Proxy:
             try:
                 broker, host = await self._upstream.dial(node)
             except OSError as problem:
-                what = f"{node.name} at {node.place} can't be reached: {reason_of(problem)}"
-                self.turned_away(client.name, what, node.name)
+                reason = f"{node.name} at {node.place} can't be reached: {reason_of(problem)}"
+                self.turned_away(client.name, reason, node.name)
                 await self._dismiss(client)
                 return
             unless_relayed.callback(broker.close)
             relay = None
             try:
                 relay = self._relay(client, broker)
-                # cancelled, uvloop closes a side and tells nobody
+                # if cancelled, uvloop closes a side without a callback
                 unless_relayed.callback(relay.close)
                 await relay.attach(sock, broker, *self._upstream.contexts(host, sock))
             except Exception as problem:  # noqa: BLE001 - whatever it is costs this connection only
-                # mostly TLS failed, or the client is gone already
-                why = reason_of(problem) if isinstance(problem, OSError) else repr(problem)
-                line = f"{client.name}: {why}; closed"
+                # mostly TLS failed, or the client has gone
+                failure = reason_of(problem) if isinstance(problem, OSError) else repr(problem)
+                line = f"{client.name}: {failure}; closed"
                 if isinstance(problem, OSError):
-                    self._unreachable.say(why, line, self._loop.time())
+                    self._unreachable.say(failure, line, self._loop.time())
                 else:
                     self._say(line)
                 if relay is not None and not relay.greeted:
@@ -306,14 +325,14 @@ class Proxy:
             unless_relayed.pop_all()
 
     async def _dismiss(self, client: Client) -> None:
-        """Close a client whose broker can't be had: with TLS not before the handshake is over."""
-        with contextlib.suppress(Exception):  # why it is closed has been said
+        """Close a client whose broker is unavailable; with TLS, after the handshake."""
+        with contextlib.suppress(Exception):  # the reason has been reported
             context, _ = self._upstream.contexts(client.node.upstream[0], client.socket)
             if context is not None:
                 await dismiss(client.socket, context)
 
     def _relay(self, client: Client, broker: socket.socket) -> Relay:
-        """The two sockets of a connection, and the protocol logic between them."""
+        """Create the relay of a connection, and the protocol logic between its sockets."""
         number, peer = client.number, client.address
         here = address_of(client.socket.getsockname())
         state = State(
@@ -352,20 +371,20 @@ class Proxy:
         self._done(self.options.masking.exchange(exchange))
 
     def _wake_others(self) -> None:
-        """Frames of other connections may have waited for a message that has just passed."""
+        """Wake connections whose frames have waited for a message that has just passed."""
         ready = self.shared.ready
         while ready:
             relay = self.relays.get(ready.pop())
             if relay is not None:
                 self._loop.call_soon(relay.tick)
-        if self.shared.questions and not self.draining:
+        if self.shared.unresolved and not self.draining:
             self._lookup.begin()
 
     def _authenticated(self) -> bool:
-        return any(one.connection.state.sasl.mechanism for one in self.relays.values())
+        return any(relay.connection.state.sasl.mechanism for relay in self.relays.values())
 
     def _ended(self, relay: Relay) -> None:
         self.relays.pop(relay.connection.state.number, None)
         self._over(relay.connection.state.number)
-        for place, count in enumerate(relay.received()):
-            self.received[place] += count
+        for index, count in enumerate(relay.received()):
+            self.received[index] += count

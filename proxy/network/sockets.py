@@ -1,4 +1,4 @@
-"""Sockets on both sides: listening, reaching a broker, turning a client away."""
+"""Sockets on both sides: listens, reaches a broker, refuses a client."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.effects import Reject
 
 _MAPPED: Final = "::ffff:"
-"""How an IPv6 socket shows an IPv4 address (RFC 4291, 2.5.5.2)."""
+"""The prefix with which an IPv6 socket shows an IPv4 address (RFC 4291, 2.5.5.2)."""
 
 BACKLOG: Final = 1024
-"""Connections that wait to be accepted."""
+"""The most connections that wait to be accepted."""
 
 
 async def dial(addresses: Sequence[Address], patience: float) -> tuple[socket.socket, str]:
-    """A connection to the first of these that takes one, and its host as certificates have it: without
-    a scope.
+    """Connect to the first of these addresses that accepts.
 
-    `patience`: seconds for each of them. Raises OSError, that of the last.
+    Returns:
+        The socket, and the host as certificates have it, without a scope.
+
+    Raises:
+        OSError: No address accepts within `patience` seconds each; the last error.
     """
     loop = asyncio.get_running_loop()
     problem: OSError = ConnectionRefusedError("no address")
@@ -56,19 +59,28 @@ async def dial(addresses: Sequence[Address], patience: float) -> tuple[socket.so
 async def resolved(
     loop: asyncio.AbstractEventLoop, address: Address
 ) -> list[tuple[int, tuple[Any, ...]]]:
-    """What a name stands for: families, and addresses as those have them. Raises OSError."""
+    """Return the addresses that a name resolves to, each with its family.
+
+    Raises:
+        OSError: The name does not resolve.
+    """
     host, port = address
-    if "%" in host:  # a scope of IPv6, which uvloop would drop; nobody needs to be asked
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    if "%" in host:  # uvloop would drop the scope of IPv6; a numeric host needs no resolver
+        entries = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
+        )
     else:
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [(family, place) for family, _, _, _, place in found]
+        entries = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [(family, socket_address) for family, _, _, _, socket_address in entries]
 
 
 async def _connected(
     loop: asyncio.AbstractEventLoop, sock: socket.socket, address: tuple[Any, ...]
 ) -> None:
-    """Connect. Raises OSError. As `sock_connect` of a loop; uvloop's drops the scope here, too."""
+    """Connect a socket like a loop's `sock_connect`; uvloop's would drop the scope of IPv6.
+
+    Raises OSError.
+    """
     problem = sock.connect_ex(address)
     if problem == errno.EINPROGRESS:
         over = asyncio.Event()
@@ -85,16 +97,16 @@ async def _connected(
 def _refuse_itself(sock: socket.socket, address: tuple[Any, ...]) -> None:
     """Raise OSError if a socket is connected to itself.
 
-    Where nobody listens, the system may choose the very port that is dialled as the one to come from.
+    If nobody listens, the system may choose the dialled port as the source port.
     """
     if sock.getsockname()[:2] == address[:2]:
-        # without a reset the port would be in use for a minute: the broker could not have it
+        # without a reset the port would stay in use for a minute, and the broker could not bind it
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
 
 
 async def turn_away(client: socket.socket, reject: Reject) -> None:
-    """Turn a client away."""
+    """Refuse a client as a rule decided."""
     if reject.how == "hang":
         await asyncio.sleep(reject.at_most / 1e9)
     elif reject.how == "reset":
@@ -102,17 +114,21 @@ async def turn_away(client: socket.socket, reject: Reject) -> None:
 
 
 def listen(address: Address) -> socket.socket:
-    """A socket that listens there, in the scope that an IPv6 host may name. Raises OSError."""
+    """Return a listening socket, in the scope that an IPv6 host may name.
+
+    Raises:
+        OSError: The address is unavailable.
+    """
     host, port = address
     possible((host, port or 1))  # 0: the system chooses
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    place = socket.getaddrinfo(
+    socket_address = socket.getaddrinfo(
         host or None, port, family, socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0][4]
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(place)
+        listener.bind(socket_address)
         listener.listen(BACKLOG)
     except BaseException:
         listener.close()
@@ -121,10 +137,10 @@ def listen(address: Address) -> socket.socket:
 
 
 def address_of(name: tuple[Any, ...]) -> Address:
-    """Host and port of what a socket says of itself or its peer.
+    """Return host and port of a socket's name for itself or its peer.
 
-    IPv4 on a socket of IPv6 is IPv4. A relay-local address keeps its scope, by the interface's name
-    where it has one: without it nobody can listen or connect there (RFC 4007, 11).
+    IPv4 on an IPv6 socket is returned as IPv4. A link-local address keeps its scope, by the interface's name
+    if it has one: without it nobody can listen or connect there (RFC 4007, 11).
 
     >>> address_of(("::ffff:127.0.0.1", 9092, 0, 0)), address_of(("fe80::1", 9092, 0, 1))
     (('127.0.0.1', 9092), ('fe80::1%lo', 9092))
@@ -141,5 +157,5 @@ def address_of(name: tuple[Any, ...]) -> Address:
 def _interface(scope: int) -> str:
     try:
         return socket.if_indextoname(scope)
-    except OSError:  # it is gone
+    except OSError:  # the interface has gone
         return str(scope)

@@ -1,4 +1,4 @@
-"""What a proxy shares with the process that it runs in, and where its traffic and its reports go."""
+"""What a proxy shares with its process, and where its traffic and its reports go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.proxy.connection.shared_state import Ordinal
 from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.topology import Elsewhere, Topology
+from barnabas.proxy.edits.topology import FindProxy, Topology
 from barnabas.proxy.network.own_addresses import Listening
 from barnabas.proxy.network.relay import Layer, no_layer
 from barnabas.proxy.topic_names.names import TopicNames
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Where the traffic and the reports of a proxy go."""
+    """The receivers of a proxy's traffic and reports."""
 
     capture: CaptureWriter | None = None
     """A capture of all traffic; it is closed with the proxy."""
@@ -38,22 +38,23 @@ class Outputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a proxy shares with other proxies, of its process or of others; None: it has its own."""
+    """The objects that a proxy shares with other proxies; None if it has its own."""
 
     topics: TopicNames | None = None
     """The names of topics by id, shared with the log."""
     totals: Totals | None = None
     tally: ApiStats | None = None
     topology: Topology | None = None
-    """Of the process that listens, if that is another one: see `Proxy.begin`."""
+    """The topology of the process that listens, if that is another one: see `Proxy.begin`."""
     ordinal: Ordinal | None = None
-    """Of the process that listens, too."""
-    elsewhere: Elsewhere = lambda _: None
-    """See `Topology`."""
+    """Returns ordinals of connections from the process that listens, if that is another one."""
+    elsewhere: FindProxy = lambda _: None
+    """Returns the proxy that already leads to a node, see `Topology`."""
     neighbours: Callable[[], Iterable[Listening]] = tuple
-    """The listeners of the other proxies of this process, if they are no brokers' addresses either."""
+    """Returns the listeners of the other proxies of this process, if they are no brokers' addresses
+    either."""
     layer: Layer = no_layer
-    """What lies between each endpoint and its socket."""
+    """Returns the layer between an endpoint and its socket."""
 
 
 NO_OUTPUTS: Final = Outputs()

@@ -1,4 +1,4 @@
-"""What the kernel knows of a TCP socket, so that the proxy need not count."""
+"""The kernel's counters of a TCP socket, so that the proxy need not count."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _CLOSE_WAIT: Final = 8
 
 
 def received(transport_socket: socket.socket | None) -> int:
-    """Bytes received by a TCP socket so far; with TLS as they came. 0 if the system does not say.
+    """Return the bytes that a TCP socket has received, encrypted ones with TLS; 0 if unknown.
 
-    The end of what the other side sends counts as one, as in TCP's sequence numbers.
+    A FIN counts as one byte, as in TCP's sequence numbers.
 
     >>> received(None)
     0
@@ -29,12 +29,12 @@ def received(transport_socket: socket.socket | None) -> int:
 
 
 def acknowledged(transport_socket: socket.socket | None) -> int:
-    """Bytes that the peer's system has taken so far. 0 if the system does not say."""
+    """Return the bytes that the peer's system has acknowledged; 0 if unknown."""
     return _number(_info(transport_socket), _ACKED)
 
 
 def ended(transport_socket: socket.socket | None) -> bool:
-    """Whether the peer has sent its end, read by us or not. False if the system does not say."""
+    """Return whether the peer has sent its FIN, whether or not it was read; False if unknown."""
     info = _info(transport_socket)
     return bool(info) and info[_STATE] == _CLOSE_WAIT
 

@@ -1,4 +1,4 @@
-"""Which addresses lead to this machine, and to a listener on it."""
+"""Decides which addresses lead to this machine, and to a listener on it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final
 from barnabas.proxy.edits.topology import EVERYWHERE, Address, same
 from barnabas.proxy.network.sockets import address_of
 
-_NOBODYS: Final = {socket.AF_INET: "240.0.0.1", socket.AF_INET6: "100::1"}
+_UNUSED_ADDRESSES: Final = {socket.AF_INET: "240.0.0.1", socket.AF_INET6: "100::1"}
 """Addresses that no machine has: reserved (RFC 1112, 4), and for discarding (RFC 6666)."""
 
 
 def stands_at(listen: Address, address: Address) -> bool:
-    """Return whether an address leads to a listener, as far as its text tells.
+    """Return whether an address leads to a listener, as far as its text shows.
 
     A listener on all addresses is found at every address of this machine (0.0.0.0 only at those of IPv4).
 
@@ -30,7 +30,9 @@ def stands_at(listen: Address, address: Address) -> bool:
 
 
 def is_local(host: str) -> bool:
-    """Return whether a host is this machine: an address of it, localhost, or its name. Ask no name server.
+    """Return whether a host is this machine: one of its addresses, localhost, or its name.
+
+    No name server is asked.
 
     >>> [is_local(host) for host in ("localhost", "127.0.0.2", "::1", "0.0.0.0", "b1.example", "240.0.0.1")]
     [True, True, True, True, False, False]
@@ -47,40 +49,40 @@ def is_local(host: str) -> bool:
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     if not _binds(family, host):
         return False
-    # where anything can be bound (ip_nonlocal_bind), the routes tell
-    return not _binds(family, _NOBODYS[family]) or _is_source(family, host)
+    # if any address can be bound (ip_nonlocal_bind), the routes decide
+    return not _binds(family, _UNUSED_ADDRESSES[family]) or _is_source(family, host)
 
 
 def _binds(family: socket.AddressFamily, host: str) -> bool:
-    """Return whether a socket can have an address as its own."""
+    """Return whether a socket can be bound to an address."""
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            probe.bind(_place(family, host))
+            probe.bind(_socket_address(family, host))
         except OSError:
             return False
         return True
 
 
 def _is_source(family: socket.AddressFamily, host: str) -> bool:
-    """Return whether what is sent to an address would come from it. Nothing is sent."""
+    """Return whether packets to an address would have it as their source. No packet is sent."""
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(place := _place(family, host))
+            probe.connect(socket_address := _socket_address(family, host))
         except OSError:
             return False
-        return bool(probe.getsockname()[0] == place[0])
+        return bool(probe.getsockname()[0] == socket_address[0])
 
 
-def _place(family: socket.AddressFamily, host: str) -> tuple[object, ...]:
-    """Return an address as sockets have it, with the scope that it may name."""
+def _socket_address(family: socket.AddressFamily, host: str) -> tuple[object, ...]:
+    """Return an address in the form of sockets, with the scope that it may name."""
     flags = socket.AI_NUMERICHOST
-    found: tuple[object, ...] = socket.getaddrinfo(host, 9, family, socket.SOCK_DGRAM, flags=flags)[
-        0
-    ][4]
-    return found
+    socket_address: tuple[object, ...] = socket.getaddrinfo(
+        host, 9, family, socket.SOCK_DGRAM, flags=flags
+    )[0][4]
+    return socket_address
 
 
 def _plain(address: Address) -> Address:
-    """Return IPv4 that is written as IPv6 as IPv4."""
+    """Return an IPv4 address that is written as IPv6 as IPv4."""
     host, port = address_of((address[0].lower(), address[1]))
     return host, port

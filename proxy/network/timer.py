@@ -10,11 +10,10 @@ MS: Final = 1_000_000
 
 
 class Timer:
-    """Calls `ring` at a moment of `clock`.
+    """A timer that calls `ring` at a moment of `clock`.
 
-    uvloop rounds to a whole ms and may fire one early, asyncio's loop up to one late. So the whole ms
-    are slept through, and the rest of the last one is waited for turn by turn, while the loop
-    serves whoever else wants something.
+    uvloop rounds to whole ms and may fire one early, asyncio's loop up to one late. The timer therefore
+    sleeps for whole ms, and polls through the rest of the last one while the loop serves others.
     """
 
     def __init__(

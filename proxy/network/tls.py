@@ -1,6 +1,6 @@
-"""TLS on either side of the proxy: to the brokers as a client, to clients as the brokers.
+"""TLS on either side of the proxy: a client to the brokers, a server to the clients.
 
-The proxy ends one and begins another, since what is encrypted can't be read or patched.
+The proxy ends one TLS session and begins another: encrypted bytes can be neither read nor patched.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Mint = Callable[[tuple[str, ...]], ssl.SSLContext]
-"""Makes the context of a listener whose clients know it by these names."""
+"""Makes the TLS context of a listener that clients reach under these names."""
 
 _PLAIN = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST")
-"""What OpenSSL calls a first record that is none."""
+"""OpenSSL's reasons for a first record that is not TLS."""
 
 HANDSHAKE: float = 10.0
-"""Seconds that a TLS handshake may take."""
+"""The timeout of a TLS handshake in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """What the proxy speaks: plain text on the sides for which nothing is given."""
+    """The TLS settings of the proxy; a side without settings is plain text."""
 
     broker: ssl.SSLContext | None = None
-    """With which it goes to brokers."""
+    """The context for connections to brokers."""
     server_name: str | None = None
     """The name that brokers' certificates are checked for; None: the host that is dialled."""
     client: Mint | None = None
-    """What clients are shown."""
+    """Makes the contexts for clients."""
     trust: Path | None = None
-    """The CA that clients must trust for that, if it is the proxy's own."""
+    """The file of the proxy's own CA, which clients must trust."""
 
     def explain(self) -> list[str]:
-        """A line for each side that is encrypted."""
+        """Return a line for each encrypted side."""
         lines = []
         if self.broker is not None:
             name = f" for the name {self.server_name}" if self.server_name else ""
@@ -61,9 +61,13 @@ def broker_context(
     *,
     verify: bool = True,
 ) -> ssl.SSLContext:
-    """A context for brokers: `ca` they are checked by (PEM; None: the system's), ours if they ask.
+    """Return a context for connections to brokers.
 
-    Raises OSError (ssl.SSLError is one) for files that can't be read or are none of the kind.
+    `ca` (PEM) verifies the brokers; None is the system's store. The proxy shows its certificate if brokers
+    ask for one.
+
+    Raises:
+        OSError: A file cannot be read or has the wrong content; ssl.SSLError is an OSError.
     """
     context = ssl.create_default_context(cafile=ca)
     if certificate is not None:
@@ -75,9 +79,12 @@ def broker_context(
 
 
 def fixed(certificate: Path, key: Path | None, client_ca: Path | None = None) -> Mint:
-    """The same certificate (PEM) for all listeners; clients need one by `client_ca` if it is given.
+    """Return a function that gives all listeners the same certificate (PEM).
 
-    Raises OSError for files that can't be read or are none of the kind.
+    With `client_ca`, clients need a certificate by it.
+
+    Raises:
+        OSError: A file cannot be read or has the wrong content.
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
@@ -86,14 +93,14 @@ def fixed(certificate: Path, key: Path | None, client_ca: Path | None = None) ->
 
 
 def require_certificate(context: ssl.SSLContext, client_ca: Path | None) -> None:
-    """Ask clients for a certificate by this CA (PEM), if one is given."""
+    """Require a certificate by this CA (PEM) from clients, if one is given."""
     if client_ca is not None:
         context.load_verify_locations(client_ca)
         context.verify_mode = ssl.CERT_REQUIRED
 
 
 def reason(problem: ssl.SSLError | OSError) -> str:
-    """What went wrong in a handshake, as a person reads it.
+    """Return the reason for a failed handshake, as text for a person.
 
     >>> reason(ssl.SSLCertVerificationError(1, "[SSL: X] certificate verify failed: expired (_ssl.c:1)"))
     'certificate verify failed: expired'
@@ -105,18 +112,18 @@ def reason(problem: ssl.SSLError | OSError) -> str:
     if isinstance(problem, ssl.SSLError):
         text = str(problem.args[-1] if problem.args else problem)
         text = text.removeprefix("[").partition("] ")[2] or text
-        said = text.partition(" (_ssl.c")[0]
-        return said.lower() if text.isupper() else said
+        explanation = text.partition(" (_ssl.c")[0]
+        return explanation.lower() if text.isupper() else explanation
     return problem.strerror or str(problem) or type(problem).__name__
 
 
 class TlsError(OSError):
-    """A TLS handshake failed: with whom and why."""
+    """The error that a TLS handshake failed: with which side, and the reason."""
 
 
 @contextlib.contextmanager
 def handshake(whom: str, context: ssl.SSLContext | None) -> Iterator[None]:
-    """Say with whom a handshake failed, if TLS is spoken."""
+    """Name the side with which a handshake failed, if TLS is used."""
     try:
         yield
     except OSError as problem:
@@ -126,14 +133,15 @@ def handshake(whom: str, context: ssl.SSLContext | None) -> Iterator[None]:
 
 
 async def dismiss(client: socket.socket, context: ssl.SSLContext) -> None:
-    """Finish the TLS handshake with a client and close, so that the client blames neither TLS nor itself.
+    """Finish the TLS handshake with a client and close, so that the client does not blame TLS.
 
-    Raises OSError if the handshake fails.
+    Raises:
+        OSError: The handshake fails.
     """
     loop = asyncio.get_running_loop()
-    gone = loop.create_future()
+    closed = loop.create_future()
     transport, _ = await loop.connect_accepted_socket(
-        lambda: _Farewell(gone),
+        lambda: _Farewell(closed),
         client,
         ssl=context,
         ssl_handshake_timeout=HANDSHAKE,
@@ -141,18 +149,18 @@ async def dismiss(client: socket.socket, context: ssl.SSLContext) -> None:
     )
     try:
         transport.close()
-        await gone
+        await closed
     finally:
         transport.abort()
 
 
 class _Farewell(asyncio.Protocol):
-    """A client that is not read from. gone: set when its socket is closed."""
+    """A client that is not read from; `gone` is set when its socket is closed."""
 
     def __init__(self, gone: asyncio.Future[None]) -> None:
         self._gone = gone
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Both have closed, or the client has not in time."""
+        """Note that both sides have closed, or that the client did not in time."""
         if not self._gone.done():
             self._gone.set_result(None)

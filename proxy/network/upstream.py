@@ -1,4 +1,4 @@
-"""The way to the brokers: their addresses, in turn, and TLS on both sides of a connection to one."""
+"""The connections to brokers: their addresses, in turn, and TLS on both sides."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from barnabas.proxy.network.sockets import address_of, dial
 
 
 class Upstream:
-    """The brokers of a proxy, as its options have them."""
+    """The brokers of a proxy, according to its options."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
         self._turn = -1
-        """Which bootstrap address the last connection began with."""
+        """The index of the bootstrap address that the last connection began with."""
 
     def addresses(self, node: Node | None) -> list[Address]:
-        """Where a node may be reached, in turn; None: any.
+        """Return the addresses at which a node may be reached, in turn; None is any node.
 
-        Each bootstrap connection begins with another address, as clients do: one that accepts and
-        never answers must not be what all of them get.
+        Each bootstrap connection begins with another address, as clients do: an address that accepts and
+        never answers must not be the first for all clients.
         """
         if node is not None and node.id is not None:
             return [node.upstream]
@@ -31,16 +31,20 @@ class Upstream:
         return [*bootstrap[self._turn :], *bootstrap[: self._turn]]
 
     async def dial(self, node: Node) -> tuple[socket.socket, str]:
-        """A connection to a node, and the host that its certificate is for. Raises OSError."""
+        """Connect to a node, and return the socket and the host of its certificate.
+
+        Raises:
+            OSError: The node cannot be reached.
+        """
         return await dial(self.addresses(node), self.options.connect_timeout)
 
     def contexts(
         self, host: str, client: socket.socket
     ) -> tuple[ssl.SSLContext | None, tuple[ssl.SSLContext, str] | None]:
-        """What TLS needs for the client and for the broker at a host, where it is spoken."""
+        """Return the TLS settings for the client and for the broker at a host, where TLS is used."""
         tls, options, context = self.options.tls, self.options, None
         if tls.client is not None:
-            # the client may know any of them, or have come by one that it was never told
+            # the client may use any of these names, advertised or not
             here = address_of(client.getsockname())[0]
             names = (options.advertise, here, options.listen[0], host, "localhost", "127.0.0.1")
             context = tls.client(tuple(name for name in names if name))

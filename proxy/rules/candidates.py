@@ -1,4 +1,4 @@
-"""The rules that messages of one connection may meet, looked up once for each kind of message."""
+"""The rules that messages of one connection may match, looked up once per API, version and direction."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from barnabas.specs.frames import Direction
 
 
 class Candidates:
-    """What the rules want of one connection, as long as rules and client stay the same.
+    """The rules that may match on one connection, as long as rules and client stay the same.
 
-    All that a header says but its size is decided here, so that a rule about other messages, or
-    about those of other clients, costs nothing.
+    Everything in a header except the size is decided here. A rule about other messages or other clients
+    therefore costs nothing.
     """
 
     def __init__(self, rules: Rules, broker: int | None, ordinal: int) -> None:
@@ -20,23 +20,23 @@ class Candidates:
         self._ordinal = ordinal
         self._client_id: str | None = None
         self._known: dict[tuple[Direction, int, int], tuple[Rule, ...]] = {}
-        """Of the client that was asked for last: on a connection there is one."""
+        """The candidates by direction, key and version, for the client id that was asked for last."""
 
     def of(
         self, direction: Direction, key: int, version: int, client_id: str | None
     ) -> tuple[Rule, ...]:
-        """The rules about such a message, in their order: () almost always."""
+        """Return the rules that may match such a message, in their order; mostly ()."""
         if client_id != self._client_id:
             self._client_id = client_id
             self._known.clear()
-        kind = direction, key, version
-        found = self._known.get(kind)
-        if found is None:
-            found = tuple(
+        message_kind = direction, key, version
+        rules = self._known.get(message_kind)
+        if rules is None:
+            rules = tuple(
                 rule
                 for rule in self._rules.candidates(direction, key, version)
                 if rule.match.peer_matches(client_id, self._broker, self._ordinal)
             )
             if len(self._known) < REMEMBERED:
-                self._known[kind] = found
-        return found
+                self._known[message_kind] = rules
+        return rules

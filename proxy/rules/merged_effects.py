@@ -1,8 +1,8 @@
-"""The effects of all rules on one frame, taken together."""
+"""Merges the effects of all rules on one frame."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,7 +16,7 @@ _APPENDED: Final = {
     effects.Stall: "stalls",
     effects.Partition: "partitions",
 }
-"""Effects that all count, and the field that lists them."""
+"""Effects that add up, and the fields that list them."""
 
 _REPLACED: Final = {
     effects.HangUp: "hang_up",
@@ -25,31 +25,31 @@ _REPLACED: Final = {
     effects.Silence: "silence",
     effects.HalfClose: "half_close",
 }
-"""Effects of which the last one counts, and its field."""
+"""Effects of which the last one applies, and their fields."""
 
 
 @dataclass(slots=True, eq=False)
 class MergedEffects:
-    """What is to be done with a frame."""
+    """The merged effects of all rules on one frame."""
 
     times: list[effects.Wait | effects.Schedule] = field(default_factory=list)
-    """What delays it, in order."""
+    """The delays, in order."""
     chosen: effects.Lose | effects.Shuffle | effects.Aside | effects.Halt | None = None
-    """Of several ways to wait the first one; a loss in any case."""
+    """The first way to wait; or the loss, if there is one."""
     by: str = ""
-    """The rule that has chosen."""
+    """The rule of `chosen`."""
     hang_up: effects.HangUp | None = None
     keep: int | None = None
-    """How many of its bytes leave; None: all."""
+    """The number of bytes that leave; None for all."""
     gather: effects.Gather | None = None
     gathered_by: str = ""
-    """The rule that gathers."""
+    """The rule of `gather`."""
     half_close: effects.HalfClose | None = None
     copies: int = 0
-    """How many times more it leaves."""
+    """The number of repetitions."""
     pieces: effects.Pieces | None = None
     reply_lost_by: str = ""
-    """The rule that loses its response."""
+    """The rule that loses the response."""
     inserts: list[effects.Insert] = field(default_factory=list)
     stalls: list[effects.Stall] = field(default_factory=list)
     partitions: list[effects.Partition] = field(default_factory=list)
@@ -57,10 +57,10 @@ class MergedEffects:
 
 
 NO_EFFECTS: Final = MergedEffects()
-"""Of a frame that no rule decided about."""
+"""The merged effects on a frame that no rule fired on."""
 
 
-def merge(decisions: Iterable[Decision]) -> MergedEffects:
+def merge(decisions: Sequence[Decision]) -> MergedEffects:
     """Merge the effects of all decisions about a frame.
 
     `Become` and `Answer` are not in the result: the message has changed or been answered before.
@@ -69,6 +69,8 @@ def merge(decisions: Iterable[Decision]) -> MergedEffects:
     >>> merged.times, merged.hang_up
     ([Wait(ns=5)], HangUp(forward=False, reset=False))
     """
+    if not decisions:
+        return NO_EFFECTS
     merged = MergedEffects()
     for decision in decisions:
         for effect in decision.effects:

@@ -1,4 +1,4 @@
-"""What a rule has done, in one process or in several."""
+"""The counts of a rule as a value, in one process or merged over several."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final
 from barnabas.proxy.rules.rule import Rule
 
 SHOWN: Final = 3
-"""Causes that a line names."""
+"""The number of reasons that a line names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The counts of a `Rule`, as they were at some time."""
+    """The counts of a `Rule` at one moment."""
 
     name: str
     faults: tuple[str, ...]
@@ -30,13 +30,13 @@ class Outcome:
     doubts: Counter[str]
 
     def __add__(self, other: Outcome) -> Outcome:
-        """Both: of the same rule in two processes."""
+        """Return the sum of the counts of one rule in two processes."""
         _, _, *counts = (field.name for field in fields(self))
         return replace(self, **{n: getattr(self, n) + getattr(other, n) for n in counts})
 
     @property
     def what(self) -> str:
-        """What it does and what became of it, in a line."""
+        """Return the rule's faults and the fate of its messages, in one line."""
         parts = [" + ".join(self.faults)]
         if self.released:
             parts.append(f"{self.released} released")
@@ -52,7 +52,7 @@ class Outcome:
 
 
 def outcome(rule: Rule) -> Outcome:
-    """What a rule has done so far."""
+    """Return the counts of a rule so far."""
     return Outcome(
         rule.name,
         tuple(fault.name for fault in rule.faults),
@@ -69,15 +69,19 @@ def outcome(rule: Rule) -> Outcome:
     )
 
 
-def causes(found: Counter[str], total: int) -> str:
-    """The most frequent causes with their counts, in words, out of so many cases in all.
+def causes(reasons: Counter[str], total: int) -> str:
+    """Return the most frequent reasons with their counts, as text.
+
+    Args:
+        reasons: The count of each reason.
+        total: The number of all cases, including those whose reason is not counted.
 
     >>> causes(Counter({"a": 2}), 2), causes(Counter("aabccdde"), 9)
     ('a', 'a (2), c (2), d (2), others (3)')
     """
-    most = found.most_common(SHOWN)
+    most = reasons.most_common(SHOWN)
     rest = total - sum(count for _, count in most)
     if len(most) == 1 and not rest:
         return most[0][0]
-    words = [f"{why} ({count})" for why, count in most]
+    words = [f"{reason} ({count})" for reason, count in most]
     return ", ".join(words + [f"others ({rest})"] * (rest > 0))

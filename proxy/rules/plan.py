@@ -1,4 +1,4 @@
-"""Which messages can pass unread: decided for each API, version and direction."""
+"""Decides for each API, version and direction which messages can pass unread."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from barnabas.proxy.edits.edits import needs_body
 from barnabas.proxy.edits.version_ranges import Offer
-from barnabas.proxy.matching.kinds import known
+from barnabas.proxy.matching.contents import is_declared
 from barnabas.proxy.rules.rules import REMEMBERED, Rules
 from barnabas.proxy.topic_names.names import teaches
 from barnabas.specs.dialects import Dialect, dialect
@@ -15,24 +15,27 @@ from barnabas.specs.keys import API_VERSIONS, SASL_HANDSHAKE
 from barnabas.specs.node_endpoints import ends_with_endpoints
 
 SASL = (SASL_HANDSHAKE, 36)
-"""SaslHandshake and SaslAuthenticate: few, and read for what the log says of them."""
+"""SaslHandshake and SaslAuthenticate: rare, and read for the log."""
 
 Hides = Callable[[Direction, int], bool]
-"""(direction, key of an API) -> whether there may be something in such a message."""
+"""(direction, API key) -> whether a capture must mask something in such a message."""
 
 
 def code(key: int, version: int) -> int:
-    """An API and version as one number, for sets in the hot path."""
+    """Return an API key and version as one number, the key of the hot path's tables."""
     return key << 16 | version & 0xFFFF
 
 
 def skimmable(key: int, version: int) -> bool:
-    """Whether such messages may pass unread: what follows a SASL handshake may have no header."""
-    return known(key, version) and key != SASL_HANDSHAKE
+    """Return whether such messages may pass unread.
+
+    Messages after a SASL handshake may have no header.
+    """
+    return is_declared(key, version) and key != SASL_HANDSHAKE
 
 
 class Plan:
-    """What each kind of message needs, under some rules. Shared by all connections of a proxy."""
+    """The treatment of each API, version and direction under some rules, shared by all connections."""
 
     def __init__(
         self,
@@ -45,42 +48,41 @@ class Plan:
         self.rules = rules
         spoken = None if rules.scenario is None else rules.scenario.dialect
         self.dialect: Dialect | None = None if spoken is None else dialect(spoken)
-        """The dialect of connections that begin under the plan; None: Kafka's protocol."""
+        """The dialect of connections that begin under the plan; None for Kafka's protocol."""
         self.offer = offer or Offer()
         self.hides = hides
-        """Which messages must be whole to be masked for the capture; None: there is none."""
+        """Returns which messages must be masked for the capture; None if there is no capture."""
         self.quotes = quotes
-        """Whether it may be told what bytes are that can't be read; else payload is hidden."""
+        """Whether error messages may quote bytes; False if payload is hidden."""
         self._whole: dict[tuple[Direction, int, int], bool] = {}
 
     def watched(self, direction: Direction, key: int, version: int) -> bool:
-        """Whether some rule may wait for such a message to pass."""
+        """Return whether a rule may wait for such a message to pass."""
         waits_for = self.rules.waits_for
         return any(match.key_matches(direction, key, version) for match, _ in waits_for)
 
     def too_new(self, key: int, version: int) -> bool:
-        """Whether such a request asks which versions there are in one that is not offered itself."""
+        """Return whether such a request is an ApiVersions request in a version that is not offered."""
         return key == API_VERSIONS and version > self.offer.newest_api_versions
 
     def asks(self, key: int, version: int) -> bool:
-        """Whether some rule must know of a response to such a request what the request said."""
+        """Return whether a rule about the response needs the body of such a request."""
         return any(
             match.key_matches("response", key, version) for match in self.rules.needs_request
         )
 
     def whole(self, direction: Direction, key: int, version: int) -> bool:
-        """Whether all messages of this kind are read whole before any of it leaves, whatever the
-        rules would say of them."""
-        found = self._whole.get((direction, key, version))
-        if found is None:
-            found = self._is_whole(direction, key, version)
+        """Return whether every such message must be whole before it leaves, whatever rules decide."""
+        whole = self._whole.get((direction, key, version))
+        if whole is None:
+            whole = self._is_whole(direction, key, version)
             if len(self._whole) < REMEMBERED:
-                self._whole[direction, key, version] = found
-        return found
+                self._whole[direction, key, version] = whole
+        return whole
 
     @property
     def captured(self) -> bool:
-        """Whether a capture is written: it shows whole what left otherwise than it came."""
+        """Return whether a capture is written, which shows each altered message whole."""
         return self.hides is not None
 
     def _is_whole(self, direction: Direction, key: int, version: int) -> bool:
@@ -89,7 +91,7 @@ class Plan:
         if self.too_new(key, version):
             return True
         if direction == "response":
-            if known(key, version) and (
+            if is_declared(key, version) and (
                 (needs_body(key, version) and not ends_with_endpoints(key, version))
                 or teaches(key, version)
             ):

@@ -1,8 +1,8 @@
-"""Decides by the first fields of a request whether any rule is about it.
+"""Decides by the first fields of a request whether any rule matches it.
 
-A condition on fields that stand in front (`acks`, `timeout_ms`, `group_id`) is decided on the first
-bytes. If it does not hold, the request passes as it comes, and so does every later one of its kind
-on the connection that begins with the same bytes: `barnabas.proxy.connection.header_walk` only compares them.
+A condition on leading fields (`acks`, `timeout_ms`, `group_id`) is decided on the first bytes. If it does not
+hold, the request passes unread. So does every later request of that API and version on the connection that
+begins with the same bytes: `barnabas.proxy.connection.header_walk` only compares them.
 """
 
 from __future__ import annotations
@@ -18,36 +18,43 @@ from barnabas.specs.frames import RequestHead
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.keys import PRODUCE
 
-LONG: Final = 8 << 10
-"""Bytes that are remembered of what requests of a kind begin with; if it is longer, each is looked at."""
+MAX_PREFIX: Final = 8 << 10
+"""The longest prefix in bytes that is remembered; with a longer one, each request is read."""
 
-FAR: Final = 4 << 10
-"""Bytes of a body that are looked at; what is decided by more waits until the request is whole."""
+MAX_BODY_PREFIX: Final = 4 << 10
+"""The bytes of a body that are read; if they do not decide, the request is collected."""
 
 
 class KnownPrefix(NamedTuple):
-    """A kind of request that passes unread, if it begins like the last one of its kind."""
+    """The beginning of requests of one API and version that pass unread."""
 
     key: int
     version: int
     head: bytes
-    """From the client id's length (byte 12) to the last field that somebody wants to know."""
+    """The bytes from the client id's length (byte 12) to the last deciding field."""
     end: int
-    """Where these bytes end in the frame, size field included."""
+    """The offset after these bytes in the frame, size field included."""
     sizes: range
-    """Its size: room for a header and the bytes that it begins with, and of no interest to a rule."""
+    """The sizes with room for a header and these bytes that no rule matches."""
     answered: bool
-    """False for Produce with acks=0."""
+    """Whether the broker responds; False for Produce with acks=0."""
 
     def resembles(self, view: memoryview | bytes, size: int) -> bool:
-        """Whether a request of this kind, of which at least the header is here, passes unread too."""
+        """Return whether a request with this beginning and size passes unread; its header must be here."""
         return size in self.sizes and view[12 : self.end] == self.head
 
 
 def known_prefix(
     head: RequestHead, view: memoryview | bytes, end: int | None, sizes: range
 ) -> KnownPrefix:
-    """What passes from now on, after one request of which the bytes up to `end` (None: none) matter."""
+    """Return the prefix of requests that pass from now on, after one that no rule matched.
+
+    Args:
+        head: The request's header.
+        view: Its first bytes.
+        end: The offset up to which its bytes decide; None if no bytes after the header's ids do.
+        sizes: The sizes that no rule matches.
+    """
     beginning = b"" if end is None else bytes(view[12:end])
     end = 12 + len(beginning)
     sizes = range(max(10, end - 4, sizes.start), sizes.stop)
@@ -55,9 +62,12 @@ def known_prefix(
 
 
 def unmatched_sizes(rules: Collection[Rule], size: int, largest: int) -> range:
-    """The sizes, from the least to the largest, of frames that none of these rules is about.
+    """Return the sizes of frames around `size` that none of these rules matches.
 
-    One of them is `size`, which none of the rules has.
+    Args:
+        rules: The rules, none of which matches `size`.
+        size: A size without the size field, in bytes.
+        largest: The largest size to return.
 
     >>> from barnabas.proxy.rules.rules import Rules
     >>> from barnabas.proxy.scenario.file import loads
@@ -77,27 +87,28 @@ def unmatched_sizes(rules: Collection[Rule], size: int, largest: int) -> range:
 def deciding_prefix(
     rules: Collection[Rule], head: RequestHead, view: memoryview | bytes, have: int
 ) -> int | None:
-    """How many bytes of a frame show that none of these rules is about it.
+    """Return the number of a frame's first bytes that show that none of these rules matches.
 
-    None if one is, or may be. The frame begins with its size; `have` bytes of it are here.
+    `view` has the first bytes of the frame, from its size on; `have` of them have arrived. None: a rule
+    matches, or these bytes do not decide it.
     """
-    kind = head.key, head.version
+    api_version = head.key, head.version
     names = {"acks"} if head.key == PRODUCE else set()
     rules = [rule for rule in rules if rule.match.acks is None or head.acks in rule.match.acks]
     for rule in rules:
         if rule.where is None or rule.where.roots is None or rule.match.needs_body:
             return None
         names.update(rule.where.roots)
-    if any(names.intersection((*place.path, place.name)) for place in gaps(*kind, "request")):
+    if any(names.intersection((*gap.path, gap.name)) for gap in gaps(*api_version, "request")):
         return None  # names must be put back first
     start = 4 + head.body
     if not names and not rules:
         return start
     lead = api(head.key).request.codec(head.version).project_prefix(*sorted(names))
-    found = lead(bytes(view[start : min(have, start + FAR)]))
-    if found is None:
+    prefix = lead(bytes(view[start : min(have, start + MAX_BODY_PREFIX)]))
+    if prefix is None:
         return None
-    values, length = found
+    values, length = prefix
     fields = to_json(values)
     try:
         if any(rule.where is not None and rule.where.holds(fields) for rule in rules):

@@ -1,4 +1,4 @@
-"""One rule, compiled, and what became of it so far."""
+"""One compiled rule and its counts."""
 
 from __future__ import annotations
 
@@ -18,105 +18,106 @@ from barnabas.proxy.matching.record import any_holds
 from barnabas.proxy.matching.when import When
 from barnabas.proxy.scenario.lint.dependence import reasons
 from barnabas.proxy.scenario.model import RuleConfig
-from barnabas.proxy.scenario.planned import Planned
+from barnabas.proxy.scenario.planned_faults import PlannedFault
 
 _WORD: Final = re.compile(r"\w+")
 
-SAID: Final = 10
-"""So often something that happens again and again is said."""
+MAX_REPORTS: Final = 10
+"""The number of reports about a recurring problem."""
 
-KINDS: Final = 100
-"""So many causes of a rule's troubles are told apart."""
+MAX_REASONS: Final = 100
+"""The number of different reasons that are counted for a rule."""
 
 _ANY_SIZE: Final = range(1 << 32)
 
 
 @dataclass(slots=True)
 class Count:
-    """How often a rule matched and fired, and what its faults remember of that."""
+    """The matches and firings of a rule, and the states of its faults."""
 
     matched: int = 0
     fired: int = 0
     states: dict[int, Any] = field(default_factory=dict)
-    """By the fault's place in the rule."""
+    """The states of the rule's faults, by the fault's index in the rule."""
 
 
 class Counts:
-    """What one connection counts, for each rule."""
+    """The counts of each rule on one connection."""
 
     def __init__(self) -> None:
         self._counts: WeakKeyDictionary[Rule, Count] = WeakKeyDictionary()
 
     def of(self, rule: Rule) -> Count:
-        """The count of a rule on this connection; it ends with the rule, whatever the next is called."""
+        """Return a rule's count on this connection. It ends with the rule, even if another gets its name."""
         return self._counts.setdefault(rule, Count())
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Rule:
-    """A rule, compiled, and what it did so far on all connections."""
+    """A compiled rule, and its counts over all connections."""
 
     config: RuleConfig
-    """As it stands in the scenario."""
+    """The rule as it stands in the scenario."""
     name: str
     match: Match
     where: Expression | None
     record: Expression | None
     keys: tuple[Expression, ...]
-    """What chance goes by, if it is taken from the message."""
+    """The expressions that chance depends on; () if it depends on the connection."""
     when: When
-    faults: tuple[Planned, ...]
+    faults: tuple[PlannedFault, ...]
     total: Count = field(default_factory=Count)
     sizes: range = _ANY_SIZE
-    """Of the frames that it is about, their size field left out."""
+    """The sizes of matching frames, without their size field."""
     released: int = 0
-    """Messages that stood aside until what they waited for came; the connection counts them."""
+    """The number of held messages whose release condition was met; the connection counts them."""
     expired: int = 0
-    """Messages that stood aside until their time was up; the connection counts them."""
+    """The number of held messages whose time was up; the connection counts them."""
     ended: int = 0
-    """Messages that stood aside until their connection ended; the connection counts them."""
+    """The number of held messages that left when their connection ended; the connection counts them."""
     unclear: int = 0
-    """Messages whose body can't be read or on which the condition can't be decided: no match."""
+    """The number of undecided messages: the body cannot be read, or the condition cannot be decided."""
     unable: int = 0
-    """Faults that could not be done to a message: it stayed as it was."""
+    """The number of faults that could not be applied; the message stayed unchanged."""
     troubles: Counter[str] = field(default_factory=Counter)
-    """Why, and how often so; the first KINDS of them."""
+    """The reasons of `unable` with their counts; at most MAX_REASONS reasons."""
     doubts: Counter[str] = field(default_factory=Counter)
-    """Why messages could not be decided on, and how often so; the first KINDS of them."""
+    """The reasons of `unclear` with their counts; at most MAX_REASONS reasons."""
     doubt: str = ""
-    """The same for the latest of them."""
-    said: set[str] = field(default_factory=lambda: {""})
-    """Such reasons that were said."""
+    """The reason of the latest undecided message."""
+    reported: set[str] = field(default_factory=lambda: {""})
+    """The reasons that were reported."""
     depends: bool = False
-    """Whether it depends on other connections, see `barnabas.proxy.scenario.lint.dependence`."""
+    """Whether the rule depends on other connections, see `barnabas.proxy.scenario.lint.dependence`."""
     forced: int = 0
-    """So many of its next matches fire, whatever `when` says."""
+    """The number of next matches that fire whatever `when` says."""
 
     @property
     def matched(self) -> int:
-        """How many messages matched, the condition included."""
+        """Return the number of messages that matched, the condition included."""
         return self.total.matched
 
     @property
     def fired(self) -> int:
-        """On how many of them it fired."""
+        """Return the number of matches on which the rule fired."""
         return self.total.fired
 
     @property
     def needs_body(self) -> bool:
-        """Whether it looks into bodies."""
+        """Return whether the rule needs a message's body."""
         conditions = self.where is not None or self.record is not None
         return conditions or bool(self.keys) or self.match.needs_body
 
     @property
     def asks(self) -> bool:
-        """Whether a fault of it wants the request of a response."""
+        """Return whether a fault of the rule needs the request of a response."""
         return any(getattr(fault.config, "asks", False) for fault in self.faults)
 
     def meets(self, message: Message) -> bool:
-        """Whether content and condition are met; the header is, see `Rules.decide`.
+        """Return whether a message meets the content conditions; `Rules.decide` has checked its header.
 
-        What can't be decided is not met, and is counted; the names that it lacks are `wanted`.
+        An undecided condition is not met. It is counted, and the missing topic names are added to
+        `message.missing_names`.
         """
         try:
             return (
@@ -126,10 +127,10 @@ class Rule:
             )
         except Unclear as unclear:
             if isinstance(unclear, Unnamed):
-                message.wanted |= unclear.ids
+                message.missing_names |= unclear.ids
             self.unclear += 1
             self.doubt = str(unclear)
-            note(self.doubts, self.doubt)
+            count_reason(self.doubts, self.doubt)
             return False
 
     def _holds(self, message: Message) -> bool:
@@ -150,14 +151,17 @@ class Rule:
         return met
 
     def news(self) -> str:
-        """Why a message could not be decided on, if that was not said yet; so much is said, at most."""
-        if self.doubt in self.said or len(self.said) >= SAID:
+        """Return the reason for which the latest message was undecided, if it is to be reported; else "".
+
+        Each reason is reported once, and at most MAX_REPORTS reasons are.
+        """
+        if self.doubt in self.reported or len(self.reported) >= MAX_REPORTS:
             return ""
-        self.said.add(self.doubt)
+        self.reported.add(self.doubt)
         return self.doubt
 
     def key_of(self, message: Message) -> Iterable[str]:
-        """What chance goes by, as JSON; null where the body does not tell."""
+        """Yield the values that chance depends on, as JSON; null where the body does not decide."""
         for key in self.keys:
             fields = message.fields(*(key.roots or ())) or {}
             try:
@@ -165,28 +169,30 @@ class Rule:
             except Unclear:
                 yield "null"
 
-    def state(self, place: int, own: Count) -> tuple[Any, ...]:
-        """What its fault at a place gets beside message and chance: its state, if it keeps one.
+    def state(self, index: int, count: Count) -> tuple[Any, ...]:
+        """Return the further arguments of a fault's function: its state, if it has one.
 
-        `own` is the rule's count on the message's connection.
+        Args:
+            index: The index of the fault in the rule.
+            count: The rule's count on the message's connection.
         """
-        kept = self.faults[place].state
-        if kept is None:
+        scope = self.faults[index].state
+        if scope is None:
             return ()
-        states = (self.total if isinstance(kept, PerRule) else own).states
-        if place not in states:
-            states[place] = kept.new()
-        return (states[place],)
+        states = (self.total if isinstance(scope, PerRule) else count).states
+        if index not in states:
+            states[index] = scope.new()
+        return (states[index],)
 
 
-def note(found: Counter[str], why: str) -> None:
-    """Count a cause; of those that come when there are KINDS, nobody knows."""
-    if why in found or len(found) < KINDS:
-        found[why] += 1
+def count_reason(counts: Counter[str], reason: str) -> None:
+    """Count a reason; beyond MAX_REASONS different reasons new ones are not counted."""
+    if reason in counts or len(counts) < MAX_REASONS:
+        counts[reason] += 1
 
 
 def compiled(config: RuleConfig) -> Rule:
-    """A rule as a scenario has it, ready for messages."""
+    """Return a rule of a scenario, ready for messages."""
     condition = None if config.where is None else expression(config.where)
     record = None if config.record is None else expression(config.record)
     keys = tuple(map(expression, config.when.key))

@@ -1,6 +1,6 @@
-"""What an editor of scenarios completes from: which keys stand where, what each is, which values it takes.
+"""The data from which an editor of scenarios completes: the keys at each place, their meaning, their values.
 
-It says in a table what the JSON Schema says by references and alternatives.
+It has as a table what the JSON Schema expresses by references and alternatives.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ Schema = dict[str, Any]
 
 
 def completion(faults: tuple[Fault, ...] = FAULTS) -> dict[str, Any]:
-    """`places`: name -> key -> `about` (what it is), `values` (some that it takes), `of` (the place within
-    it), `listed` (whether there are several in a list); `root`: the place of the file's own keys.
+    """Return `places` (name -> key -> attributes) and `root`, the place of the file's top-level keys.
+
+    A key has `about` (its meaning), `values` (examples), `of` (the place within it) and `listed` (whether it
+    holds a list).
 
     >>> found = completion()
     >>> rule = found["places"][found["places"][found["root"]]["rules"]["of"]]
@@ -27,54 +29,62 @@ def completion(faults: tuple[Fault, ...] = FAULTS) -> dict[str, Any]:
     ['name', 'match', 'where', 'record', 'when', 'do']
     """
     schema = scenario_schema(faults)
-    known: dict[str, Schema] = schema["$defs"]
-    places = {ROOT: _keys(schema, known)}
-    places |= {name: _keys(one, known) for name, one in known.items() if "properties" in one}
-    do = known["RuleConfig"]["properties"]["do"]
-    entry = next(one for one in do["anyOf"] if "properties" in one)
-    places[DO] = _keys(entry, known)
+    definitions: dict[str, Schema] = schema["$defs"]
+    places = {ROOT: _keys(schema, definitions)}
+    places |= {
+        name: _keys(definition, definitions)
+        for name, definition in definitions.items()
+        if "properties" in definition
+    }
+    do = definitions["RuleConfig"]["properties"]["do"]
+    entry = next(definition for definition in do["anyOf"] if "properties" in definition)
+    places[DO] = _keys(entry, definitions)
     places["RuleConfig"]["do"]["of"] = DO
     return {"root": ROOT, "places": places}
 
 
-def _keys(schema: Schema, known: dict[str, Schema]) -> dict[str, Any]:
-    return {name: _key(one, known) for name, one in schema["properties"].items()}
+def _keys(schema: Schema, definitions: dict[str, Schema]) -> dict[str, Any]:
+    return {name: _key(value, definitions) for name, value in schema["properties"].items()}
 
 
-def _key(schema: Schema, known: dict[str, Schema]) -> dict[str, Any]:
-    place = next((name for name in _named(schema) if "properties" in known[name]), None)
-    about = schema.get("description") or (known[place].get("description", "") if place else "")
-    # names of APIs are there in small letters, too
-    values = {str(value).casefold(): value for value in reversed(list(_values(schema, known)))}
+def _key(schema: Schema, definitions: dict[str, Schema]) -> dict[str, Any]:
+    definition = next((name for name in _named(schema) if "properties" in definitions[name]), None)
+    description = schema.get("description") or (
+        definitions[definition].get("description", "") if definition else ""
+    )
+    # names of APIs are also listed in lower case
+    values = {
+        str(value).casefold(): value for value in reversed(list(_values(schema, definitions)))
+    }
     return {
-        "about": " ".join(about.partition("\n\n")[0].split()),
+        "about": " ".join(description.partition("\n\n")[0].split()),
         "values": [*reversed(values.values())],
-        "of": place,
+        "of": definition,
         "listed": schema.get("type") == "array",
     }
 
 
 def _named(schema: Schema) -> list[str]:
-    """The definitions that a value may be of."""
+    """Return the definitions that a value may have."""
     if "$ref" in schema:
         return [schema["$ref"].rpartition("/")[2]]
     return [name for part in _parts(schema) for name in _named(part)]
 
 
-def _values(schema: Schema, known: dict[str, Schema]) -> list[Any]:
+def _values(schema: Schema, definitions: dict[str, Schema]) -> list[Any]:
     if "$ref" in schema:
-        named = known[schema["$ref"].rpartition("/")[2]]
-        return [] if "properties" in named else _values(named, known)
+        named = definitions[schema["$ref"].rpartition("/")[2]]
+        return [] if "properties" in named else _values(named, definitions)
     if "const" in schema:
         return [schema["const"]]
     if schema.get("type") == "boolean":
         return [True, False]
-    own = schema.get("enum") or [
-        one for one in schema.get("examples", ()) if not isinstance(one, dict)
+    listed = schema.get("enum") or [
+        example for example in schema.get("examples", ()) if not isinstance(example, dict)
     ]
-    return [*own, *(value for part in _parts(schema) for value in _values(part, known))]
+    return [*listed, *(value for part in _parts(schema) for value in _values(part, definitions))]
 
 
 def _parts(schema: Schema) -> list[Schema]:
-    """The alternatives, and the elements of a list."""
+    """Return the alternatives, and the elements of a list."""
     return [*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())]

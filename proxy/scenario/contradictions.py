@@ -1,7 +1,7 @@
-"""Faults of one rule of which one does nothing beside the other.
+"""Finds faults of one rule of which one does nothing because of the other.
 
-This is about the faults of one rule, which are all done to the same message. Different rules meet as it
-happens, and what an earlier one does may well come to nothing by a later one.
+All faults of one rule are applied to the same message. Different rules meet by chance, so an earlier rule's
+fault may well come to nothing because of a later rule.
 """
 
 from __future__ import annotations
@@ -35,38 +35,43 @@ from barnabas.specs.frames import Direction
 _KNOWN: Final = tuple(model for _, model, *_ in FAULTS)
 
 _APART: Final = (Stall, Isolate)
-"""What happens to a connection or a network, whatever becomes of the message."""
+"""Faults on a connection or a network, whatever happens to the message."""
 
 
 def clashes(faults: Sequence[tuple[str, BaseModel]], direction: Direction | None) -> Iterator[str]:
-    """A line for each two faults of a rule of which one does nothing beside the other, and what to do.
+    """Yield a line with a remedy for each pair of faults of which one does nothing.
 
-    faults: names and settings, in the order written; direction: of the messages, None for both. Of a
-    fault that is not in `barnabas.proxy.faults` nothing is known but that it is not done behind an end.
+    A fault that is not in `barnabas.proxy.faults` is only known not to run after the end of a message.
+
+    Args:
+        faults: The names and settings, in the order written.
+        direction: The direction of the messages; None for both.
 
     >>> list(clashes([("hold", Hold(messages=1)), ("close", Close(forward=True))], None))
     []
     >>> list(clashes([("close", Close(forward=True)), ("hold", Hold(messages=1))], None))
     ['hold does nothing after close, which ends the message: put hold first']
     """
-    for (one, first), (other, second) in combinations(faults, 2):
+    for (name, first), (other_name, second) in combinations(faults, 2):
         if _ends(first, direction):
-            better = "leave one out" if _idle(second, first, direction) else f"put {other} first"
-            yield f"{other} does nothing after {one}, which ends the message: {better}"
-        elif why := _idle(first, second, direction):
-            yield f"{one} does nothing beside {other}: {why}; leave one out"
-        elif why := _idle(second, first, direction):
-            yield f"{other} does nothing beside {one}: {why}; leave one out"
+            remedy = (
+                "leave one out" if _idle(second, first, direction) else f"put {other_name} first"
+            )
+            yield f"{other_name} does nothing after {name}, which ends the message: {remedy}"
+        elif reason := _idle(first, second, direction):
+            yield f"{name} does nothing beside {other_name}: {reason}; leave one out"
+        elif reason := _idle(second, first, direction):
+            yield f"{other_name} does nothing beside {name}: {reason}; leave one out"
 
 
 def _ends(config: BaseModel, direction: Direction | None) -> bool:
-    """Whether no other fault has a say behind it, see `barnabas.proxy.effects.FINAL`."""
+    """Return whether no later fault applies to the message, see `barnabas.proxy.effects.FINAL`."""
     answers = isinstance(config, Respond) and direction != "response"
     return answers or isinstance(config, Close | Truncate) or _loses(config, direction)
 
 
 def _loses(config: BaseModel, direction: Direction | None) -> bool:
-    """Whether the message is not forwarded, and nobody answers it."""
+    """Return whether the message is neither forwarded nor answered."""
     if isinstance(config, LoseReply):
         return direction == "response"
     hangs_up = isinstance(config, Close) and not config.forward
@@ -74,7 +79,7 @@ def _loses(config: BaseModel, direction: Direction | None) -> bool:
 
 
 def _idle(config: BaseModel, beside: BaseModel, direction: Direction | None) -> str:
-    """Why a fault does nothing beside another one, in whatever order; "" if it does."""
+    """Return why a fault does nothing next to another one, in any order; "" if it does something."""
     if _loses(beside, direction):
         about_it = isinstance(config, _KNOWN) and not isinstance(config, _APART)
         return "the message is not forwarded" if about_it else ""

@@ -1,4 +1,4 @@
-"""A rule made from a message: it matches messages like it, as far as one wants them alike."""
+"""Makes a rule from a message; the rule matches messages with the same chosen attributes."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from barnabas.proxy.faults import CONNECTIONS, FAULTS, Fault
 from barnabas.proxy.faults.edit import Edit
 from barnabas.proxy.faults.hold import Hold
 from barnabas.proxy.faults.respond import Respond
-from barnabas.proxy.matching.kinds import known
+from barnabas.proxy.matching.contents import is_declared
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.scenario.example import example
 from barnabas.proxy.scenario.file import Scenario, examine
-from barnabas.proxy.scenario.planned import alone
+from barnabas.proxy.scenario.planned_faults import alone
 from barnabas.proxy.scenario.yaml_lines import dump
 from barnabas.specs.entities import Entity
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.registry import NAMES
 
 MANY: Final = 10
-"""Names, or errors, of one message that a rule names at most."""
+"""The most names, or errors, of one message that a rule names."""
 
 NAME: Final = 60
-"""Characters of a rule's name, nearly."""
+"""About the most characters of a rule's name."""
 
 LONG: Final = 100
-"""Characters of a text that is no field to begin with."""
+"""The most characters of a text that is chosen as the field to change."""
 
 _ERRORS: Final = {error.code: error.name for error in ERROR_CODES}
 _WIDER: Final = ("version", "broker", "error", "acks")
-"""What a rule leaves open unless told otherwise."""
+"""The parts that a rule does not have by default."""
 
 
 class Undraftable(ValueError):
-    """There is no such rule for this message, and why."""
+    """The error that there is no such rule for this message, with the reason."""
 
 
 class Part(NamedTuple):
-    """A part of `match`: its name, its value as a scenario has it, whether the rule has it."""
+    """A part of `match`: its name, its value as in a scenario, and whether the rule has it."""
 
     name: str
     value: Any
     kept: bool
 
 
-class Drafted(NamedTuple):
+class RuleDraft(NamedTuple):
     """A rule as plain values, and all parts that its match could have."""
 
     rule: dict[str, Any]
@@ -66,21 +66,21 @@ def draft(
     *,
     body: Mapping[str, Any] | None = None,
     faults: tuple[Fault, ...] = FAULTS,
-) -> Drafted:
+) -> RuleDraft:
     """Return a rule that applies a fault to messages like this one.
 
     Args:
         message: The message.
         do: The fault's name.
-        keep: The parts that the rule's match has; None: those by which people tell messages apart.
-        settings: The fault's settings; None: some that work.
-        body: The message's body in JSON form, which names a field to change.
+        keep: The parts of the rule's match; None: those by which people distinguish messages.
+        settings: The fault's settings; None: valid examples.
+        body: The message's body in JSON form, from which a field to change is chosen.
         faults: The faults that rules may have.
 
     Raises:
         Undraftable: There is no such rule.
     """
-    if not known(message.key, message.version) or message.key not in NAMES:
+    if not is_declared(message.key, message.version) or message.key not in NAMES:
         raise Undraftable("rules can't name messages of this API and version")
     models = {name: model for name, model, *_ in faults}
     if do not in models:
@@ -88,7 +88,7 @@ def draft(
     model = models[do]
     if issubclass(model, CONNECTIONS):
         raise Undraftable(f"{do} applies to connections: its match has broker only")
-    found = [
+    parts = [
         Part(name, value, name not in _WIDER if keep is None else name in keep)
         for name, value in _parts(message)
     ]
@@ -99,12 +99,12 @@ def draft(
     client = f"of {message.client_id}" if message.client_id else ""
     name = shorten(joined(do, NAMES[message.key], client), NAME)
     rule: dict[str, Any] = {"name": name}
-    match = {part.name: part.value for part in found if part.kept}
+    match = {part.name: part.value for part in parts if part.kept}
     if match:
         rule["match"] = match
     rule["do"] = do if values is None else {do: values}
     _check(rule, do, message, faults)
-    return Drafted(rule, found)
+    return RuleDraft(rule, parts)
 
 
 def _parts(message: Message) -> Iterator[tuple[str, Any]]:
@@ -118,20 +118,20 @@ def _parts(message: Message) -> Iterator[tuple[str, Any]]:
     for entity in get_args(Entity):
         names = sorted(message.names(entity))[:MANY]
         if names:
-            yield entity, _one(list(map(glob.escape, names)))
+            yield entity, _single(list(map(glob.escape, names)))
     errors = sorted(message.errors() - {0})[:MANY]
     if errors:
-        yield "error", _one([_ERRORS.get(code, code) for code in errors])
+        yield "error", _single([_ERRORS.get(code, code) for code in errors])
     if message.acks is not None:
         yield "acks", "all" if message.acks == -1 else message.acks
 
 
-def _one(values: list[Any]) -> Any:
+def _single(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
 def _settings(model: type[BaseModel], message: Message, body: Mapping[str, Any] | None) -> Any:
-    """Settings that work, None if it needs none."""
+    """Return valid settings; None if the fault needs none."""
     if model is Hold:
         return {"control": True}
     if model is Respond:
@@ -149,40 +149,40 @@ def _settings(model: type[BaseModel], message: Message, body: Mapping[str, Any] 
 
 
 def _error(message: Message) -> str:
-    """One that brokers answer such a request with."""
+    """Return the name of an error with which brokers answer such a request."""
     if message.names("group") or message.names("transactional_id"):
         return "NOT_COORDINATOR"
     return "NOT_LEADER_OR_FOLLOWER" if message.names("topic") else "UNKNOWN_SERVER_ERROR"
 
 
 def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Single values of a body and their paths, without secrets: of these the form says that they are."""
+    """Yield single values of a body with their paths, except secrets, which the form marks."""
     match value:
         case Mapping():
             for name, inner in value.items():
                 if not name.startswith("_"):
                     yield from _fields(inner, f"{path}.{name}" if path else name)
         case list():
-            for place, inner in enumerate(value):
-                yield from _fields(inner, f"{path}[{place}]")
+            for index, inner in enumerate(value):
+                yield from _fields(inner, f"{path}[{index}]")
         case bool() | int():
             yield path, value
         case str() if len(value) <= LONG and not value.startswith("<redacted"):
             yield path, value
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
-    """Return the name, with a number behind it if another rule has it."""
-    if name not in taken:
+def free_name(name: str, names: Collection[str]) -> str:
+    """Return the name, with a number after it if another rule has it."""
+    if name not in names:
         return name
-    return next(other for n in range(2, len(taken) + 3) if (other := f"{name} {n}") not in taken)
+    return next(other for n in range(2, len(names) + 3) if (other := f"{name} {n}") not in names)
 
 
 def _check(rule: dict[str, Any], do: str, message: Message, faults: tuple[Fault, ...]) -> None:
-    """Whether it loads, and can be done to the message."""
-    found = examine(dump({"version": 1, "rules": [rule]}), faults)
-    if not isinstance(found, Scenario):
-        raise Undraftable("; ".join(problem for _, problem in found))
-    applies = getattr(found.rules[0].do[0].config, "applies_to", lambda *_: True)
+    """Raise Undraftable if the rule does not load, or does not apply to the message."""
+    scenario = examine(dump({"version": 1, "rules": [rule]}), faults)
+    if not isinstance(scenario, Scenario):
+        raise Undraftable("; ".join(problem for _, problem in scenario))
+    applies = getattr(scenario.rules[0].do[0].config, "applies_to", lambda *_: True)
     if not applies(message.key, message.direction, message.version):
         raise Undraftable(f"{do} does not apply to {NAMES[message.key]} {message.direction}s")

@@ -1,4 +1,4 @@
-"""What is wrong with a scenario, in words: pydantic's errors with lines and the nearest name."""
+"""The problems of a scenario as text: pydantic's errors with lines and the nearest names."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _MUST: Final = {
     "too_short": "must not be empty",
     "string_too_short": "must not be empty",
 }
-"""Wording by pydantic's type of error; its own message for any other."""
+"""Texts by pydantic's type of error; other types keep pydantic's message."""
 
 
 WORD: Final = 60
-"""A longer word of what is wrong, such as a number of thousands of digits, is told by its ends."""
+"""The longest word in a text; a longer one, such as a number of thousands of digits, is cut in the middle."""
 
 _LONG: Final = re.compile(rf"\S{{{WORD + 1},}}")
 
 
 class ScenarioError(ValueError):
-    """A scenario is wrong; `problems` has a line for everything that is."""
+    """The error that a scenario is invalid; `problems` has a line for each problem."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
@@ -55,40 +55,48 @@ def explain(
     faults: tuple[Fault, ...] = (),
     whole: str = "the scenario",
 ) -> Iterator[tuple[int, str]]:
-    """Each problem with its line, unless it comes of another one. whole: what the document is called."""
+    """Yield each problem with its line, unless it follows from another one.
+
+    Args:
+        error: The validation error.
+        document: The document, which knows the lines.
+        root: The model of the document.
+        faults: The faults that may be named.
+        whole: The name of the document in the texts.
+    """
     for detail in error.errors(include_url=False):
         loc = detail["loc"]
-        # where all items of a list are wrong, pydantic also calls it too short
+        # if all items of a list are wrong, pydantic also calls the list too short
         lost = detail["type"] == "too_short" and detail["input"]
         if lost or document.about_unread(loc):
             continue
         if detail["type"] == SAID:
             text = detail["msg"]
         elif detail["type"] == "missing":
-            text = f"{loc[-1]!r} is missing in {_place(loc[:-1], whole)}"
+            text = f"{loc[-1]!r} is missing in {_location(loc[:-1], whole)}"
         elif detail["type"] == "extra_forbidden":
-            name, place = str(loc[-1]), _place(loc[:-1], whole)
-            belongs = _belongs(loc, root, faults)
+            name, location = str(loc[-1]), _location(loc[:-1], whole)
+            belongs = _known_place(loc, root, faults)
             text = (
-                f"unknown key {name!r} in {place}; it belongs {belongs}"
+                f"unknown key {name!r} in {location}; it belongs {belongs}"
                 if belongs
-                else unknown("key", name, _names(loc, root, faults), place)
+                else unknown("key", name, _names(loc, root, faults), location)
             )
         else:
-            text = f"{_place(loc, whole)}: {_phrase(detail, _model_at(loc, root, faults))}"
+            text = f"{_location(loc, whole)}: {_problem(detail, _model_at(loc, root, faults))}"
         yield document.line(loc), _LONG.sub(lambda word: middle(word[0], WORD), text)
 
 
-def unknown(what: str, name: str, known: tuple[str, ...], place: str) -> str:
-    """The wording for a name that does not exist.
+def unknown(noun: str, name: str, names: tuple[str, ...], location: str) -> str:
+    """Return the text about a name that does not exist.
 
     >>> unknown("key", "delai", ("drop", "delay"), "do")
     "unknown key 'delai' in do; did you mean 'delay'?"
     """
-    return f"unknown {what} {name!r} in {place}{did_you_mean(name, known)}"
+    return f"unknown {noun} {name!r} in {location}{did_you_mean(name, names)}"
 
 
-def _place(loc: Loc, whole: str) -> str:
+def _location(loc: Loc, whole: str) -> str:
     names = [step for step in loc if isinstance(step, str)]
     if not names:
         return whole
@@ -97,17 +105,16 @@ def _place(loc: Loc, whole: str) -> str:
     return names[-1]
 
 
-def _phrase(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
-    """What is wrong with a value; model: what the settings there are, if it has some."""
+def _problem(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
+    """Return the problem of a value; `model` is the model of the settings there, if there is one."""
     context: dict[str, Any] = detail.get("ctx", {})
     if detail["type"] == "value_error":
         return str(context["error"])
     text = _MUST.get(detail["type"])
     if detail["type"] == "model_type" and model is not None:
-        found = example(model)
-        return (
-            f"expected {'no settings' if found == '{}' else found}, not {_shown(detail['input'])}"
-        )
+        example_text = example(model)
+        expected = "no settings" if example_text == "{}" else example_text
+        return f"expected {expected}, not {_shown(detail['input'])}"
     if text is None:
         return detail["msg"]
     text = text.format_map(context)
@@ -128,13 +135,13 @@ def _shown(value: Any) -> str:
 
 
 def _names(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> tuple[str, ...]:
-    """The keys that are known where an unknown one stands."""
+    """Return the known keys at the place of an unknown one."""
     model = _model_at(loc[:-1], root, faults)
     return tuple(model.model_fields) if model is not None else ()
 
 
-def _belongs(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> str:
-    """Where an unknown key is known: beside one that it stands in, or in one beside it; empty: nowhere."""
+def _known_place(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> str:
+    """Return the place where an unknown key is known, next to or in a key nearby; "" if there is none."""
     name = loc[-1]
     for depth in range(len(loc) - 2, -1, -1):
         around = _model_at(loc[:depth], root, faults)
@@ -150,7 +157,7 @@ def _belongs(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> str:
 
 
 def _model_at(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> type[BaseModel] | None:
-    """The settings that stand at a place, if there are any."""
+    """Return the model of the settings at a location, if there is one."""
     model: type[BaseModel] | None = root
     settings = {name: model for name, model, *_ in faults}
     inside = False
@@ -170,4 +177,4 @@ def _model_at(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> typ
 def _model(annotation: Any) -> type[BaseModel] | None:
     if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for part in get_args(annotation) if (found := _model(part))), None)
+    return next((model for part in get_args(annotation) if (model := _model(part))), None)

@@ -1,4 +1,4 @@
-"""Reading scenario files: all that is wrong with one is said at once, with its lines."""
+"""Reads scenario files and reports all problems of a file at once, with their lines."""
 
 from __future__ import annotations
 
@@ -18,49 +18,59 @@ __all__ = ["Scenario", "ScenarioError", "examine", "load", "loads", "text_of"]
 
 
 def load(path: Path, faults: tuple[Fault, ...] = FAULTS) -> Scenario:
-    """Read a scenario file. Raises ScenarioError with every problem in it, OSError."""
+    """Read a scenario file.
+
+    Raises:
+        ScenarioError: The file is invalid; all problems are listed.
+        OSError: The file cannot be read.
+    """
     return loads(text_of(path), path.name, faults)
 
 
 def text_of(path: Path) -> str:
-    """A file's text, or a pipe's; a writer that is not there is not waited for.
+    """Return the text of a file or pipe, without waiting for a missing writer.
 
-    Raises ScenarioError for one that is too long or not UTF-8, OSError.
+    Raises:
+        ScenarioError: The file is too long, or not UTF-8.
+        OSError: The file cannot be read.
     """
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         os.set_blocking(file.fileno(), True)
-        found = file.read(MAX_BYTES + 1)
-    if len(found) > MAX_BYTES:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
         raise ScenarioError((f"{path.name}:1: {TOO_LONG}",))
     try:
-        return found.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = found[: error.start].count(b"\n") + 1
+        line = data[: error.start].count(b"\n") + 1
         raise ScenarioError((f"{path.name}:{line}: the file is not UTF-8",)) from None
 
 
 def loads(text: str, name: str = "scenario", faults: tuple[Fault, ...] = FAULTS) -> Scenario:
-    """Read a scenario. Raises ScenarioError with every problem in it; `name` stands in front.
+    r"""Read a scenario from a text; each problem begins with `name` and its line.
 
-    >>> loads("version: 1\\nrules: [{name: cut, do: close}]").rules[0].do[0].name
+    Raises:
+        ScenarioError: The text is invalid; all problems are listed.
+
+    >>> loads("version: 1\nrules: [{name: cut, do: close}]").rules[0].do[0].name
     'close'
     """
-    found = examine(text, faults)
-    if isinstance(found, Scenario):
-        return found
-    raise ScenarioError(tuple(f"{name}:{line}: {said}" for line, said in found))
+    scenario = examine(text, faults)
+    if isinstance(scenario, Scenario):
+        return scenario
+    raise ScenarioError(tuple(f"{name}:{line}: {problem}" for line, problem in scenario))
 
 
 def examine(text: str, faults: tuple[Fault, ...] = FAULTS) -> Scenario | list[tuple[int, str]]:
-    """Read a scenario, or say every problem in it with its line.
+    r"""Return the scenario of a text, or all problems with their lines.
 
-    >>> examine("version: 1\\nrules: [{name: cut, do: clos}]")
+    >>> examine("version: 1\nrules: [{name: cut, do: clos}]")
     [(2, "unknown fault 'clos' in do; did you mean 'close'?")]
     """
     document = read(text)
     problems = list(document.problems)
     if not document.broken:
-        problems += _same_names(document)
+        problems += _duplicate_names(document)
         try:
             context = {"faults": faults, "dialect": _dialect(document)}
             scenario = Scenario.model_validate(document.value, context=context)
@@ -82,15 +92,15 @@ def _dialect(document: Document) -> Dialect | None:
         return None
 
 
-def _same_names(document: Document) -> list[tuple[int, str]]:
+def _duplicate_names(document: Document) -> list[tuple[int, str]]:
     rules = document.value.get("rules") if isinstance(document.value, dict) else None
     problems = []
     first: dict[str, int] = {}
-    for place, rule in enumerate(rules if isinstance(rules, tuple) else ()):
+    for index, rule in enumerate(rules if isinstance(rules, tuple) else ()):
         name = rule.get("name") if isinstance(rule, dict) else None
         if not isinstance(name, str):
             continue
-        line = document.line(("rules", place, "name"))
+        line = document.line(("rules", index, "name"))
         if name in first:
             text = f"two rules are called {name!r}; the other one in line {first[name]}"
             problems.append((line, text))

@@ -1,7 +1,7 @@
-"""Values that settings give to fields, and that no message which their rule is about can hold.
+"""Finds values in settings that no message of their rule can hold.
 
-The declarations say which fields there are, and the encoder whether one holds a value: there is no second set
-of rules. A value that some version holds is fine, since the rule may be meant for that one.
+The declarations define the fields, and the encoder whether a field holds a value: there is no second set of
+rules. A value that some version holds is valid, since the rule may be for that version.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from barnabas.specs.layout import Layout
 
 
 def misfits(config: BaseModel, match: Match) -> Iterator[tuple[Loc, str]]:
-    """Yield where each such value stands in the settings, and why the newest message can't hold it."""
+    """Yield the location of each such value in the settings, and why the newest message can't hold it."""
     for value in getattr(config, "field_values", ()):
-        why = _misfit(value, match, getattr(config, "layout", _layout))
-        if why is None and not hasattr(config, "paths"):  # which are checked where they stand
-            why = f"{value.path}: no such field"
-        if why:
-            yield value.loc, f"no message that the rule is about can hold it: {why}"
+        reason = _misfit(value, match, getattr(config, "layout", _layout))
+        if reason is None and not hasattr(config, "paths"):  # which are checked where they stand
+            reason = f"{value.path}: no such field"
+        if reason:
+            yield value.loc, f"no message that the rule is about can hold it: {reason}"
 
 
 def _misfit(value: FieldValue, match: Match, layout: Callable[..., Layout]) -> str | None:
-    """Return why no message can hold a value; "" if one can, None if none has such a field."""
-    why = None
+    """Return why no message can hold a value; "" if one can, None if no message has such a field."""
+    reason = None
     for kind in match.kinds():
-        found = value.misfit(layout(*kind))
-        if found == "":
+        kind_reason = value.misfit(layout(*kind))
+        if kind_reason == "":
             return ""
-        why = found or why
-    return why
+        reason = kind_reason or reason
+    return reason
 
 
 def _layout(key: int, direction: Direction, version: int) -> Layout:
-    """The layout of the message itself."""
+    """Return the layout of the message itself."""
     return api(key).message(direction).layout(version)

@@ -1,4 +1,4 @@
-"""What a scenario says: which messages, under which condition, how often, and what happens."""
+"""The models of a scenario: which messages, under which condition, how often, and what happens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from barnabas.proxy.matching.where import check
 from barnabas.proxy.scenario.contradictions import clashes
 from barnabas.proxy.scenario.errors import unknown
 from barnabas.proxy.scenario.misfits import misfits
-from barnabas.proxy.scenario.planned import Planned, plan, raised
+from barnabas.proxy.scenario.planned_faults import PlannedFault, plan, raised
 from barnabas.proxy.scenario.symptoms import SYMPTOMS
 from barnabas.specs.dialects import dialect
 from barnabas.trouble import Trouble
@@ -36,18 +36,19 @@ class RuleConfig(Settings):
     """One rule: which messages, under which condition, how often, and what happens to them."""
 
     name: Annotated[str, Field(min_length=1)]
-    """Names the rule in logs and captures; its chance depends on it. No two may be the same."""
+    """Names the rule in logs and captures; its chance depends on it. Names are unique."""
     match: Match = Match()
-    """Which messages. Any if absent."""
+    """The messages to match. Any if absent."""
     where: str | None = None
     """A condition on the decoded body, in JMESPath: `group_id == 'orders'`."""
     record: str | None = None
-    """A condition on its records, of which one has to meet it: `value.order_id == 17`. Fields are `offset`,
-    `timestamp`, `key`, `value`, `headers`: JSON is decoded, and with `--schemas` what a schema is for."""
+    """A condition that one of the records must meet: `value.order_id == 17`. Fields are `offset`,
+    `timestamp`, `key`, `value`, `headers`. JSON is decoded, and with `--schemas` payloads that have a
+    schema."""
     when: When = When()
-    """How often. Always if absent."""
+    """How often the rule fires. Always if absent."""
     do: Annotated[
-        tuple[Planned, ...],
+        tuple[PlannedFault, ...],
         PlainValidator(plan, json_schema_input_type=Any),
         WithJsonSchema(
             {
@@ -59,7 +60,9 @@ class RuleConfig(Settings):
 
     @field_validator("do")
     @classmethod
-    def _leads(cls, planned: tuple[Planned, ...], info: ValidationInfo) -> tuple[Planned, ...]:
+    def _leads(
+        cls, planned: tuple[PlannedFault, ...], info: ValidationInfo
+    ) -> tuple[PlannedFault, ...]:
         match = info.data.get("match")
         alone = [isinstance(fault.config, CONNECTIONS) for fault in planned]
         if any(alone) and (len(alone) > 1 or (match is not None and not match.only_broker)):
@@ -112,16 +115,16 @@ class RuleConfig(Settings):
 
 
 class About(Settings):
-    """What a scenario is for: nothing that happens depends on it."""
+    """The purpose of a scenario; nothing that happens depends on it."""
 
     simulates: str
-    """What goes wrong, and where in the world it does."""
+    """What fails, and where this happens in practice."""
     healthy: str
-    """What a client does that copes with it; anything else is worth a look."""
+    """What a healthy client does; anything else is worth a look."""
     fatal: bool = False
-    """Whether it may be that its application is told an error, for good."""
+    """Whether the application may get a permanent error."""
     needs: str = ""
-    """What must be there for the rules to have something to do: a group, transactions, a version."""
+    """What the rules need in order to fire: a group, transactions, a version."""
     symptoms: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """What a user sees if a client does not cope: `barnabas scenario list --symptom` finds it."""
     sources: Annotated[tuple[str, ...], Field(strict=False)] = ()
@@ -137,19 +140,19 @@ class About(Settings):
 
 
 class Scenario(Settings):
-    """What a proxy does to traffic: rules, asked in their order."""
+    """The rules for the traffic of a proxy, asked in their order."""
 
     version: Literal[1]
     """The version of this format."""
     about: About | None = None
-    """What it is for."""
+    """The purpose of the scenario."""
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] = 0
-    """Another seed, another chance; the same seed and traffic, the same decisions."""
+    """The seed of all random decisions; the same seed and traffic give the same decisions."""
     dialect: str | None = None
     """The protocol of clients and brokers, if it is not Kafka's; `barnabas spec list --dialects` has the
     names. Rules then name APIs of the dialect, and some faults are unavailable."""
     rules: Annotated[tuple[RuleConfig, ...], Field(strict=False)]
-    """Asked in this order."""
+    """The rules, asked in this order."""
 
     @field_validator("dialect")
     @classmethod
@@ -168,10 +171,10 @@ class Scenario(Settings):
         if self.dialect is not None:
             raise_all(
                 said(
-                    ("rules", place, "do"),
+                    ("rules", index, "do"),
                     f"{fault.name} applies to Kafka's own protocol, not to dialect {self.dialect}",
                 )
-                for place, rule in enumerate(self.rules)
+                for index, rule in enumerate(self.rules)
                 for fault in rule.do
                 if getattr(fault.config, "only_kafka", False)
             )
@@ -181,8 +184,8 @@ class Scenario(Settings):
     def _names(self) -> Self:
         names = tuple(rule.name for rule in self.rules)
         raise_all(
-            said(("rules", place, "when", key, "rule"), unknown("rule", point.rule, names, key))
-            for place, rule in enumerate(self.rules)
+            said(("rules", index, "when", key, "rule"), unknown("rule", point.rule, names, key))
+            for index, rule in enumerate(self.rules)
             for key in ("after", "until")
             if (point := getattr(rule.when, key)) is not None
             and point.rule is not None
@@ -193,5 +196,5 @@ class Scenario(Settings):
     _source: str = PrivateAttr("")
 
     def meta(self) -> dict[str, Any]:
-        """What a capture keeps of it: with this, the same traffic meets the same decisions."""
+        """Return what a capture stores: with it, the same traffic meets the same decisions."""
         return {"scenario": self._source, "seed": self.seed}

@@ -1,4 +1,4 @@
-"""YAML with line numbers, and checks that YAML lacks: keys that come twice, depth, size."""
+"""YAML with line numbers, and with checks that YAML lacks: duplicate keys, depth, size."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from barnabas.captures.kafka.wording import shorten
 from barnabas.proxy.matching.settings import Loc
 
 MAX_BYTES: Final = 2**20
-"""A scenario file is at most this long."""
+"""The most bytes of a scenario file."""
 
 TOO_LONG: Final = f"the file is longer than {MAX_BYTES // 2**20} MiB"
 
 MAX_VALUES: Final = 100_000
-"""It holds at most this many values, aliases counted each time (a few lines of them can make
-billions)."""
+"""The most values of a file, aliases counted each time (a few lines of them can make billions)."""
 
 MAX_DEPTH: Final = 50
-"""Its values are nested at most this deep."""
+"""The deepest nesting of values."""
 
 MAX_NUMBER: Final = 100
-"""Characters of a number: Python and YAML would take minutes to read a long one, or to write it."""
+"""The most characters of a number: Python and YAML would take minutes to read or write a long one."""
 
 _PLAIN: Final = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
@@ -35,10 +34,10 @@ class _Enough(Exception):
 
 
 class _Loader(yaml.SafeLoader):
-    """One that looks at brackets before it goes into them: it would look at all of them again for each."""
+    """A loader that bounds nested brackets early: PyYAML would look at all of them again for each."""
 
     def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
-        """An opening bracket comes."""
+        """Read an opening bracket, unless it is nested too deep."""
         if self.flow_level > MAX_DEPTH:
             raise _Enough(f"is nested deeper than {MAX_DEPTH}")
         super().fetch_flow_collection_start(token)
@@ -52,31 +51,31 @@ class Document:
     lines: dict[Loc, int] = field(default_factory=dict)
     problems: list[tuple[int, str]] = field(default_factory=list)
     unread: set[Loc] = field(default_factory=set)
-    """Where a value could not be read, which is among the problems: None stands there."""
+    """The locations of unreadable values, which are problems; the values there are None."""
     broken: bool = False
-    """There is no value to look at."""
+    """Whether there is no value."""
 
     def about_unread(self, loc: Loc) -> bool:
-        """Whether a problem there may come of a value that could not be read, and so not be one."""
+        """Return whether a problem at a location may only follow from an unreadable value."""
         return any(all(map(eq, loc, unread)) for unread in self.unread)
 
     def line(self, loc: Loc) -> int:
-        """The line of a place, or of the nearest one around it."""
+        """Return the line of a location, or of the nearest one around it."""
         while loc not in self.lines and loc:
             loc = loc[:-1]
         return self.lines.get(loc, 1)
 
     def fail(self, line: int, text: str) -> Document:
-        """Note a problem after which there is no value."""
+        """Add a problem after which there is no value."""
         self.problems.append((line, text))
         self.broken = True
         return self
 
 
 def read(text: str) -> Document:
-    """Read a text, with all that is wrong with its YAML. Never raises.
+    r"""Read a text, with all problems of its YAML. Never raises.
 
-    >>> read("a: 1\\na: 2").problems
+    >>> read("a: 1\na: 2").problems
     [(2, "the key 'a' comes twice; first in line 1")]
     """
     document = Document()
@@ -91,8 +90,8 @@ def read(text: str) -> Document:
         document.value = _Reader(loader, document).value(root, ())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        what = " ".join(part for part in (error.context, error.problem) if part)
-        return document.fail(mark.line + 1 if mark else 1, f"no YAML: {what}")
+        reason = " ".join(part for part in (error.context, error.problem) if part)
+        return document.fail(mark.line + 1 if mark else 1, f"no YAML: {reason}")
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         return document.fail(
@@ -109,7 +108,7 @@ def read(text: str) -> Document:
 
 
 def plain(value: Any) -> Any:
-    """A document's value, or a part of it, with lists as lists."""
+    """Return a document's value, or a part of it, with tuples as lists."""
     match value:
         case dict():
             return {key: plain(inner) for key, inner in value.items()}
@@ -119,9 +118,21 @@ def plain(value: Any) -> Any:
 
 
 def dump(value: Any) -> str:
-    """A plain value as YAML, in the order of its keys."""
+    """Return a plain value as YAML, in the order of its keys."""
     text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
     return text
+
+
+def flow(value: Any) -> str:
+    """Return a plain value as YAML on one line, in the order of its keys.
+
+    >>> flow("200ms"), flow({"set": {"throttle_time_ms": 5}, "restore": True})
+    ('200ms', '{set: {throttle_time_ms: 5}, restore: true}')
+    """
+    text: str = yaml.safe_dump(
+        value, sort_keys=False, default_flow_style=True, width=1 << 20, allow_unicode=True
+    )
+    return text.removesuffix("...\n").strip()
 
 
 class _Reader:
@@ -143,7 +154,7 @@ class _Reader:
         if node.tag not in _PLAIN:
             self.document.problems.append((line, f"the tag {node.tag} is not allowed"))
         if isinstance(node, yaml.SequenceNode):
-            return tuple(self.value(item, (*loc, place)) for place, item in enumerate(node.value))
+            return tuple(self.value(item, (*loc, index)) for index, item in enumerate(node.value))
         return self.mapping(node, loc)
 
     def mapping(self, node: yaml.Node, loc: Loc) -> dict[str, Any]:
@@ -177,10 +188,10 @@ class _Reader:
         except yaml.MarkedYAMLError as error:
             return self.unread(node, loc, f"no YAML: {error.problem}")
         except (ValueError, ArithmeticError, LookupError, AttributeError):
-            pass  # PyYAML's readers raise what they meet
-        what = "number of at most 64 bits" if number else kind
-        return self.unread(node, loc, f"no YAML: {shorten(node.value, 40)!r} is no {what}")
+            pass  # PyYAML's constructors raise any of these
+        noun = "number of at most 64 bits" if number else kind
+        return self.unread(node, loc, f"no YAML: {shorten(node.value, 40)!r} is no {noun}")
 
-    def unread(self, node: yaml.ScalarNode, loc: Loc, why: str) -> None:
+    def unread(self, node: yaml.ScalarNode, loc: Loc, reason: str) -> None:
         self.document.unread.add(loc)
-        self.document.problems.append((node.start_mark.line + 1, why))
+        self.document.problems.append((node.start_mark.line + 1, reason))

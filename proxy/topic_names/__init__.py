@@ -1,4 +1,4 @@
 """The names of topics that messages give by id.
 
-`names` learns them from what passes; `questions` says which ones a broker is to be asked for, and when.
+`names` learns them from responses; `unresolved` decides which ones the proxy asks a broker for, and when.
 """

@@ -1,7 +1,8 @@
-"""Names of topics by id: one map for rules and log, kept from the start of what passes.
+"""Names of topics by id: one map for rules and log, from the start of the traffic.
 
-Messages that have both are few (Metadata, and what administrators ask), but large: they are kept as
-they came and read when a name is first looked for, so that a proxy without rules and log never does.
+Responses with both id and name are rare (Metadata, and what administrators request), but large. They are
+stored undecoded and read when a name is first looked up, so that a proxy without rules and log never reads
+them.
 """
 
 from __future__ import annotations
@@ -16,35 +17,38 @@ from barnabas.captures.kafka.context.id_names import TOPIC, ids_with_names_in, p
 from barnabas.captures.kafka.context.memory import MOST, Memory
 
 UNREAD: Final = 8 << 20
-"""Bytes of messages that wait to be read; the oldest is given up for the newest, and counted."""
+"""The most bytes of unread responses; beyond that the oldest is dropped and counted."""
 
 UNREAD_MESSAGES: Final = 64
-"""So many of them wait at most."""
+"""The most unread responses."""
 
 
 @functools.lru_cache(4096)
 def teaches(key: int, version: int) -> bool:
-    """Whether such responses have ids of topics and their names side by side.
+    """Return whether such responses have topic ids together with names.
 
     >>> teaches(3, 12), teaches(3, 9), teaches(1, 13)
     (True, False, False)
     """
-    return any(place.name for place in places(key, version, "response", TOPIC))
+    return any(id_field.name for id_field in places(key, version, "response", TOPIC))
 
 
 class TopicNames(Memory[uuid.UUID, str]):
-    """The names, and what may have more of them. The log looks them up from a thread of its own."""
+    """The names of topics by id, and the unread responses that may contain more.
+
+    The log looks names up from its own thread.
+    """
 
     def __init__(self, most: int = MOST) -> None:
         super().__init__(most)
         self.given_up = 0
-        """Messages that were given up before anybody had read them."""
+        """The number of responses that were dropped unread."""
         self._lock = threading.RLock()
         self._unread: deque[tuple[int, int, bytes]] = deque()
         self._bytes = 0
 
     def add_response(self, key: int, version: int, body: bytes) -> None:
-        """A response has come that `teaches`: it is read when somebody looks for a name."""
+        """Store a response that has ids and names; it is read when a name is looked up."""
         with self._lock:
             response = key, version, body
             if response in self._unread:  # as from one client after the other

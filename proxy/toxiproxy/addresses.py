@@ -1,4 +1,4 @@
-"""Addresses as Go's package net reads and shows them: its words are in errors.
+"""Reads and shows addresses like Go's package net, whose words are in errors.
 
 https://pkg.go.dev/net#SplitHostPort
 """
@@ -18,11 +18,14 @@ _NUMBER: Final = re.compile("[+-]?[0-9]+")
 
 
 class AddressError(ValueError):
-    """What Go says of an address."""
+    """Go's error about an address."""
 
 
 def split(text: str) -> tuple[str, str]:
-    """Host and port. Raises AddressError.
+    """Return host and port.
+
+    Raises:
+        AddressError: The text is not a valid address.
 
     >>> split("[::1]:9"), split(":9")
     (('::1', '9'), ('', '9'))
@@ -31,24 +34,24 @@ def split(text: str) -> tuple[str, str]:
     barnabas.proxy.toxiproxy.addresses.AddressError: address a:b:9: too many colons in address
     """
     host, colon, port = text.rpartition(":")
-    why = ""
+    reason = ""
     if not colon:
-        why = "missing port in address"
+        reason = "missing port in address"
     elif text.startswith("["):
         host, bracket, rest = text[1:].partition("]")
         port = rest[1:]
         if not bracket:
-            why = "missing ']' in address"
+            reason = "missing ']' in address"
         elif rest[:1] != ":":
-            why = "missing port in address"
+            reason = "missing port in address"
         elif ":" in port:
-            why = "too many colons in address"
+            reason = "too many colons in address"
     elif ":" in host:
-        why = "too many colons in address"
-    if not why:
-        why = _brackets(host + port)
-    if why:
-        raise AddressError(f"address {text}: {why}")
+        reason = "too many colons in address"
+    if not reason:
+        reason = _brackets(host + port)
+    if reason:
+        raise AddressError(f"address {text}: {reason}")
     return host, port
 
 
@@ -57,9 +60,10 @@ def _brackets(text: str) -> str:
 
 
 async def resolve(text: str) -> Address:
-    """Where a text means to listen; all addresses are those of IPv6, too, where there is such.
+    """Return the address to listen on for a text; all addresses include IPv6, if the system has it.
 
-    Raises AddressError.
+    Raises:
+        AddressError: The text is not a valid address.
     """
     if not text:
         return _wildcard(), 0
@@ -69,11 +73,11 @@ async def resolve(text: str) -> Address:
         return _wildcard(), number
     try:
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, number, type=socket.SOCK_STREAM)
+        entries = await loop.getaddrinfo(host, number, type=socket.SOCK_STREAM)
     except (OSError, ValueError):
         raise AddressError(f"lookup {host}: no such host") from None
-    found.sort(key=lambda each: each[0] != socket.AF_INET)  # as Go does
-    return address_of(found[0][4])
+    entries.sort(key=lambda each: each[0] != socket.AF_INET)  # as Go does
+    return address_of(entries[0][4])
 
 
 def _port(text: str) -> int:
@@ -93,7 +97,7 @@ def _wildcard() -> str:
 
 
 def shown(address: Address) -> str:
-    """An address in the API.
+    """Return an address as the API shows it.
 
     >>> shown(("::", 80)), shown(("", 0))
     ('[::]:80', ':0')

@@ -21,34 +21,34 @@ from barnabas.proxy.toxiproxy.metrics import exposition
 from barnabas.proxy.toxiproxy.store import Store
 
 VERSION: Final = "2.12.0"
-"""Of the API."""
+"""The version of toxiproxy's API."""
 
 LONGEST: Final = 10 << 20
-"""Bytes of a body."""
+"""The most bytes of a body."""
 
 Endpoint = Callable[[dict[str, str], bytes], Awaitable[Response]]
-"""What answers: the names in the path, and the body."""
+"""A function of the names in the path and the body, which returns the response."""
 
 
 def application(store: Store) -> Starlette:
-    """The application, without its guard."""
-    found = Starlette(routes=Api(store).routes, exception_handlers={HTTPException: _unknown})
-    found.router.redirect_slashes = False
-    return found
+    """Return the application without its guard."""
+    app = Starlette(routes=Api(store).routes, exception_handlers={HTTPException: _unknown})
+    app.router.redirect_slashes = False
+    return app
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The endpoints."""
+    """The endpoints of toxiproxy's API."""
 
     store: Store
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    """One request at a time: what it reads of a proxy must hold until it has changed it."""
+    """Serializes requests: what a request reads of a proxy must hold until it has changed it."""
 
     @property
     def routes(self) -> list[Route]:
-        """Which request each one answers."""
-        known: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
+        """Return the routes of the endpoints."""
+        endpoints: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
             ("/reset", ("POST",), self.reset),
             ("/proxies", ("GET",), self.proxies),
             ("/proxies", ("POST",), self.create),
@@ -64,14 +64,14 @@ class Api:
             ("/version", ("GET",), self.version),
             ("/metrics", ("GET",), self.metrics),
         )
-        found = [Route(path, self._answers(to), methods=list(m)) for path, m, to in known]
-        for route in found:
+        routes = [Route(path, self._answers(to), methods=list(m)) for path, m, to in endpoints]
+        for route in routes:
             assert route.methods is not None  # noqa: S101
             route.methods.discard("HEAD")
-        return found
+        return routes
 
     def _answers(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
-        """The endpoint as requests meet it: no browsers, errors in JSON, each answer with a number."""
+        """Return the endpoint with checks: no browsers, errors in JSON, a number in each response."""
 
         async def answer(request: Request) -> Response:
             if request.headers.get("user-agent", "").startswith("Mozilla/"):
@@ -82,8 +82,8 @@ class Api:
                     async with self._turn:
                         response = await endpoint(request.path_params, body)
                 except ApiError as problem:
-                    said = {"error": problem.message, "status": problem.status}
-                    response = _text(orjson.dumps(said) + b"\n", problem.status)
+                    error = {"error": problem.message, "status": problem.status}
+                    response = _text(orjson.dumps(error) + b"\n", problem.status)
             response.headers["X-Toxiproxy-Request-Id"] = secrets.token_hex(10)
             return response
 
@@ -92,80 +92,83 @@ class Api:
     # proxies
 
     async def proxies(self, _: dict[str, str], __: bytes) -> Response:
-        """All of them, by name."""
-        found = self.store.proxies
-        return _json({name: found[name].shown() for name in sorted(found)})
+        """Return all proxies, by name."""
+        proxies = self.store.proxies
+        return _json({name: proxies[name].shown() for name in sorted(proxies)})
 
     async def create(self, names: dict[str, str], body: bytes) -> Response:
-        """Another one."""
+        """Create a proxy."""
         return _json((await self.store.create(body)).shown(), 201)
 
     async def populate(self, names: dict[str, str], body: bytes) -> Response:
-        """Several."""
+        """Create or replace several proxies."""
         done, problem = await self.store.populate(body)
-        said = {} if problem is None else {"error": problem.message, "status": problem.status}
-        shown = [proxy.shown() for proxy in done] or None
-        return _json({**said, "proxies": shown}, 201 if problem is None else problem.status)
+        error = {} if problem is None else {"error": problem.message, "status": problem.status}
+        proxies = [proxy.shown() for proxy in done] or None
+        return _json({**error, "proxies": proxies}, 201 if problem is None else problem.status)
 
     async def show(self, names: dict[str, str], body: bytes) -> Response:
-        """One of them."""
+        """Return a proxy."""
         return _json(self.store.proxy(names["proxy"]).shown())
 
     async def update(self, names: dict[str, str], body: bytes) -> Response:
-        """One of them is as given."""
+        """Change the settings of a proxy."""
         return _json((await self.store.update(names["proxy"], body)).shown())
 
     async def delete(self, names: dict[str, str], body: bytes) -> Response:
-        """One of them less."""
+        """Delete a proxy."""
         await self.store.remove(names["proxy"])
         return Response(status_code=204)
 
     async def reset(self, _: dict[str, str], __: bytes) -> Response:
-        """All listen, without toxics."""
+        """Enable all proxies and remove their toxics."""
         await self.store.reset()
         return Response(status_code=204)
 
     # toxics
 
     async def toxics(self, names: dict[str, str], body: bytes) -> Response:
-        """Those of a proxy."""
+        """Return the toxics of the proxy named in the URL."""
         proxy = self.store.proxy(names["proxy"])
         return _json([toxic.shown() for toxic in proxy.toxics])
 
     async def add_toxic(self, names: dict[str, str], body: bytes) -> Response:
-        """Another one."""
+        """Add a toxic to a proxy."""
         proxy = self.store.proxy(names["proxy"])
         return _json(proxy.add(body).shown())
 
     async def show_toxic(self, names: dict[str, str], body: bytes) -> Response:
-        """One of them."""
+        """Return a toxic."""
         proxy = self.store.proxy(names["proxy"])
         return _json(proxy.toxic(names["toxic"]).shown())
 
     async def update_toxic(self, names: dict[str, str], body: bytes) -> Response:
-        """One of them has other attributes."""
+        """Change the attributes of a toxic."""
         proxy = self.store.proxy(names["proxy"])
         return _json(proxy.change(names["toxic"], body).shown())
 
     async def remove_toxic(self, names: dict[str, str], body: bytes) -> Response:
-        """One of them less."""
+        """Remove a toxic."""
         self.store.proxy(names["proxy"]).remove(names["toxic"])
         return Response(status_code=204)
 
     # the rest
 
     async def version(self, _: dict[str, str], __: bytes) -> Response:
-        """The version whose API this is."""
+        """Return the version of toxiproxy that has this API."""
         text = f'{{"version": "{VERSION}"}}\n'
         return Response(text, headers={"content-type": "application/json;charset=utf-8"})
 
     async def metrics(self, _: dict[str, str], __: bytes) -> Response:
-        """Bytes of each proxy, for Prometheus."""
+        """Return the bytes of each proxy, for Prometheus."""
         return Response(exposition(self.store), headers={"content-type": CONTENT_TYPE_LATEST})
 
 
 async def _body(request: Request) -> bytes:
-    """A request's body. Raises ApiError if it is too long, or not complete."""
+    """Return a request's body.
+
+    Raises ApiError if it is too long or incomplete.
+    """
     body = bytearray()
     try:
         async for chunk in request.stream():
@@ -182,13 +185,13 @@ def _json(value: Any, status: int = 200) -> Response:
 
 
 def _text(text: str | bytes, status: int) -> Response:
-    """As Go's http.Error answers."""
+    """Return a text as Go's http.Error does."""
     headers = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
     return Response(text, status, headers)
 
 
 async def _unknown(_: Request, problem: Exception) -> Response:
-    """No such path, or not by this method."""
+    """Answer a request with an unknown path or method."""
     assert isinstance(problem, HTTPException)  # noqa: S101 - what it is registered for
     if problem.status_code == 404:
         return _text("404 page not found\n", 404)

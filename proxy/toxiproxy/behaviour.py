@@ -1,7 +1,7 @@
-"""What a toxic does to a stream: for each piece that comes, when which pieces leave. Times are in ns.
+"""The behaviour of toxics: for each piece of a stream, when which pieces leave. Times are in ns.
 
-Each kind is a small object of a connection's own; they do as toxiproxy's do, but for what `stages` says of
-toxics that change while pieces wait.
+Each behaviour is a small object of one connection. Behaviours match toxiproxy's, but for what `stages` says
+about toxics that change while pieces wait.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ US: Final = 1_000
 NEVER: Final = 1 << 63
 
 CHUNKS: Final = 1024 * (32 << 10)
-"""Bytes that a latency holds before the sender is not read from: toxiproxy has 1,024 chunks of 32 KiB."""
+"""The bytes that a latency holds before the sender is not read from: toxiproxy has 1,024 chunks of 32 KiB."""
 
 ROOM: Final = 64 << 10
-"""The same of others."""
+"""The bytes that any other toxic holds before that."""
 
 PIECES: Final = 16 << 10
-"""Pieces that any of them holds before that: small ones take more than their bytes."""
+"""The pieces that any toxic holds before that: small pieces take more memory than their bytes."""
 
 
 class End(Enum):
-    """How a stream ends."""
+    """The way in which a stream ends."""
 
     FIN = "fin"
-    """Its sender sends no more."""
+    """The sender sends no more."""
     CLOSE = "close"
     """The connection is closed."""
     RESET = "reset"
@@ -41,28 +41,28 @@ Piece = bytes | End
 
 
 class Behaviour(Protocol):
-    """What a toxic does. `due`: when the stream ends by itself, if it does."""
+    """The behaviour of a toxic; `due` is when the stream ends by itself, if it does."""
 
     room: int
     due: int | None
 
     def plan(self, piece: Piece, now: int) -> Iterator[tuple[int, Piece]]:
-        """When what leaves of a piece that has come. Never earlier than what came before."""
+        """Yield the departure of each piece that results from an arriving one, never before earlier ones."""
 
 
 class Noop:
-    """Nothing."""
+    """A behaviour that changes nothing."""
 
     room = ROOM
     due: int | None = None
 
     def plan(self, piece: Piece, now: int) -> Iterator[tuple[int, Piece]]:
-        """At once."""
+        """Let the piece leave at once."""
         yield now, piece
 
 
 class Latency:
-    """`latency` ± `jitter` ms behind its arrival; the order stays."""
+    """A behaviour that delays pieces by `latency` ± `jitter` ms and keeps their order."""
 
     room = CHUNKS
     due: int | None = None
@@ -73,7 +73,7 @@ class Latency:
         self._last = now
 
     def plan(self, piece: Piece, now: int) -> Iterator[tuple[int, Piece]]:
-        """What ends the stream has no latency of its own."""
+        """Delay the piece; an end has no latency of its own."""
         delay = 0 if isinstance(piece, End) else self._latency
         if self._jitter > 0 and not isinstance(piece, End):
             delay += int(self._roll() * 2 * self._jitter) - self._jitter
@@ -82,7 +82,7 @@ class Latency:
 
 
 class Bandwidth:
-    """`rate` kB a second, in pieces of 100 ms at most; of 0 nothing passes."""
+    """A behaviour that lets `rate` kB per second pass, in pieces of at most 100 ms; with 0 nothing."""
 
     room = ROOM
     due: int | None = None
@@ -92,7 +92,7 @@ class Bandwidth:
         self._free = now
 
     def plan(self, piece: Piece, now: int) -> Iterator[tuple[int, Piece]]:
-        """When the line has carried it."""
+        """Let each part leave when the line has carried it."""
         self._free = max(self._free, now)
         if isinstance(piece, End):
             yield self._free, piece
@@ -108,7 +108,7 @@ class Bandwidth:
 
 
 class SlowClose:
-    """The end comes `delay` ms later."""
+    """A behaviour that delays the end of the stream by `delay` ms."""
 
     room = ROOM
     due: int | None = None
@@ -118,7 +118,7 @@ class SlowClose:
         self._ends = 0
 
     def plan(self, piece: Piece, now: int) -> Iterator[tuple[int, Piece]]:
-        """Data at once, the end late; a second end is late with the first."""
+        """Let data leave at once, and delay the end; a second end leaves with the first."""
         if isinstance(piece, End):
             self._ends = self._ends or min(now + max(self._delay, 0), NEVER)
             now = max(now, self._ends)
@@ -126,7 +126,7 @@ class SlowClose:
 
 
 class Timeout:
-    """Nothing passes; the connection is closed when `timeout` ms have gone by in which nothing came."""
+    """A behaviour that lets nothing pass and closes after `timeout` ms without an arriving piece."""
 
     room = ROOM
 
@@ -140,7 +140,7 @@ class Timeout:
             self.due = now + self._timeout
 
     def plan(self, piece: Piece, now: int) -> Iterator[tuple[int, Piece]]:
-        """Only the end passes."""
+        """Let only an end pass."""
         if isinstance(piece, End):
             yield now, piece
         else:
@@ -148,7 +148,7 @@ class Timeout:
 
 
 class ResetPeer:
-    """`timeout` ms after the first piece the connection is reset; nothing passes."""
+    """A behaviour that lets nothing pass and resets `timeout` ms after the first piece."""
 
     room = ROOM
     due: int | None = None
@@ -158,14 +158,14 @@ class ResetPeer:
         self._begun = False
 
     def plan(self, piece: Piece, now: int) -> Iterator[tuple[int, Piece]]:
-        """Once."""
+        """Schedule the reset at the first piece."""
         if not self._begun:
             self._begun = True
             yield min(now + self._timeout, NEVER), End.RESET
 
 
 class Slicer:
-    """Pieces of `average_size` ± `size_variation` bytes, `delay` µs apart."""
+    """A behaviour that sends pieces of `average_size` ± `size_variation` bytes, `delay` µs apart."""
 
     room = ROOM
     due: int | None = None
@@ -177,7 +177,7 @@ class Slicer:
         self._free = now
 
     def plan(self, piece: Piece, now: int) -> Iterator[tuple[int, Piece]]:
-        """Halved until the halves are small enough, as toxiproxy does; no piece is empty."""
+        """Halve the piece until its parts are small enough, as toxiproxy does; no part is empty."""
         self._free = max(self._free, now)
         if isinstance(piece, End):
             yield self._free, piece
@@ -197,7 +197,7 @@ class Slicer:
 
 
 class LimitData:
-    """Behind `bytes` bytes the connection is closed."""
+    """A behaviour that closes the connection after `bytes` bytes."""
 
     room = ROOM
     due: int | None = None
@@ -207,7 +207,7 @@ class LimitData:
         self.sent = 0
 
     def plan(self, piece: Piece, now: int) -> Iterator[tuple[int, Piece]]:
-        """As much as may still pass."""
+        """Let as many bytes pass as remain."""
         if isinstance(piece, End):
             yield now, piece
             return
@@ -228,4 +228,4 @@ KINDS: Final[dict[str, Callable[[dict[str, Any], Roll, int], Behaviour]]] = {
     "slicer": Slicer,
     "limit_data": LimitData,
 }
-"""By type; what is not here does nothing to bytes."""
+"""The behaviours by type; other types do nothing to bytes."""

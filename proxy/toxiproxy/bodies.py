@@ -1,8 +1,8 @@
-"""Bodies of requests to toxiproxy's API, read as leniently as toxiproxy's own server reads them.
+"""Reads bodies of requests as leniently as toxiproxy's own server does.
 
-The first JSON value of a body counts. Names of fields are compared in any case, unknown fields are ignored,
-and `null` changes nothing. Errors are not worded as Go words them: clients look at the status and at
-whether there is an `error`.
+The first JSON value of a body counts. Names of fields are compared without case, unknown fields are ignored,
+and `null` changes nothing. Errors do not have Go's words: clients look at the status and at whether there is
+an `error`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import orjson
 from barnabas.proxy.toxiproxy.errors import bad_body
 
 Fields = Mapping[str, type]
-"""Names of an object's fields, and the types of their values."""
+"""The names of an object's fields, and the types of their values."""
 
 _WORDS: Final = {
     str: "text",
@@ -26,7 +26,7 @@ _WORDS: Final = {
     dict: "an object",
 }
 _LARGEST: Final = 3.4028235e38
-"""The largest number of 32 bits, which toxicities have in toxiproxy."""
+"""The largest 32-bit float, the type of toxicities in toxiproxy."""
 _INT64: Final = range(-(1 << 63), 1 << 63)
 
 
@@ -54,7 +54,7 @@ def read(body: bytes) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value in which lone surrogates, which JSON can escape and UTF-8 has not, are replaced.
+    """Return a value with replaced lone surrogates, which JSON can escape and UTF-8 lacks.
 
     Raises:
         ValueError, TypeError: The value cannot be written as JSON again.
@@ -65,32 +65,32 @@ def _plain(value: Any) -> Any:
 
 
 def take(target: dict[str, Any], value: Any, fields: Fields, where: str) -> None:
-    """Put the fields of an object into `target`.
+    """Copy the fields of an object into `target`.
 
     Args:
         target: The values so far, by name.
         value: The object; None changes nothing.
-        fields: The fields that are known.
+        fields: The known fields.
         where: The object's name in errors.
 
     Raises:
-        ApiError: It is no object, or a field has another type.
+        ApiError: The value is no object, or a field has another type.
     """
     if value is None:
         return
     if not isinstance(value, dict):
         raise bad_body(f"{where} must be an object")
     names = {name.casefold(): name for name in fields}
-    for key, given in value.items():
+    for key, field_value in value.items():
         name = names.get(key.casefold())
-        if name is None or given is None:
+        if name is None or field_value is None:
             continue
-        if not _is(given, fields[name]):
+        if not _has_type(field_value, fields[name]):
             raise bad_body(f"{name} of {where} must be {_WORDS[fields[name]]}")
-        target[name] = given
+        target[name] = field_value
 
 
-def _is(value: Any, wanted: type) -> bool:
-    if wanted is float:
+def _has_type(value: Any, expected: type) -> bool:
+    if expected is float:
         return type(value) in (int, float) and abs(value) <= _LARGEST
-    return type(value) is wanted and (wanted is not int or value in _INT64)
+    return type(value) is expected and (expected is not int or value in _INT64)

@@ -1,4 +1,4 @@
-"""What the API refuses, in toxiproxy's words, with the HTTP status of each."""
+"""The refusals of the API, in toxiproxy's words, each with its HTTP status."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 
 class ApiError(Exception):
-    """A request is refused."""
+    """The refusal of a request."""
 
     def __init__(self, message: str, status: int = 500) -> None:
         super().__init__(message)
@@ -22,11 +22,11 @@ INVALID_TYPE: Final = "invalid toxic type", 400
 INVALID_STREAM: Final = "stream was invalid, can be either upstream or downstream", 400
 
 
-def bad_body(why: object) -> ApiError:
-    """The body can't be read, or is not what was expected."""
-    return ApiError(f"bad request body: {why}", 400)
+def bad_body(reason: object) -> ApiError:
+    """Return the error that a body is unreadable or unexpected."""
+    return ApiError(f"bad request body: {reason}", 400)
 
 
 def missing(field: str) -> ApiError:
-    """A field that must be given."""
+    """Return the error that a required field is missing."""
     return ApiError(f"missing required field: {field}", 400)

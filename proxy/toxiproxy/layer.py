@@ -1,7 +1,7 @@
-"""The toxics between an endpoint and its socket: what is written to the socket meets them first.
+"""The layer of toxics between an endpoint and its socket, which all written bytes pass first.
 
-To the socket's transport it is the protocol, to the endpoint the transport. Without toxics all passes as if
-it were not there.
+To the socket's transport it is the protocol, to the endpoint the transport. Without toxics everything passes
+as if the layer were not there.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from barnabas.proxy.toxiproxy.stages import Stages
 from barnabas.proxy.toxiproxy.toxics import Stream
 
 TURN: Final = 256
-"""Pieces that leave at once at most before other connections have their turn."""
+"""The most pieces that leave at once before other connections have their turn."""
 
-Counted = Callable[[Stream, int], None]
-"""Told how many bytes have come of a stream, or have left."""
+CountBytes = Callable[[Stream, int], None]
+"""Counts bytes that have arrived in a stream, or left it."""
 
 
 class ToxicLayer(asyncio.BufferedProtocol):
-    """One of the two layers of a connection."""
+    """The layer of one side of a connection."""
 
     def __init__(
         self,
         endpoint: Endpoint,
         *,
-        received: Counted,
-        sent: Counted,
+        received: CountBytes,
+        sent: CountBytes,
         begun: Callable[[ToxicLayer], None],
         over: Callable[[ToxicLayer], None],
     ) -> None:
         self.number = endpoint.relay.connection.state.number
         from_client = endpoint.direction == "request"
         self.stream: Stream = "downstream" if from_client else "upstream"
-        """The stream that leaves here."""
+        """The stream that leaves through this layer."""
         self._comes: Stream = "upstream" if from_client else "downstream"
         self._endpoint = endpoint
         self._stages = Stages()
@@ -49,24 +49,24 @@ class ToxicLayer(asyncio.BufferedProtocol):
         self._over = over
         self._clogged = self._told = self._lost = False
         self._early = b""
-        """What came before the other endpoint was there: a server may speak first."""
+        """The bytes that arrived before the other endpoint was connected: a server may speak first."""
         self._socket: asyncio.Transport
         self._timer = Timer(asyncio.get_running_loop(), clock, self._ring)
 
     # toxics
 
     def add(self, name: str, acts: Behaviour) -> None:
-        """A toxic more."""
+        """Add a toxic after the others."""
         self._stages.add(name, acts)
         self._ring()
 
     def update(self, name: str, acts: Behaviour) -> None:
-        """One of them is another now."""
+        """Replace the behaviour of a toxic."""
         self._stages.update(name, acts)
         self._ring()
 
     def remove(self, name: str) -> None:
-        """One of them less: what it holds leaves."""
+        """Remove a toxic; the pieces that it holds leave."""
         self._carry(self._stages.remove(name, clock()))
         self._ring()
 
@@ -105,10 +105,10 @@ class ToxicLayer(asyncio.BufferedProtocol):
             tell = self._endpoint.pause_writing if full else self._endpoint.resume_writing
             tell()
 
-    # what the socket's transport calls
+    # called by the socket's transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is ours."""
+        """Take the connected socket."""
         self._socket = cast("asyncio.Transport", transport)
         self._endpoint.connection_made(cast("asyncio.BaseTransport", self))
         self._begun(self)
@@ -118,12 +118,12 @@ class ToxicLayer(asyncio.BufferedProtocol):
 
     @property
     def _other(self) -> ToxicLayer | None:
-        """The other layer, once its socket is there."""
-        found = getattr(self._endpoint.peer, "transport", None)
-        return found if isinstance(found, ToxicLayer) else None
+        """Return the other layer, once its socket is connected."""
+        transport = getattr(self._endpoint.peer, "transport", None)
+        return transport if isinstance(transport, ToxicLayer) else None
 
     def _go_on(self) -> None:
-        """The other endpoint is there."""
+        """Pass on the early bytes: the other endpoint is connected."""
         early, self._early = self._early, b""
         if not self._lost:
             self._endpoint.get_buffer(len(early))[: len(early)] = early
@@ -131,11 +131,11 @@ class ToxicLayer(asyncio.BufferedProtocol):
             self._endpoint.relay.update_reading()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where to read into."""
+        """Return the buffer to read into."""
         return self._endpoint.get_buffer(sizehint)
 
     def buffer_updated(self, nbytes: int) -> None:
-        """A chunk has come."""
+        """Pass on a chunk, or keep it until the other endpoint is connected."""
         self._received(self._comes, nbytes)
         if self._other is None:
             self._early = bytes(self._endpoint.get_buffer(nbytes)[:nbytes])
@@ -144,30 +144,33 @@ class ToxicLayer(asyncio.BufferedProtocol):
         self._endpoint.buffer_updated(nbytes)
 
     def eof_received(self) -> bool:
-        """The peer sends no more."""
+        """Pass on that the peer sends no more."""
         return self._endpoint.eof_received()
 
     def pause_writing(self) -> None:
-        """The socket does not take what is written to it."""
+        """Stop the endpoint from writing: the socket has not taken all bytes."""
         self._clogged = True
         self._press(True)
 
     def resume_writing(self) -> None:
-        """It has taken all."""
+        """Let the endpoint write again, unless the toxics are full: the socket has taken all bytes."""
         self._clogged = False
         self._press(self._stages.full)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is closed."""
+        """Pass on that the socket is closed."""
         self._lost = True
         self._timer.set(None)
         self._over(self)
         self._endpoint.connection_lost(exc)
 
-    # what the endpoint calls, and its relay
+    # called by the endpoint and its relay
 
     def write(self, data: bytes | memoryview) -> None:
-        """Send, when the toxics let it. The buffer is free again, unless the endpoint is told to pause."""
+        """Send bytes when the toxics let them pass.
+
+        The buffer is free again, unless the endpoint is paused.
+        """
         if self._stages.empty:
             self._sent(self.stream, len(data))
             self._socket.write(data)
@@ -177,15 +180,15 @@ class ToxicLayer(asyncio.BufferedProtocol):
             self._press(True)
 
     def can_write_eof(self) -> bool:
-        """Whether an end can be sent alone."""
+        """Return whether the socket can send an end alone."""
         return self._socket.can_write_eof()
 
     def write_eof(self) -> None:
-        """Send the end, behind all that was written."""
+        """Send the end after all written bytes."""
         self._put(End.FIN)
 
     def close(self) -> None:
-        """Close, behind all that was written; nothing more is read."""
+        """Close after all written bytes; nothing more is read."""
         if not self._socket.is_closing():
             self._socket.pause_reading()
         self._put(End.CLOSE)
@@ -195,11 +198,11 @@ class ToxicLayer(asyncio.BufferedProtocol):
         self._socket.abort()
 
     def is_closing(self) -> bool:
-        """Whether the socket is."""
+        """Return whether the socket is closing."""
         return self._socket.is_closing()
 
     def pause_reading(self) -> None:
-        """Read no more for now."""
+        """Stop reading for now."""
         self._socket.pause_reading()
 
     def resume_reading(self) -> None:
@@ -207,13 +210,13 @@ class ToxicLayer(asyncio.BufferedProtocol):
         self._socket.resume_reading()
 
     def is_reading(self) -> bool:
-        """Whether it reads."""
+        """Return whether the socket is read from."""
         return self._socket.is_reading()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """What the socket's transport knows."""
+        """Return information of the socket's transport."""
         return self._socket.get_extra_info(name, default)
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Of the socket's transport."""
+        """Set the limits of the socket's transport."""
         self._socket.set_write_buffer_limits(high, low)

@@ -15,24 +15,24 @@ _LABELS: Final = ("direction", "proxy", "listener", "upstream")
 
 
 def exposition(store: Store) -> bytes:
-    """The metrics in Prometheus' text format."""
+    """Return the metrics in Prometheus' text format."""
     return generate_latest(_Collector(store))
 
 
 class _Collector:
-    """What `generate_latest` takes: anything that has metrics to collect."""
+    """The object that `generate_latest` collects the metrics from."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     def collect(self) -> Iterator[Metric]:
-        for way in ("received", "sent"):
-            found = CounterMetricFamily(
-                f"toxiproxy_proxy_{way}_bytes", f"Bytes {way} by a proxy.", labels=_LABELS
+        for verb in ("received", "sent"):
+            metric = CounterMetricFamily(
+                f"toxiproxy_proxy_{verb}_bytes", f"Bytes {verb} by a proxy.", labels=_LABELS
             )
             for proxy in self.store.proxies.values():
-                counts = proxy.received if way == "received" else proxy.sent
+                counts = proxy.received if verb == "received" else proxy.sent
                 for stream in STREAMS:
                     labels = (stream, proxy.name, proxy.listen, proxy.upstream)
-                    found.add_metric(labels, counts[stream])
-            yield found
+                    metric.add_metric(labels, counts[stream])
+            yield metric

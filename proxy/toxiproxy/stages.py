@@ -1,7 +1,7 @@
-"""The toxics of one stream of one connection, one behind the other, on a clock of whoever asks.
+"""The chain of toxics of one stream of one connection, on the caller's clock.
 
-Where a toxic changes, what waits is planned anew under it; where one is removed, what waits leaves at once. A
-timeout that is removed closes the connection: it has lost bytes.
+If a toxic changes, waiting pieces are planned again under it. If one is removed, waiting pieces leave at
+once. A removed timeout closes the connection: it has lost bytes.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from barnabas.proxy.toxiproxy.behaviour import (
 )
 from barnabas.proxy.toxiproxy.toxics import Toxic
 
-Timed = tuple[int, Piece]
-"""When (ns), and what."""
+TimedPiece = tuple[int, Piece]
+"""A time in ns, and a piece."""
 
 
 def behaviour(toxic: Toxic, roll: Roll, now: int) -> Behaviour:
-    """What a toxic does on a connection: nothing, where chance is above its toxicity."""
-    kind = KINDS.get(toxic.type)
-    if kind is None or roll() >= toxic.toxicity:
+    """Return a toxic's behaviour on a connection; chance above its toxicity gives none."""
+    behaviour_type = KINDS.get(toxic.type)
+    if behaviour_type is None or roll() >= toxic.toxicity:
         return Noop()
-    return kind(toxic.attributes, roll, now)
+    return behaviour_type(toxic.attributes, roll, now)
 
 
 class Stage:
@@ -42,25 +42,25 @@ class Stage:
         self.name = name
         self._acts = acts
         self._waiting: deque[tuple[int, int, Piece]] = deque()
-        """When it leaves, when it came, and what."""
+        """Departure, arrival and content of each piece."""
         self.bytes = 0
         self._ended = False
 
     @property
     def full(self) -> bool:
-        """Whether it holds enough."""
+        """Return whether the stage holds enough pieces."""
         return self.bytes > self._acts.room or len(self._waiting) > PIECES
 
     @property
     def due(self) -> int | None:
-        """When something leaves."""
+        """Return when the next piece leaves."""
         times = [self._waiting[0][0]] if self._waiting else []
         if self._acts.due is not None and not self._ended:
             times.append(self._acts.due)
         return min((time for time in times if time < NEVER), default=None)
 
     def put(self, piece: Piece, now: int) -> None:
-        """A piece has come."""
+        """Take an arriving piece."""
         if self._ended:
             return
         for leaves, each in self._acts.plan(piece, now):
@@ -69,8 +69,8 @@ class Stage:
             if each in (End.CLOSE, End.RESET):
                 self._ended = True
 
-    def leaving(self, now: int) -> Iterator[Timed]:
-        """What leaves by now."""
+    def leaving(self, now: int) -> Iterator[TimedPiece]:
+        """Yield the pieces that leave by now."""
         while self._waiting and self._waiting[0][0] <= now:
             leaves, _, piece = self._waiting.popleft()
             self.bytes -= _size(piece)
@@ -81,18 +81,18 @@ class Stage:
             yield due, End.CLOSE
 
     def update(self, acts: Behaviour) -> None:
-        """Go on as another toxic: what waits is planned anew, what is counted goes on."""
+        """Continue with another behaviour: waiting pieces are planned again, counts continue."""
         if isinstance(acts, LimitData) and isinstance(self._acts, LimitData):
             acts.sent = self._acts.sent
         self._acts = acts
         waiting, self._waiting, self.bytes, ended = self._waiting, deque(), 0, self._ended
         self._ended = False
-        for _, came, piece in waiting:
-            self.put(piece, came)
+        for _, arrived, piece in waiting:
+            self.put(piece, arrived)
         self._ended |= ended
 
     def rest(self) -> Iterator[Piece]:
-        """What leaves when it is removed."""
+        """Yield the pieces that leave when the stage is removed."""
         yield from (piece for _, _, piece in self._waiting)
         if isinstance(self._acts, Timeout) and not self._ended:
             yield End.CLOSE
@@ -106,50 +106,50 @@ class Stages:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is done to the stream."""
+        """Return whether the stream has no toxics."""
         return not self._stages
 
     @property
     def full(self) -> bool:
-        """Whether no more is to come for now."""
+        """Return whether no more pieces should arrive for now."""
         return any(stage.full for stage in self._stages)
 
     @property
     def due(self) -> int | None:
-        """When something leaves."""
+        """Return when the next piece leaves a stage."""
         return min((due for stage in self._stages if (due := stage.due) is not None), default=None)
 
     def add(self, name: str, acts: Behaviour) -> None:
-        """A toxic more, behind the others."""
+        """Add a toxic after the others."""
         self._stages.append(Stage(name, acts))
 
     def update(self, name: str, acts: Behaviour) -> None:
-        """One of them is another now."""
+        """Replace the behaviour of a toxic."""
         for stage in self._stages:
             if stage.name == name:
                 stage.update(acts)
 
     def remove(self, name: str, now: int) -> list[Piece]:
-        """One of them less; what leaves by that."""
-        place = next((i for i, stage in enumerate(self._stages) if stage.name == name), None)
-        if place is None:
+        """Remove a toxic; return the pieces that leave the stream by that."""
+        index = next((i for i, stage in enumerate(self._stages) if stage.name == name), None)
+        if index is None:
             return []
-        stage = self._stages.pop(place)
-        return self._pass(place, [(now, piece) for piece in stage.rest()], now)
+        stage = self._stages.pop(index)
+        return self._pass(index, [(now, piece) for piece in stage.rest()], now)
 
     def put(self, piece: Piece, now: int) -> list[Piece]:
-        """A piece has come; what leaves by that."""
+        """Take an arriving piece; return the pieces that leave the stream by that."""
         return self._pass(0, [(now, piece)], now)
 
     def advance(self, now: int) -> list[Piece]:
-        """What leaves by now."""
+        """Return the pieces that leave the stream by now."""
         return self._pass(0, [], now)
 
-    def _pass(self, place: int, pieces: Iterable[Timed], now: int) -> list[Piece]:
-        """Pieces come to the stage at a place; what has passed all stages."""
-        for stage in self._stages[place:]:
-            for came, piece in pieces:
-                stage.put(piece, came)
+    def _pass(self, index: int, pieces: Iterable[TimedPiece], now: int) -> list[Piece]:
+        """Pass pieces to the stage at an index; return those that have passed all stages."""
+        for stage in self._stages[index:]:
+            for arrived, piece in pieces:
+                stage.put(piece, arrived)
             pieces = list(stage.leaving(now))
         return [piece for _, piece in pieces]
 

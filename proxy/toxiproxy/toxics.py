@@ -1,7 +1,7 @@
-"""Toxics as the API has them: what they are called, which stream they are in, their attributes.
+"""Toxics as the API has them: their names, types, streams and attributes.
 
-The types and their attributes: https://github.com/Shopify/toxiproxy#toxics. `kafka` is barnabas' own: its
-`rule` is one of a scenario, see `barnabas.proxy.scenario`.
+The types and their attributes: https://github.com/Shopify/toxiproxy#toxics. `kafka` is barnabas' own type:
+its `rule` is a rule of a scenario, see `barnabas.proxy.scenario`.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ class Toxic:
     name: str
     type: str
     stream: str
-    """As it was given, in whatever case."""
+    """The stream as it was given, in any case."""
     toxicity: float
-    """The share of connections that it acts on."""
+    """The share of connections on which the toxic acts."""
     attributes: dict[str, Any] = field(default_factory=dict)
 
     @property
     def direction(self) -> Stream:
-        """The stream that is meant."""
+        """Return the stream of the toxic."""
         return "upstream" if self.stream.lower() == "upstream" else "downstream"
 
     def shown(self) -> dict[str, Any]:
-        """As answers have it."""
+        """Return the toxic as responses show it."""
         return {
             "attributes": self.attributes,
             "name": self.name,
@@ -64,26 +64,33 @@ class Toxic:
 
 
 def created(body: bytes) -> Toxic:
-    """The toxic that a request asks for; its attributes are to be read when its name is found to be free.
+    """Return the toxic that a request creates, with default attributes.
 
-    Raises ApiError.
+    Its attributes are read once its name is known to be free.
+
+    Raises:
+        ApiError: The body, the type or the stream is invalid.
     """
-    given: dict[str, Any] = {"name": "", "type": "", "stream": "downstream", "toxicity": 1.0}
-    take(given, read(body), {**_TOXIC, "attributes": dict}, "the toxic")
-    if given["stream"].lower() not in STREAMS:
+    values: dict[str, Any] = {"name": "", "type": "", "stream": "downstream", "toxicity": 1.0}
+    take(values, read(body), {**_TOXIC, "attributes": dict}, "the toxic")
+    if values["stream"].lower() not in STREAMS:
         raise ApiError(*INVALID_STREAM)
-    if given["type"] not in TYPES:
+    if values["type"] not in TYPES:
         raise ApiError(*INVALID_TYPE)
-    name = given["name"] or f"{given['type']}_{given['stream']}"
-    toxic = Toxic(name, given["type"], given["stream"], given["toxicity"])
+    name = values["name"] or f"{values['type']}_{values['stream']}"
+    toxic = Toxic(name, values["type"], values["stream"], values["toxicity"])
     fields = TYPES[toxic.type].items()
     return replace(toxic, attributes={name: type_() for name, type_ in fields})
 
 
 def with_attributes(toxic: Toxic, body: bytes) -> Toxic:
-    """Return the toxic with the attributes and the toxicity of a request. Raises ApiError."""
-    given: dict[str, Any] = {"attributes": None, "toxicity": toxic.toxicity}
-    take(given, read(body), {"attributes": dict, "toxicity": float}, "the toxic")
+    """Return the toxic with the attributes and the toxicity of a request.
+
+    Raises:
+        ApiError: The body is invalid.
+    """
+    values: dict[str, Any] = {"attributes": None, "toxicity": toxic.toxicity}
+    take(values, read(body), {"attributes": dict, "toxicity": float}, "the toxic")
     attributes = dict(toxic.attributes)
-    take(attributes, given["attributes"], TYPES[toxic.type], "attributes")
-    return replace(toxic, attributes=attributes, toxicity=given["toxicity"])
+    take(attributes, values["attributes"], TYPES[toxic.type], "attributes")
+    return replace(toxic, attributes=attributes, toxicity=values["toxicity"])

@@ -13,15 +13,15 @@ from time import monotonic
 from typing import Any, Final
 
 _SIZE: Final = 4
-"""Bytes of a message's size."""
+"""The bytes of a message's size."""
 
 
-class Gone(ConnectionError):
-    """The worker has ended."""
+class WorkerEnded(ConnectionError):
+    """The error that the worker has ended."""
 
 
 class Caller:
-    """The supervisor's end of a stream socket. gone: called once, when the worker has ended."""
+    """The supervisor's end of a stream socket; `gone` is called once, when the worker has ended."""
 
     def __init__(self, end: socket.socket, gone: Callable[[], None]) -> None:
         self._numbers = count()
@@ -33,18 +33,20 @@ class Caller:
         self._task = asyncio.get_running_loop().create_task(self._listen(end))
 
     async def call(self, name: str, *args: Any, within: float = math.inf) -> Any:
-        """Return what the worker's method returns.
+        """Call a method of the worker and return its result.
 
         Args:
+            name: The method's name.
+            *args: Its arguments.
             within: Seconds; a worker that comes to it later does not begin.
 
         Raises:
             TimeoutError: No answer came within that time.
-            Gone: The worker has ended.
-            Exception: What the method raises.
+            WorkerEnded: The worker has ended.
+            Exception: The method's exception.
         """
         if self._over:
-            raise Gone
+            raise WorkerEnded
         number = next(self._numbers)
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         message = _packed((number, monotonic() + within, name, args))
@@ -59,7 +61,7 @@ class Caller:
             self._waiting.pop(number, None)
 
     async def close(self) -> None:
-        """Call no more: so the worker ends."""
+        """End the calls, so that the worker ends."""
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
@@ -71,7 +73,7 @@ class Caller:
             while True:
                 number, failure, value = await _read(reader)
                 answer = self._waiting.pop(number, None)
-                if answer is None or answer.done():  # whoever asked waits no longer
+                if answer is None or answer.done():  # the caller no longer waits
                     continue
                 if failure is None:
                     answer.set_result(value)
@@ -84,11 +86,14 @@ class Caller:
             self._writer.close()
             for answer in self._waiting.values():
                 if not answer.done():
-                    answer.set_exception(Gone())
+                    answer.set_exception(WorkerEnded())
 
 
 async def serve(end: socket.socket, methods: Callable[[str], Callable[..., Any]]) -> None:
-    """Do what the supervisor asks until it asks no more. methods: the method of a name; it may be async."""
+    """Answer the supervisor's calls until it ends them.
+
+    `methods` returns the method of a name, which may be async.
+    """
     reader, writer = await asyncio.open_unix_connection(sock=end)
 
     async def do(number: int, until: float, name: str, args: tuple[Any, ...]) -> None:
@@ -96,8 +101,8 @@ async def serve(end: socket.socket, methods: Callable[[str], Callable[..., Any]]
             return
         failure, value = None, None
         try:
-            found = methods(name)(*args)
-            value = await found if asyncio.iscoroutine(found) else found
+            result = methods(name)(*args)
+            value = await result if asyncio.iscoroutine(result) else result
         except Exception as problem:  # noqa: BLE001 - whoever asked gets it
             failure = problem
         try:

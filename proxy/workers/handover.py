@@ -1,4 +1,4 @@
-"""Hands accepted sockets from one process to another, with what is known of them (unix(7), SCM_RIGHTS)."""
+"""Hands accepted sockets from one process to another, with their data (unix(7), SCM_RIGHTS)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Final
 from barnabas.proxy.network.listeners import Client, connection_name
 
 _SIZE: Final = 4
-"""Bytes of the size in front of what is known. The socket comes with the first of them."""
+"""The bytes of the size before the data. The socket comes with the first of them."""
 
 _PATIENCE: Final = 1.0
-"""Seconds for the rest of a message of which a part has come."""
+"""The timeout in seconds for the rest of a message."""
 
 
 def link() -> tuple[socket.socket, socket.socket]:
-    """Two ends; neither waits."""
+    """Return the two ends of a non-blocking socket pair."""
     ends = socket.socketpair()
     for end in ends:
         end.setblocking(False)
@@ -25,12 +25,13 @@ def link() -> tuple[socket.socket, socket.socket]:
 
 
 def hand(end: socket.socket, client: Client) -> bool:
-    """Hand a client over; the socket here is closed then. False: there is no room just now.
+    """Hand a client over and close the socket here; return False if there is no room now.
 
-    Raises OSError if nobody is there to take it.
+    Raises:
+        OSError: The other end is closed.
     """
-    about = pickle.dumps((client.number, client.address, client.node, client.leads_back))
-    message = len(about).to_bytes(_SIZE) + about
+    data = pickle.dumps((client.number, client.address, client.node, client.leads_back))
+    message = len(data).to_bytes(_SIZE) + data
     try:
         sent = socket.send_fds(end, [message], [client.socket.fileno()])
     except BlockingIOError:
@@ -44,7 +45,10 @@ def hand(end: socket.socket, client: Client) -> bool:
 
 
 def handed(end: socket.socket, lost: Callable[[str], None]) -> Iterator[Client]:
-    """Those that wait here. lost: told of whom this process has no descriptor for, so that it is closed."""
+    """Yield the clients that wait at this end.
+
+    `lost` is called with the name of a connection for which this process has no descriptor.
+    """
     while True:
         try:
             size, sockets, _, _ = socket.recv_fds(end, _SIZE, 1)
@@ -55,11 +59,11 @@ def handed(end: socket.socket, lost: Callable[[str], None]) -> Iterator[Client]:
         _wait(end)
         with end.makefile("rb", buffering=0) as rest:
             size += rest.read(_SIZE - len(size))
-            about = b""
-            while len(about) < int.from_bytes(size):
-                about += rest.read(int.from_bytes(size) - len(about))
+            data = b""
+            while len(data) < int.from_bytes(size):
+                data += rest.read(int.from_bytes(size) - len(data))
         end.setblocking(False)
-        number, address, node, leads_back = pickle.loads(about)  # noqa: S301 - from our own process
+        number, address, node, leads_back = pickle.loads(data)  # noqa: S301 - from our own process
         if sockets:
             sock = socket.socket(fileno=sockets[0])
             sock.setblocking(False)
@@ -69,5 +73,5 @@ def handed(end: socket.socket, lost: Callable[[str], None]) -> Iterator[Client]:
 
 
 def _wait(end: socket.socket) -> None:
-    """A part of a message has come or gone: the rest is there, or will be at once."""
+    """Set a timeout for the rest of a message whose first part has come or gone."""
     end.settimeout(_PATIENCE)

@@ -1,4 +1,4 @@
-"""The worker processes: forked, called, replaced when one dies."""
+"""The worker processes: forked, called, and replaced when they end."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from barnabas.plural import plural
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.network.listeners import Client
 from barnabas.proxy.network.report import Report, ended, merged
-from barnabas.proxy.workers import handover, questions
-from barnabas.proxy.workers.channel import Caller, Gone
+from barnabas.proxy.workers import handover, supervisor_requests
+from barnabas.proxy.workers.channel import Caller, WorkerEnded
 from barnabas.proxy.workers.loads import Loads
-from barnabas.proxy.workers.worker import Ends
+from barnabas.proxy.workers.worker import Channels
 
 AGAIN: Final = 1.0
-"""Seconds until a worker that died is replaced."""
+"""Seconds until a worker that has ended is replaced."""
 
 PATIENCE: Final = 2.0
-"""Seconds that a worker gets to say what it has counted, and to end."""
+"""Seconds that a worker gets to report, and to end."""
 
 _LOOK: Final = 0.01
 """Seconds between two looks whether a worker has ended."""
@@ -37,26 +37,26 @@ _LOOK: Final = 0.01
 @dataclass(eq=False, slots=True)
 class _Process:
     pid: int
-    ends: Ends
+    ends: Channels
     caller: Caller
-    seen: Report | None = None
-    """What it had counted when it last answered."""
+    latest_report: Report | None = None
+    """The worker's latest report."""
     silent: bool = False
-    """It did not answer when it was last asked what it had counted."""
+    """Whether the worker did not answer the latest request for a report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """What workers do, and whom their pool calls."""
+    """The functions that workers run, and those that their pool calls."""
 
-    work: Callable[[int, Ends, Loads], None]
-    """What a worker does in its process."""
+    work: Callable[[int, Channels, Loads], None]
+    """Runs a worker in its process."""
     answers: Mapping[str, Callable[..., Any]]
-    """Answers to what workers ask, by name."""
+    """The functions that respond to workers' requests, by name."""
     begun: Callable[[Caller], None]
     """Receives each worker that was forked."""
     lost: Callable[[int], None]
-    """Receives the number of connections of a worker that died."""
+    """Receives the number of connections of a worker that has ended."""
     say: Callable[[str], None]
     """Receives lines for the person who runs the proxy."""
 
@@ -65,14 +65,14 @@ class Pool:
     """The worker processes. Made within a running loop, to which all methods belong."""
 
     def __init__(self, workers: int, keep: Sequence[int], hooks: Hooks) -> None:
-        """Fork the workers. keep: descriptors that they need in addition to their own."""
+        """Fork the workers; `keep` are descriptors that they need in addition to their own."""
         self.loads = Loads(workers)
         self._keep = keep
         self._hooks = hooks
         self._say = hooks.say
         self._processes: list[_Process | None] = [None] * workers
-        self._past = Report()
-        """What those had counted that are dead."""
+        self._ended_reports = Report()
+        """The sum of the reports of workers that have ended."""
         self._ending = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.get_running_loop()
@@ -81,18 +81,18 @@ class Pool:
 
     @property
     def callers(self) -> list[Caller]:
-        """Those that are there."""
+        """Return the callers of the present workers."""
         return [process.caller for process in self._processes if process is not None]
 
     @property
     def reports(self) -> list[Report]:
-        """What each had counted when it last answered."""
-        found = [process.seen for process in self._processes if process is not None]
-        return [self._past, *filter(None, found)]
+        """Return the latest report of each worker, and the sum of those that have ended."""
+        latest = [process.latest_report for process in self._processes if process is not None]
+        return [self._ended_reports, *filter(None, latest)]
 
     @property
     def silent(self) -> tuple[int, ...]:
-        """The numbers of the workers that did not answer at the last look, from 1."""
+        """Return the numbers of the workers that did not answer at the last look, from 1."""
         return tuple(
             number
             for number, process in enumerate(self._processes, 1)
@@ -100,29 +100,31 @@ class Pool:
         )
 
     def keep(self, rules: frozenset[str]) -> None:
-        """Of rules that the dead had, these still hold: another one of the same name counts anew."""
-        kept = tuple(rule for rule in self._past.rules if rule.name in rules)
-        self._past = replace(self._past, rules=kept)
+        """Drop the counts of ended workers for all rules but these."""
+        retained = tuple(rule for rule in self._ended_reports.rules if rule.name in rules)
+        self._ended_reports = replace(self._ended_reports, rules=retained)
 
     async def all(self, name: str, *args: Any, patience: float = PATIENCE) -> list[Any]:
-        """Have each worker do something, at once or as soon as it goes on.
+        """Call a method of each worker, at once or as soon as the worker continues.
 
-        Returns what its method returns; None of one that does not answer within some seconds or fails, which
-        is said.
+        Returns:
+            The results; None for a worker that does not answer within some seconds or fails, which is
+            reported.
         """
         return await asyncio.gather(
             *(
-                self._answered(worker, found.caller.call(name, *args), name, patience)
-                for worker, found in enumerate(self._processes)
-                if found
+                self._answered(worker, process.caller.call(name, *args), name, patience)
+                for worker, process in enumerate(self._processes)
+                if process
             )
         )
 
     async def ask(self, name: str, *args: Any) -> tuple[list[Any], list[int]]:
-        """Ask each worker for something that it does now or never.
+        """Call a method of each worker that must be carried out now or never.
 
-        Returns what their methods return, or LookupError or Refused if a method raises that; and the numbers
-        of the workers that do not answer, or fail, which is said. A worker that has ended has nothing to say.
+        Returns:
+            The results, with LookupError or Refused if a method raises it, and the numbers of the workers
+            that do not answer or fail. A worker that has ended has no result.
         """
         answers, silent = [], []
 
@@ -133,7 +135,7 @@ class Pool:
                 answers.append(problem)
             except TimeoutError:
                 silent.append(number)
-            except Gone:
+            except WorkerEnded:
                 pass
             except Exception as problem:  # noqa: BLE001 - whatever it is costs this call
                 self._say(f"worker {number} failed ({name}): {problem!r}")
@@ -145,10 +147,10 @@ class Pool:
         return answers, sorted(silent)
 
     async def one(self, name: str, *args: Any) -> Any:
-        """As `all`, of one worker that is there; None if none is."""
-        for worker, found in enumerate(self._processes):
-            if found:
-                call = found.caller.call(name, *args)
+        """Call a method of one present worker, as `all` does; None if there is none."""
+        for worker, process in enumerate(self._processes):
+            if process:
+                call = process.caller.call(name, *args)
                 return await self._answered(worker, call, name, PATIENCE)
         return None
 
@@ -158,32 +160,32 @@ class Pool:
         try:
             async with asyncio.timeout(patience):
                 return await call
-        except Gone:
+        except WorkerEnded:
             return None
         except Exception as problem:  # noqa: BLE001 - whatever it is costs this call
             late = isinstance(problem, TimeoutError)
-            why = f"no answer in {patience:g} s" if late else repr(problem)
-            self._say(f"worker {worker + 1} did not do what it was told ({name}): {why}")
+            reason = f"no answer in {patience:g} s" if late else repr(problem)
+            self._say(f"worker {worker + 1} did not do what it was told ({name}): {reason}")
             return None
 
     async def look(self) -> None:
-        """Ask what they have counted."""
+        """Ask all workers for their reports."""
         await asyncio.gather(*map(self._look, filter(None, self._processes)))
 
     async def _look(self, process: _Process) -> None:
         try:
-            process.seen = await process.caller.call("report", within=PATIENCE)
+            process.latest_report = await process.caller.call("report", within=PATIENCE)
             process.silent = False
         except TimeoutError:
             process.silent = True
-        except Gone:
+        except WorkerEnded:
             pass
 
     def begin(self, call: Coroutine[Any, Any, Any]) -> None:
-        """Do something that nobody waits for."""
+        """Start a call whose result nobody waits for."""
 
         async def unless_gone() -> None:
-            with suppress(Gone):
+            with suppress(WorkerEnded):
                 await call
 
         task = self._loop.create_task(unless_gone())
@@ -204,7 +206,7 @@ class Pool:
         return False
 
     async def stop(self, patience: float) -> None:
-        """Have all drain within some seconds, and end."""
+        """Let all workers drain within some seconds, and end."""
         self._ending = True
         await self.all("drain", patience=patience + PATIENCE)
         await self.look()
@@ -217,7 +219,7 @@ class Pool:
         if self._ending:
             return
         pairs = handover.link(), Pipe(), socket.socketpair()
-        ours, theirs = (Ends(*ends) for ends in zip(*pairs, strict=True))
+        ours, theirs = (Channels(*pair) for pair in zip(*pairs, strict=True))
         main = partial(self._hooks.work, worker, theirs, self.loads)
         try:
             pid = fork(main, [*self._keep, *theirs.descriptors], f"worker {worker + 1}")
@@ -231,27 +233,27 @@ class Pool:
             return
         for end in theirs:
             end.close()
-        caller = Caller(ours.calls, partial(self._dead, worker))
+        caller = Caller(ours.calls, partial(self._worker_ended, worker))
         process = self._processes[worker] = _Process(pid, ours, caller)
-        self._loop.add_reader(ours.questions, self._answer, process)
+        self._loop.add_reader(ours.requests, self._answer, process)
         self._hooks.begun(caller)
 
     def _answer(self, process: _Process) -> None:
-        if not questions.answer(process.ends.questions, self._hooks.answers):
-            self._loop.remove_reader(process.ends.questions)
+        if not supervisor_requests.respond(process.ends.requests, self._hooks.answers):
+            self._loop.remove_reader(process.ends.requests)
 
     def _release(self, process: _Process) -> None:
-        self._loop.remove_reader(process.ends.questions)
+        self._loop.remove_reader(process.ends.requests)
         process.ends.clients.close()
-        process.ends.questions.close()
+        process.ends.requests.close()
 
-    def _dead(self, worker: int) -> None:
+    def _worker_ended(self, worker: int) -> None:
         process, self._processes[worker] = self._processes[worker], None
         assert process is not None  # noqa: S101 - who says so
         self._release(process)
         code = os.waitstatus_to_exitcode(os.waitpid(process.pid, 0)[1])
-        if process.seen is not None:
-            self._past = merged(ended(process.seen), [self._past])
+        if process.latest_report is not None:
+            self._ended_reports = merged(ended(process.latest_report), [self._ended_reports])
         lost = self.loads.forget(worker)
         self._hooks.lost(lost)
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
@@ -264,7 +266,7 @@ class Pool:
 
 
 async def _ended(pid: int) -> None:
-    """Wait for a worker that is to end, and not for long."""
+    """Wait for a worker that must end, and kill it after some seconds."""
     loop = asyncio.get_running_loop()
     until = loop.time() + PATIENCE
     while not os.waitpid(pid, os.WNOHANG)[0]:  # noqa: ASYNC222 - it does not wait

@@ -1,4 +1,4 @@
-"""Accepts clients and hands them to workers; what a person asks of the proxy it asks of all of them."""
+"""Accepts clients and hands them to workers, and passes a person's commands to all workers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from typing import Any, Final, cast
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.live.capture_ring import CapturePump
 from barnabas.captures.summary.api_stats import ApiStats
-from barnabas.proxy.connection.breakpoints import Waiting
+from barnabas.proxy.connection.breakpoints import HaltedMessage
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.control.omissions import WAITING, NoAnswer
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.edits.topology import Address
-from barnabas.proxy.network.announcing import announce
+from barnabas.proxy.network.announcement import announce
 from barnabas.proxy.network.capture_watch import say_closed, watch
 from barnabas.proxy.network.clock import clock
-from barnabas.proxy.network.draining import FLUSH
+from barnabas.proxy.network.drain import FLUSH
 from barnabas.proxy.network.listeners import Client, Listeners, Reports
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.report import Connection, Report, merged
@@ -37,11 +37,11 @@ from barnabas.proxy.scenario.model import Scenario
 from barnabas.proxy.workers.channel import Caller
 from barnabas.proxy.workers.loads import Loads
 from barnabas.proxy.workers.pool import Hooks, Pool
-from barnabas.proxy.workers.worker import Ends, Told, Worker
+from barnabas.proxy.workers.worker import Channels, Worker, WorkerContext
 from barnabas.specs.frames import Direction
 
 LOOK: Final = 1.0
-"""Seconds between two looks at what workers have counted: of one that dies the last is kept."""
+"""Seconds between two requests for reports: if a worker ends, its latest report counts."""
 
 ROOM: Final = 0.01
 """Seconds until a client is offered again, if no worker had room for it."""
@@ -49,15 +49,15 @@ ROOM: Final = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerPlan:
-    """The workers of a proxy."""
+    """The settings of a proxy's workers."""
 
-    make: Callable[[Told], Proxy]
+    make: Callable[[WorkerContext], Proxy]
     """Makes a worker's proxy, in its process."""
     count: int
     keep: Sequence[int] = ()
-    """Descriptors that workers need in addition to their own."""
+    """The descriptors that workers need in addition to their own."""
     observed: Callable[[], bool] = lambda: False
-    """Returns whether somebody shows all exchanges just now."""
+    """Returns whether all exchanges are shown now."""
 
 
 class Supervisor:
@@ -77,7 +77,7 @@ class Supervisor:
         self._say = say
         self._capture = capture
         self._tally = ApiStats()
-        """Errors in what was shown."""
+        """The errors in exchanges that were shown."""
         self._totals = Totals()
         self._listeners = Listeners(
             options,
@@ -87,18 +87,22 @@ class Supervisor:
             ALONE,
         )
         self._to_fire: Counter[str] = Counter()
-        """How many matches of each rule are to fire whatever `when` says."""
+        """The number of matches of each rule that must fire, whatever `when` says."""
         self._waiting: deque[Client] = deque()
-        """Clients for whom no worker had room."""
+        """The clients for which no worker had room."""
         self._draining = False
         self._replacing = asyncio.Lock()
         self._pool: Pool
         self._looking: asyncio.Task[None]
 
-    # its life
+    # start and stop
 
     async def start(self) -> None:
-        """Listen. Raises OSError if the address can't be had."""
+        """Listen, and fork the workers.
+
+        Raises:
+            OSError: The address is unavailable.
+        """
         for line in (*self.options.explain(), *remarks(self.rules.scenario)):
             self._say(line)
         self._listeners.start()
@@ -114,8 +118,8 @@ class Supervisor:
             Hooks(
                 work=self._work,
                 answers=answers,
-                begun=self._begun,
-                lost=self._lost,
+                begun=self._worker_begun,
+                lost=self._connections_lost,
                 say=self._say,
             ),
         )
@@ -127,20 +131,20 @@ class Supervisor:
 
     @property
     def address(self) -> Address:
-        """Where clients find the bootstrap broker."""
+        """Return the address at which clients find the bootstrap broker."""
         return self._listeners.address
 
     @property
     def open(self) -> int:
-        """Connections that are open."""
+        """Return the number of open connections."""
         return sum(map(self._pool.loads.of, range(self._plan.count)))
 
     def stop_listening(self) -> None:
-        """Listen no more: who comes now is refused."""
+        """Close the listeners: further clients are refused."""
         self._listeners.close()
 
     async def stop(self) -> None:
-        """Listen no more, let what is under way finish for a while, close everything."""
+        """Stop listening, let exchanges under way finish for a while, and close everything."""
         self.stop_listening()
         self._draining = True
         self._listeners.forget()
@@ -154,15 +158,15 @@ class Supervisor:
             say_closed(self._capture, self._say)
 
     def hurry(self) -> None:
-        """Let what is under way have no more time, while the proxy stops."""
+        """End the remaining time of exchanges under way, while the proxy stops."""
         self._pool.begin(self._pool.all("hurry"))
 
-    # what it is asked
+    # commands
 
     async def report(self) -> Report:
-        """What all have counted, and what they are doing; of a worker that does not answer, the last such."""
+        """Return the merged counts and states of all workers; the last known ones of a silent worker."""
         await self._pool.look()
-        own = Report(
+        report = Report(
             tally=self._tally,
             totals=self._totals,
             draining=self._draining,
@@ -172,23 +176,27 @@ class Supervisor:
             struck=self.rules.struck,
             capture=None if self._capture is None else self._capture.state,
         )
-        found = merged(own, self._pool.reports)
-        rules = [replace(rule, forced=self._to_fire[rule.name]) for rule in found.rules]
-        return replace(found, rules=tuple(rules), missing=self._pool.silent)
+        total = merged(report, self._pool.reports)
+        rules = [replace(rule, forced=self._to_fire[rule.name]) for rule in total.rules]
+        return replace(total, rules=tuple(rules), missing=self._pool.silent)
 
     def shown(self, exchange: Exchange) -> None:
-        """An exchange has passed, and somebody shows it: its error is counted."""
+        """Count the error of an exchange that the log or the control port shows."""
         if (error := exchange.error) is not None:
             self._tally.error(exchange.key, error)
 
     @property
     def scenario(self) -> Scenario | None:
-        """The one that holds."""
+        """Return the scenario in force."""
         return self.rules.scenario
 
     async def replace(self, scenario: Scenario, by: str) -> None:
-        """As `Proxy.replace`. Raises Refused if only one worker could, and others have connections."""
-        alone = _alone(scenario)
+        """Put all connections under other rules, see `Proxy.replace`.
+
+        Raises:
+            Refused: The rules need one worker, and others have connections.
+        """
+        alone = _needs_one_worker(scenario)
         if alone and any(map(self._pool.loads.of, range(1, self._plan.count))):
             raise Refused(
                 f"{alone}, and connections are open in several workers: start with --workers 1"
@@ -197,71 +205,112 @@ class Supervisor:
             before, began = self.rules, clock()
             self.rules = Rules(scenario, before)
             self.rules.began = began
-            same = self.rules.shared(before)
-            for rule in set(self._to_fire) - same:
+            retained = self.rules.shared(before)
+            for rule in set(self._to_fire) - retained:
                 del self._to_fire[rule]
-            self._pool.keep(same)
+            self._pool.keep(retained)
             comment = announce(self.rules, before, by, self._say)
             self._keep_note(comment, began)
-            await self._pool.one("note", comment, began)  # first: each says when it has adopted it
+            # this note comes first, since each worker notes when it has adopted the scenario
+            await self._pool.one("note", comment, began)
             await self._pool.all("adopt", scenario.meta()["scenario"], began)
             self._say_alone()
 
     async def fire(self, rule: str) -> None:
-        """As `Proxy.fire`: in one of the workers. Raises LookupError."""
+        """Let a rule fire on its next match, in any worker.
+
+        Raises:
+            LookupError: There is no such rule.
+        """
         self.rules.rule(rule)
         self._to_fire[rule] += 1
         self.note({"barnabas": "fire", "rule": rule})
         await self._pool.all("arm", rule, self._to_fire[rule])
 
     async def release(self, rule: str) -> None:
-        """As `Proxy.release`. Raises LookupError."""
+        """Release the messages that a rule holds, in all workers.
+
+        Raises:
+            LookupError: There is no such rule.
+        """
         self.rules.rule(rule)
         self.note({"barnabas": "release", "rule": rule})
         await self._pool.all("release", rule)
 
-    async def waiting(self) -> list[Waiting]:
+    async def waiting(self) -> list[HaltedMessage]:
         """Return the messages that wait longest at breakpoints, WAITING at most, without their bodies.
 
-        Raises NoAnswer.
+        Raises:
+            NoAnswer: A worker does not answer.
         """
-        found, silent = await self._pool.ask("waiting")
+        messages, silent = await self._pool.ask("waiting")
         if silent:
             raise NoAnswer(silent)
-        return nsmallest(WAITING, chain.from_iterable(found), key=attrgetter("since"))
+        return nsmallest(WAITING, chain.from_iterable(messages), key=attrgetter("since"))
 
-    async def message(self, id: str) -> Waiting:
-        """One of them, with its body. Raises LookupError."""
-        return cast(Waiting, await self._where("message", id))
+    async def message(self, id: str) -> HaltedMessage:
+        """Return a waiting message with its body.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+        """
+        return cast(HaltedMessage, await self._ask_owner("message", id))
 
     async def decide(self, id: str, scenario: str) -> Sequence[str]:
-        """Do to one of them what the one rule of a scenario says; "": let it go. Returns what was done, in
-        words. Raises LookupError, Refused if it can't be done."""
-        return cast(Sequence[str], await self._where("decide", id, scenario))
+        """Apply the rule of a scenario to a waiting message; "" lets the message leave unchanged.
+
+        Returns:
+            Descriptions of the effects.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+            Refused: The rule cannot be applied to the message.
+        """
+        return cast(Sequence[str], await self._ask_owner("decide", id, scenario))
 
     async def pause(self, number: int) -> Connection:
-        """Read from neither side of a connection. Raises LookupError."""
+        """Stop reading from both sides of a connection.
+
+        Raises:
+            LookupError: There is no such connection.
+        """
         return await self._connection("pause", number)
 
     async def step(self, number: int, direction: Direction) -> Connection:
-        """Read the next frame of one direction, now or when it comes. Raises LookupError, Refused."""
+        """Read the next frame of one direction, now or when it arrives.
+
+        Raises:
+            LookupError: There is no such connection.
+            Refused: The connection is not paused.
+        """
         return await self._connection("step", number, direction)
 
     async def resume(self, number: int) -> Connection:
-        """Read from both sides again. Raises LookupError."""
+        """Read from both sides again.
+
+        Raises:
+            LookupError: There is no such connection.
+        """
         return await self._connection("resume", number)
 
     async def close(self, number: int) -> Connection:
-        """Close both sides. Raises LookupError."""
+        """Close both sides.
+
+        Raises:
+            LookupError: There is no such connection.
+        """
         return await self._connection("close", number)
 
     async def _connection(self, name: str, number: int, *args: Any) -> Connection:
-        return cast(Connection, await self._where(name, number, *args))
+        return cast(Connection, await self._ask_owner(name, number, *args))
 
-    async def _where(self, name: str, *args: Any) -> Any:
-        """What the one worker returns who has what this is about. Raises LookupError, Refused, NoAnswer."""
-        found, silent = await self._pool.ask(name, *args)
-        for each in found:
+    async def _ask_owner(self, name: str, *args: Any) -> Any:
+        """Return the result of the one worker that has the message or connection.
+
+        Raises LookupError, Refused, NoAnswer.
+        """
+        results, silent = await self._pool.ask(name, *args)
+        for each in results:
             if isinstance(each, Refused):
                 raise each
             if not isinstance(each, LookupError):
@@ -271,7 +320,7 @@ class Supervisor:
         raise LookupError(args[0])
 
     def note(self, comment: dict[str, Any], now: int | None = None) -> None:
-        """For capture and live stream, as `Proxy.note`: one of the workers writes it, in order."""
+        """Write a note to capture and live stream, in order; one of the workers writes it."""
         now = clock() if now is None else now
         self._keep_note(comment, now)
         self._pool.begin(self._pool.one("note", comment, now))
@@ -288,8 +337,8 @@ class Supervisor:
             self._hand()
 
     def _hand(self) -> None:
-        """Hand over those who wait, in their order, while there is room."""
-        alone = bool(_alone(self.scenario))
+        """Hand over the waiting clients, in their order, while there is room."""
+        alone = bool(_needs_one_worker(self.scenario))
         while self._waiting:
             if not self._pool.hand(self._waiting[0], alone):
                 asyncio.get_running_loop().call_later(ROOM, self._hand)
@@ -297,13 +346,13 @@ class Supervisor:
             self._waiting.popleft()
 
     def _say_alone(self) -> None:
-        if self._plan.count > 1 and (why := _alone(self.scenario)):
-            self._say(f"workers: {why}: worker 1 takes all connections")
+        if self._plan.count > 1 and (reason := _needs_one_worker(self.scenario)):
+            self._say(f"workers: {reason}: worker 1 takes all connections")
 
     # workers
 
-    def _work(self, worker: int, ends: Ends, loads: Loads) -> None:
-        """In the worker's process."""
+    def _work(self, worker: int, ends: Channels, loads: Loads) -> None:
+        """Run a worker, in its process."""
         Worker(
             ends,
             self.rules.scenario,
@@ -313,11 +362,11 @@ class Supervisor:
             partial(loads.opened, worker),
         ).run()
 
-    def _begun(self, caller: Caller) -> None:
+    def _worker_begun(self, caller: Caller) -> None:
         for rule, times in self._to_fire.items():
             self._pool.begin(caller.call("arm", rule, times))
 
-    def _lost(self, connections: int) -> None:
+    def _connections_lost(self, connections: int) -> None:
         self._totals.lost += connections
 
     async def _look(self) -> None:
@@ -330,14 +379,14 @@ class Supervisor:
         return topology.place(topology.node(kind, id, upstream))
 
     def _claim(self, rule: str) -> tuple[bool, int]:
-        """Whether a rule still is to fire, and how often after this."""
+        """Return whether a rule may still fire on demand, and how often after this."""
         granted = self._to_fire[rule] > 0
         self._to_fire[rule] -= granted
         return granted, self._to_fire[rule]
 
 
-def _alone(scenario: Scenario | None) -> str:
-    """Why one worker must have all connections; empty: it need not."""
-    for name, why in dependence.check(scenario) if scenario is not None else ():
-        return f"rule {name!r} depends on other connections {why}"
+def _needs_one_worker(scenario: Scenario | None) -> str:
+    """Return why one worker must have all connections; "" if it need not."""
+    for name, reason in dependence.check(scenario) if scenario is not None else ():
+        return f"rule {name!r} depends on other connections {reason}"
     return ""

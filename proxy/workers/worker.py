@@ -1,4 +1,4 @@
-"""A worker: connects through the clients that the supervisor hands over, until it ends."""
+"""A worker: connects the clients that the supervisor hands over, until the supervisor ends it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from barnabas.loop import run
 from barnabas.proxy.connection.shared_state import Ordinal
-from barnabas.proxy.control.local import LocalTarget
+from barnabas.proxy.control.local_target import LocalTarget
 from barnabas.proxy.edits.topology import Address, Node, NoPort, Topology
 from barnabas.proxy.network.listeners import listener_note
 from barnabas.proxy.network.server import Proxy
@@ -23,59 +23,59 @@ from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import Scenario, loads
 from barnabas.proxy.workers.channel import serve
 from barnabas.proxy.workers.handover import handed
-from barnabas.proxy.workers.questions import ask
+from barnabas.proxy.workers.supervisor_requests import request
 
 
-class Ends(NamedTuple):
-    """The ends, of one side, of what is between a worker and the supervisor."""
+class Channels(NamedTuple):
+    """One side's ends of the channels between a worker and the supervisor."""
 
     clients: socket.socket
-    questions: Connection
+    requests: Connection
     calls: socket.socket
 
     @property
     def descriptors(self) -> list[int]:
-        """Their descriptors."""
+        """Return the descriptors of the channels."""
         return [end.fileno() for end in self]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a worker's proxy gets from the supervisor."""
+class WorkerContext:
+    """The objects that a worker's proxy gets from the supervisor."""
 
     rules: Rules
     topology: Topology
     ordinal: Ordinal
     changed: Callable[[int], None]
-    """To be told how many connections are open."""
+    """Receives the number of open connections."""
 
 
 class Worker:
-    """The worker of a number. make: its proxy; took, opened: see `Loads`."""
+    """A worker process. `make` makes its proxy; for `took` and `opened` see `Loads`."""
 
     def __init__(
         self,
-        ends: Ends,
+        ends: Channels,
         scenario: Scenario | None,
         began: int | None,
-        make: Callable[[Told], Proxy],
+        make: Callable[[WorkerContext], Proxy],
         took: Callable[[], None],
         opened: Callable[[int], None],
     ) -> None:
         self._ends = ends
         self._took = took
-        self._ask = partial(ask, ends.questions)
+        self._ask = partial(request, ends.requests)
         rules = Rules(scenario)
         rules.began = began
         rules.claim = self._claim
         self.topology = Topology(self._listen, self._moved, self._missing)
-        told = Told(rules, self.topology, partial(self._ask, "ordinal"), opened)
-        self.proxy = make(told)
+        context = WorkerContext(rules, self.topology, partial(self._ask, "ordinal"), opened)
+        self.proxy = make(context)
         self._target = LocalTarget(self.proxy)
         self._adopting = asyncio.Lock()
 
     def run(self) -> None:
-        """Until the supervisor calls no more."""
+        """Run until the supervisor ends its calls."""
         run(self._main())
 
     async def _main(self) -> None:
@@ -84,7 +84,7 @@ class Worker:
         await serve(self._ends.calls, self._method)
 
     def _method(self, name: str) -> Callable[..., Any]:
-        own: dict[str, Callable[..., Any]] = {
+        methods: dict[str, Callable[..., Any]] = {
             "adopt": self._adopt,
             "arm": self._arm,
             "drain": self.proxy.drain,
@@ -92,27 +92,30 @@ class Worker:
             "note": self.proxy.note,
             "release": self.proxy.let_go,
         }
-        return own.get(name) or getattr(self._target, name)
+        return methods.get(name) or getattr(self._target, name)
 
     def _take(self) -> None:
-        for client in handed(self._ends.clients, self._no_descriptor):
+        for client in handed(self._ends.clients, self._refuse_without_descriptor):
             self._took()
             self.topology.meet(client.node)
             self.proxy.take(client)
 
-    def _no_descriptor(self, name: str) -> None:
+    def _refuse_without_descriptor(self, name: str) -> None:
         self._took()
-        why = os.strerror(errno.EMFILE)
-        self.proxy.turned_away(name, why, why)
+        reason = os.strerror(errno.EMFILE)
+        self.proxy.turned_away(name, reason, reason)
 
     async def _adopt(self, text: str, began: int) -> None:
-        """As `Proxy.adopt`. The scenario comes as text: functions of a user's fault can't always be sent."""
+        """Put all connections under another scenario, see `Proxy.adopt`.
+
+        It comes as text, since functions of a user's fault cannot always be pickled.
+        """
         async with self._adopting:  # or a later one may be read sooner
             scenario = await asyncio.to_thread(loads, text, faults=self.proxy.options.faults)
             self.proxy.adopt(scenario, began)
 
     def _arm(self, rule: str, times: int) -> None:
-        """The rule's next match fires, in whichever worker it is."""
+        """Set how many next matches of a rule fire, in whichever worker they occur."""
         self.proxy.rules.rule(rule).forced = times
 
     def _claim(self, rule: Rule) -> bool:

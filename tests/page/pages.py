@@ -18,7 +18,7 @@ from barnabas.page.api import Shown, application, is_file
 from barnabas.page.forms import of_capture
 from barnabas.page.recorded import Recorded
 from barnabas.proxy.control.history import History
-from barnabas.proxy.control.serving import serve
+from barnabas.proxy.control.server import serve
 from tests.answer import Answer
 
 FAULTS = Path("captures/samples/faults.pcapng")

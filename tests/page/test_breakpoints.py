@@ -14,8 +14,8 @@ import pytest
 from barnabas.page.api import Shown, application, is_file
 from barnabas.proxy.control.api import routes
 from barnabas.proxy.control.history import History
-from barnabas.proxy.control.local import LocalTarget
-from barnabas.proxy.control.serving import serve
+from barnabas.proxy.control.local_target import LocalTarget
+from barnabas.proxy.control.server import serve
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.frames import request_head

@@ -23,7 +23,7 @@ from barnabas.page.api import Shown, application, is_file
 from barnabas.page.forms import FORMS, Form, Origin, Taken
 from barnabas.page.take_away import ASKED, SAID
 from barnabas.proxy.control.history import History
-from barnabas.proxy.control.serving import serve
+from barnabas.proxy.control.server import serve
 from barnabas.proxy.scenario.file import loads
 from tests.captures.traffic import kafka_seen
 from tests.page.pages import Caller, called, shown

@@ -18,7 +18,7 @@ Chunks = Callable[[bytes], Iterator[bytes]]
 def request(
     name: str, correlation_id: int, *, version: int = 1, client: str = "me", **body: Any
 ) -> bytes:
-    """A whole request frame."""
+    """Return a whole request frame."""
     found = api(name)
     header = {
         "request_api_key": found.key,
@@ -31,7 +31,7 @@ def request(
 
 
 def response(name: str, correlation_id: int, *, version: int = 1, **body: Any) -> bytes:
-    """A whole response frame."""
+    """Return a whole response frame."""
     key = api(name).key
     assert response_header_version(key, version) in (0, 1)
     header = {"correlation_id": correlation_id}
@@ -39,43 +39,43 @@ def response(name: str, correlation_id: int, *, version: int = 1, **body: Any) -
 
 
 def heartbeat_request(number: int, **fields: Any) -> bytes:
-    """A Heartbeat request of member m of group g, or with other fields."""
+    """Return a Heartbeat request of member m of group g, or with other fields."""
     member: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
     return request("Heartbeat", number, **(member | fields))
 
 
 def heartbeat_response(number: int, error: int = 0) -> bytes:
-    """A Heartbeat response."""
+    """Return a Heartbeat response."""
     return response("Heartbeat", number, error_code=error)
 
 
 def commit_request(number: int) -> bytes:
-    """An OffsetCommit request of group g."""
+    """Return an OffsetCommit request of group g."""
     return request("OffsetCommit", number, version=2, group_id="g")
 
 
 def commit_response(number: int) -> bytes:
-    """An OffsetCommit response."""
+    """Return an OffsetCommit response."""
     return response("OffsetCommit", number, version=2)
 
 
 def leave_request(number: int) -> bytes:
-    """A LeaveGroup request of member m of group g."""
+    """Return a LeaveGroup request of member m of group g."""
     return request("LeaveGroup", number, group_id="g", member_id="m")
 
 
 def groups_request(number: int) -> bytes:
-    """A ListGroups request."""
+    """Return a ListGroups request."""
     return request("ListGroups", number, version=0)
 
 
 def groups_response(number: int) -> bytes:
-    """A ListGroups response."""
+    """Return a ListGroups response."""
     return response("ListGroups", number, version=0)
 
 
 def raw(payload: bytes) -> bytes:
-    """A frame of any bytes."""
+    """Return a frame of any bytes."""
     return struct.pack(">i", len(payload)) + payload
 
 

@@ -12,11 +12,11 @@ from barnabas.proxy.connection.actions import (
     Abort,
     Actions,
     Cut,
+    Departure,
     Done,
     Finish,
     Forward,
     Hide,
-    Left,
     Say,
     Send,
 )
@@ -41,17 +41,17 @@ HEARTBEATS = "{api: Heartbeat, direction: request}"
 
 
 def one_rule(do: str, match: str = HEARTBEATS, more: str = "when: {}") -> str:
-    """A scenario of one rule, `r`; more: its other settings."""
+    """Return a scenario of one rule, `r`; `more` has its other settings."""
     return f"version: 1\nseed: 7\nrules:\n- {{name: r, match: {match}, {more}, do: {do}}}\n"
 
 
 def ruled(do: str, match: str = HEARTBEATS, more: str = "when: {}", **options: Any) -> Actor:
-    """A connection under one rule, `r`."""
+    """Return a connection under one rule, `r`."""
     return Stage(one_rule(do, match, more), **options).actor()
 
 
 class Stage:
-    """What the connections of one proxy share."""
+    """The state that the connections of one proxy share."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Stage:
         self.known: set[int] = set()
 
     def actor(self, broker: int | None = 1) -> Actor:
-        """A new connection."""
+        """Return a new connection."""
         actor = Actor(self, len(self.actors) + 1, broker)
         self.actors.append(actor)
         return actor
@@ -110,11 +110,11 @@ class Stage:
             self.wake_ready()
 
     def decide(self, message: str, do: Any = None) -> tuple[str, ...]:
-        """What somebody decides about a message that waits, as `proxy.control.local` does it."""
+        """Decide about a waiting message as `proxy.control.local_target` does."""
         rule = None if do is None else RuleConfig.model_validate({"name": "by hand", "do": do})
         for actor in self.actors:
             if actor.connection.state.number == int(message.partition(".")[0]):
-                decision = actor.connection.breakpoints.weigh(message, rule)
+                decision = actor.connection.breakpoints.decision_by(message, rule)
                 actor.perform(actor.connection.decide(message, decision, self.now))
                 self.wake_ready()
                 return decision.text
@@ -136,12 +136,12 @@ class Stage:
                     actor.perform(actor.connection.tick(self.now))
 
     def resolve(self, kind: NodeKind, node: int, host: str, port: int) -> tuple[str, int]:
-        """Where the proxy listens for a node."""
+        """Return the proxy's listener for a node."""
         self.known.add(node)
         return "proxy", 10_000 + node % 1000 + (1000 if kind == "controller" else 0)
 
     def find(self, node: int) -> tuple[str, int] | None:
-        """The same for a node that was met before."""
+        """Return the proxy's listener for a node that was met before."""
         return self.resolve("broker", node, "", 0) if node in self.known else None
 
 
@@ -185,15 +185,15 @@ class Actor:
             self.stage.wake_ready()
 
     def ask(self, data: bytes, chunks: Chunks = whole) -> None:
-        """The client sends."""
+        """Send bytes from the client."""
         self.feed("request", data, chunks)
 
     def answer(self, data: bytes, chunks: Chunks = whole) -> None:
-        """The broker sends."""
+        """Send bytes from the broker."""
         self.feed("response", data, chunks)
 
     def end(self, direction: Direction) -> None:
-        """The sender of this direction has sent all."""
+        """End a direction: its sender has sent everything."""
         self.perform(self.connection.receive_eof(direction, self.stage.now))
         self.stage.wake_ready()
 
@@ -222,7 +222,7 @@ class Actor:
                 case Cut(_, offset, comment):
                     assert chunk is None or 0 <= offset <= len(chunk)
                     self.cuts.append(comment)
-                case Left(way, data, comment, key, version):
+                case Departure(way, data, comment, key, version):
                     self.left.append((way, bytes(data), comment))
                     self.kinds.append((key, version))
                 case Finish(way):
@@ -241,7 +241,7 @@ class Actor:
         self.times[direction].append(((self.stage.now - START) / MS, data))
 
     def frames(self, direction: Direction) -> list[bytes]:
-        """The whole frames that left in a direction."""
+        """Return the whole frames that left in a direction."""
         data, found = bytes(self.sent[direction]), []
         while data:
             (size,) = struct.unpack_from(">i", data)
@@ -257,10 +257,10 @@ class Actor:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many exchanges of each API were counted."""
+        """Return the number of counted exchanges of each API."""
         return {row.api: row.count for row in self.stage.tally.rows()}
 
     def ids(self, direction: Direction) -> list[int]:
-        """The correlation ids that left in a direction."""
+        """Return the correlation ids that left in a direction."""
         at = 8 if direction == "request" else 4
         return [struct.unpack_from(">i", frame, at)[0] for frame in self.frames(direction)]

@@ -13,7 +13,7 @@ from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Cut, Hide, Left
+from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Cut, Departure, Hide
 from barnabas.proxy.rules.plan import Plan
 from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Actor, Stage
@@ -62,13 +62,13 @@ class Recorded(Actor):
             rest = self.connection.undecided(direction)
             self.flow.took(direction, chunk, now, cuts, hidden, rest)
         for action in actions:
-            if isinstance(action, Left):
+            if isinstance(action, Departure):
                 way, data, comment, key, version = action
                 self.flow.left(way, data, now, comment, key, version)
         super().perform(actions, direction, chunk)
 
     def finish(self) -> bytes:
-        """The bytes of the capture, if it is one file."""
+        """Return the bytes of the capture, if it is one file."""
         self.close()
         self.flow.close(self.stage.now)
         self.writer.close()

@@ -62,7 +62,7 @@ ODD: Final = {
 
 
 def frames_of(tokens: str, direction: Direction) -> bytes:
-    """The bytes of messages."""
+    """Return the bytes of messages."""
     out = b""
     for token in tokens.split():
         if token in ODD:
@@ -102,7 +102,7 @@ class Noted(Actor):
         self.order += [way + self.name + i for i in self.left_whole(direction)[len(before) :]]
 
     def left_whole(self, direction: Direction) -> list[str]:
-        """The correlation ids of what has left to its end."""
+        """Return the correlation ids of messages that have left completely."""
         at = 8 if direction == "request" else 4
         found = whole_frames(bytes(self.sent[direction]))
         return [str(int.from_bytes(frame[at : at + 4])) for frame in found]
@@ -138,7 +138,7 @@ def _check(stage: Stage, step: str, verb: str, arguments: str) -> None:
 
 
 def scenario(names: str, rules: Mapping[str, str]) -> str:
-    """A scenario of these rules; an empty one without any.
+    """Return a scenario of these rules; an empty one without any.
 
     >>> scenario("delay_51ms", {"delay_50ms": "do: {delay: 50ms}"})
     Traceback (most recent call last):

@@ -43,7 +43,7 @@ async def echo_metadata(
     port: int = 1,
     brokers: Brokers | None = None,
 ) -> None:
-    """A broker that answers every request as Metadata v1: with these brokers, or three at a port."""
+    """Answer every request as Metadata v1: with these brokers, or three at a port."""
     known = brokers or dict.fromkeys(range(3), ("127.0.0.1", port))
     nodes = [{"node_id": n, "host": host, "port": at} for n, (host, at) in known.items()]
     try:
@@ -69,7 +69,7 @@ async def ask(port: int, *frames: bytes) -> bytes:
 
 
 async def ends(port: int) -> None:
-    """A client that comes there is turned away."""
+    """Assert that a client is refused at a port."""
     reader, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), SOON)
     assert await asyncio.wait_for(reader.read(), SOON) == b""
     writer.close()
@@ -90,7 +90,7 @@ class Running:
 
     @property
     def port(self) -> int:
-        """Where the proxy listens for clients that know no broker yet."""
+        """Return the proxy's port for clients that know no broker yet."""
         return self.proxy.address[1]
 
     async def connect(
@@ -159,7 +159,7 @@ async def running(
 
 
 def server_context() -> ssl.SSLContext:
-    """A broker's, with a certificate of CA."""
+    """Return the context of a broker with a certificate of CA."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     CA.issue_cert("127.0.0.1", "localhost").configure_cert(context)
     return context

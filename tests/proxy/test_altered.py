@@ -45,7 +45,7 @@ TALK: Final[list[tuple[bytes, dict[str, Any]]]] = [
 
 
 def answers(frame: bytes) -> bytes:
-    """What a broker answers to a request."""
+    """Return a broker's response to a request."""
     head = request_head(frame, 4, len(frame))
     if head.acks == 0:
         return b""
@@ -54,7 +54,7 @@ def answers(frame: bytes) -> bytes:
 
 
 def talk(scenario: str, capture: Path) -> tuple[Recorded, bytes]:
-    """A client and a broker, until all is said or the connection over; what the broker has sent."""
+    """Play a client and a broker to the end; return the capture and the bytes of the broker."""
     actor = Recorded(Stage(scenario), capture)
     reached, answered = 0, b""
     for frame, _ in TALK:
@@ -73,7 +73,7 @@ def talk(scenario: str, capture: Path) -> tuple[Recorded, bytes]:
 
 
 def split(data: bytes) -> list[bytes]:
-    """The frames in a stream; the last may be cut off."""
+    """Return the frames of a stream; the last may be cut off."""
     found = []
     while data:
         size = int.from_bytes(data[:4])
@@ -83,7 +83,7 @@ def split(data: bytes) -> list[bytes]:
 
 
 def left(capture: Path, direction: Direction) -> tuple[list[bytes], list[dict[str, Any]]]:
-    """The frames that a capture says have left, in any order; what it says of each that arrived."""
+    """Return the departed frames of a capture, in any order, and the comments on arrived ones."""
     framing = Framing()
     other = b""
     as_it_came: list[bytes] = []

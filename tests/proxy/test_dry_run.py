@@ -9,8 +9,8 @@ import pytest
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.values.value import Values
-from barnabas.proxy.dry_run import ATTEMPTS, Tried, dry_run
-from barnabas.proxy.matching.passed import NOT_KEPT
+from barnabas.proxy.dry_run import ATTEMPTS, RuleTrial, dry_run
+from barnabas.proxy.matching.past_message import NOT_KEPT
 from barnabas.proxy.rehearsal import Rehearsal
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
@@ -42,7 +42,7 @@ def exchange(number: int, name: str = "Heartbeat", version: int = 1, **changes: 
     return Exchange(key=found.key, version=version, correlation_id=number, **values)
 
 
-def tried(rule: str, *exchanges: Exchange) -> Tried:
+def tried(rule: str, *exchanges: Exchange) -> RuleTrial:
     scenario = loads(f"version: 1\nrules: [{{name: r, {rule}}}]")
     (found,) = dry_run(scenario, enumerate(exchanges, 7))
     return found

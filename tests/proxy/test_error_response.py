@@ -69,7 +69,7 @@ def requests() -> list[dict[str, Any]]:
 
 
 def java_refuses(version: str, frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What kafka-clients of a version answers to each request."""
+    """Return the error responses of kafka-clients of a version to each request."""
     from tests.proxy.java_process import ask_java
 
     jars = class_path((f"org.apache.kafka:kafka-clients:{version}", LOGGER, JACKSON))
@@ -79,7 +79,10 @@ def java_refuses(version: str, frames: list[dict[str, Any]]) -> list[dict[str, A
 
 
 def answers(frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of the newest release that reads them: 4.0 gave up old versions."""
+    """Return the error responses of the newest release that reads each request.
+
+    Kafka 4.0 has removed old versions.
+    """
     found = java_refuses("4.4.0", frames)
     left = [at for at, answer in enumerate(found) if "error" in answer]
     for at, older in zip(left, java_refuses("3.9.1", [frames[at] for at in left]), strict=True):
@@ -89,10 +92,10 @@ def answers(frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def rows(value: Any, path: str = "", above: Row = frozenset()) -> Iterator[Row]:
-    """The top level, and each entry with a code, together with what the entries around it say.
+    """Yield the top level, and each entry with a code, together with the entries around it.
 
-    Messages are left out: Java has a text in some, which its clients have too. So is whether empty
-    records are null, which went from one to the other between its releases.
+    Messages are left out: Java has a text in some, which its clients have too. So is whether empty records
+    are null, which differs between its releases.
     """
     entries = [
         (name, item)
@@ -114,7 +117,7 @@ def rows(value: Any, path: str = "", above: Row = frozenset()) -> Iterator[Row]:
 
 
 def hollow(value: Any) -> bool:
-    """An empty array, or one of entries around empty ones."""
+    """Return whether a value is an empty array, or one of entries around empty ones."""
     return isinstance(value, list) and all(
         isinstance(item, dict) and any(map(hollow, item.values())) for item in value
     )

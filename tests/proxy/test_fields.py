@@ -33,7 +33,7 @@ def roots(frame: dict[str, Any]) -> list[str]:
 def test_so_are_some_fields_of_a_body_that_is_odd(
     frame: dict[str, Any], choose: random.Random, data: st.DataObject
 ) -> None:
-    """What can't be decoded as a whole has at most some fields, and never raises."""
+    """A body that cannot be decoded as a whole has at most some fields, and never raises."""
     body = bytearray.fromhex(frame["hex"])
     for _ in range(data.draw(st.integers(0, 4))):
         at = choose.randrange(len(body) + 1)

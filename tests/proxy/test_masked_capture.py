@@ -50,7 +50,7 @@ def recorded(tmp_path: Path) -> Callable[..., Recorded]:
 
 
 def shown(exchanges: list[Exchange]) -> list[dict[str, Any]]:
-    """What is said of exchanges, but for the addresses."""
+    """Return exchanges in JSON form, without addresses."""
     return [one.row() | {"client_address": ""} for one in exchanges]
 
 
@@ -60,7 +60,7 @@ PLAIN = b"\0alice\0" + PASSWORD
 
 
 def conversation(number: int) -> list[tuple[bytes, bytes]]:
-    """An authentication and a Heartbeat, from this correlation id on."""
+    """Return an authentication and a Heartbeat, from this correlation id on."""
     handshake = response("SaslHandshake", number, mechanisms=["PLAIN"])
     answer = response("SaslAuthenticate", number + 1, session_lifetime_ms=10_000)
     return [

@@ -41,7 +41,7 @@ def made(**settings: Any) -> Match:
 
 
 def nested(layout: Layout, path: tuple[str, ...], leaves: list[Any]) -> dict[str, Any]:
-    """A structure with these at the end of a path, each in an element of its own if there may be several."""
+    """Return a structure with values at the end of a path, each in its own element if there are arrays."""
     slot = next(slot for slot in layout.slots if slot.name == path[0])
     array = slot.node.kind == "array"
     if len(path) == 1:
@@ -54,7 +54,7 @@ def nested(layout: Layout, path: tuple[str, ...], leaves: list[Any]) -> dict[str
 
 
 def about(layout: Layout, place: Indexes, topic: uuid.UUID, index: int) -> dict[str, Any]:
-    """A structure about one partition of a topic."""
+    """Return a structure about one partition of a topic."""
     found = nested(layout, place.below, [index])
     if place.name is not None:
         found[place.name] = TOPICS[topic]
@@ -79,7 +79,7 @@ def naming(
     place: Indexes,
     known: Mapping[uuid.UUID, str] = TOPICS,
 ) -> Message:
-    """A message about partition 3 of orders and, if there may be two, 5 of clicks."""
+    """Return a message about partition 3 of orders and, if there may be two, 5 of clicks."""
     layout = api(name).message(direction).layout(version)
     at = inside(layout, place.topic)
     said = [about(at, place, ORDERS, 3), about(at, place, CLICKS, 5)]

@@ -54,8 +54,7 @@ RECORDS = build([Record(0, 1_700_000_000_000, b"k", b"v")])
 
 
 async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A broker that answers every request but Produce, which comes with acks=0, and closes at what it
-    does not know, as brokers do."""
+    """Answer every request but Produce, which has acks=0, and close at an unknown API, as brokers do."""
     with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
         while True:
             key, version, number = struct.unpack_from(">hhi", await read_frame(reader))
@@ -69,7 +68,7 @@ async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
 
 
 def turn(number: int) -> bytes:
-    """What a client asks at once."""
+    """Return the requests that a client sends at once."""
     return (
         heartbeat_request(number)
         + produce(100 + number, 0, RECORDS)
@@ -80,8 +79,11 @@ def turn(number: int) -> bytes:
 
 
 async def live(scenario: str, capture: Path, faults: tuple[Fault, ...] = FAULTS) -> list[Exchange]:
-    """Three clients, one after the other. Each takes its next turn when something has become of the one
-    before, and stays until it is cut off or the broker has seen its end: no time decides how far it comes."""
+    """Run three clients, one after the other, and return their exchanges.
+
+    Each takes its next turn when the one before is settled, and stays until it is cut off or the broker has
+    seen its end: no time decides how far it comes.
+    """
     progress = asyncio.Event()
     options: dict[str, Any] = {"drain": 0.05, "observed": True, "shown": lambda _: progress.set()}
     async with running(answering, scenario, capture, faults=faults, **options) as it:
@@ -110,14 +112,14 @@ TABLE = [
 
 
 def scenario(about: str, direction: str, do: str, probability: float, seed: int = 7) -> str:
-    """The first rule's messages (of either direction if that is ""), fault and chance."""
+    """Return a scenario; its first rule has this direction (both if ""), fault and probability."""
     way = direction and f", direction: {direction}"
     when = f"{{probability: {probability}, skip: 1}}"
     return SCENARIO.format(seed=seed, api=about, direction=way, when=when, do=do)
 
 
 def rows(exchanges: Iterable[Exchange]) -> list[tuple[Any, ...]]:
-    """What the log and a capture have in common of exchanges that were answered."""
+    """Return the columns that the log and a capture have in common, of answered exchanges."""
     return sorted(
         (x.connection, x.correlation_id, x.api, x.rules, x.response_size, x.request_size)
         for x in exchanges

@@ -27,7 +27,7 @@ EMPTY = scenario().replace("rules:", "rules: []")
 
 
 def playing(*rules: str, observed: bool = True) -> Actor:
-    """A connection under some rules."""
+    """Return a connection under some rules."""
     return Stage(scenario(*rules) if rules else EMPTY, observed=observed).actor()
 
 

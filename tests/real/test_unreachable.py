@@ -30,7 +30,7 @@ FLOOD = 16 << 20
 Broker = Callable[[], AbstractContextManager[str]]
 
 FLUSH = 1.0
-"""Seconds beyond `--drain` that sockets get to send what was written (proxy.network.draining.FLUSH)."""
+"""Seconds beyond `--drain` that sockets get to send what was written (proxy.network.drain.FLUSH)."""
 
 SLACK = 2.0
 """Seconds for a process to end, on a busy machine."""

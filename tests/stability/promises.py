@@ -20,7 +20,7 @@ from barnabas.page.openapi import document
 from barnabas.pipeline.rows.columns import BODY_JSON, PARTITION
 from barnabas.pipeline.tables.schemas import TABLES
 from barnabas.proxy.control.api import routes
-from barnabas.proxy.control.local import LocalTarget
+from barnabas.proxy.control.local_target import LocalTarget
 from barnabas.proxy.scenario.json_schema import scenario_schema
 from barnabas.testing.server.api import routes as of_tests
 from tests.places import SAMPLES

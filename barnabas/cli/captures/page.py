@@ -61,7 +61,7 @@ async def _main(
         from barnabas.page.recorded import Recorded
         from barnabas.proxy.control.guard import new_token
         from barnabas.proxy.control.history import History
-        from barnabas.proxy.control.serving import serve
+        from barnabas.proxy.control.server import serve
     output, keep = Output(), asked.keep
     history = History(most=keep, bytes_=BYTES, context=capture.context, learn=capture.learn_from)
     dialect, token = spoken(capture, None), new_token()

@@ -20,7 +20,7 @@ from barnabas.cli.plugins.faults import own_faults
 from barnabas.cli.scenarios.reading import read_scenario
 from barnabas.plural import plural
 from barnabas.proxy.faults import Fault
-from barnabas.proxy.rehearsal import Rehearsal, Rehearsed, Reload
+from barnabas.proxy.rehearsal import Rehearsal, RehearsedMessage, Reload
 from barnabas.proxy.rules.outcome import outcome
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
 from barnabas.trouble import FINDINGS, FINE, Trouble
@@ -117,7 +117,7 @@ def _with_notes(
         yield event
 
 
-def _text(found: Rehearsed, check: bool) -> str:
+def _text(found: RehearsedMessage, check: bool) -> str:
     seen = found.frame
     arrow = "→" if seen.direction == "request" else "←"
     version = "" if seen.version is None else f" v{seen.version}"

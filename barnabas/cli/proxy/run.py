@@ -146,7 +146,7 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
 def check(address: tuple[str, int], option: str) -> None:
     """Raises Trouble if what an option serves is not on loopback, or what it needs is not installed."""
     with needs(option, "control"):
-        from barnabas.proxy.control import api, serving  # noqa: F401
+        from barnabas.proxy.control import api, server  # noqa: F401
     if not is_loopback(address[0]):
         where = endpoint_text(address)
         raise Trouble(f"{option} {where}: it listens on loopback only, e.g. 127.0.0.1:0")
@@ -160,7 +160,7 @@ async def control_port(
     from barnabas.page.openapi import described
     from barnabas.proxy.control import api
     from barnabas.proxy.control.guard import new_token
-    from barnabas.proxy.control.serving import serve
+    from barnabas.proxy.control.server import serve
 
     control, address = job.control, job.control.address
     assert address is not None  # noqa: S101

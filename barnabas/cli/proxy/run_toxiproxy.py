@@ -170,15 +170,15 @@ async def _populate(store: Store, body: bytes) -> None:
 
 def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store:
     """The proxies, of which all traffic goes to the same streams."""
-    from barnabas.proxy.control.editing import EMPTY
-    from barnabas.proxy.toxiproxy.proxied import Proxied
+    from barnabas.proxy.control.scenario_edits import EMPTY
+    from barnabas.proxy.toxiproxy.api_proxy import ApiProxy
     from barnabas.proxy.toxiproxy.store import Store
 
     scenario = EMPTY if job.scenario is None else job.scenario.meta()["scenario"]
     writers = [streams.log.writer] if job.log.followed else []
     capture = [] if streams.capture is None else [streams.capture]
 
-    def make(proxied: Proxied, place: Address) -> Proxy:
+    def make(proxied: ApiProxy, place: Address) -> Proxy:
         name = shorten(printable(proxied.name), NAME)
         rules = Rules(proxied.rules())
         rules.began = clock()
@@ -199,8 +199,8 @@ def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store
             ),
         )
 
-    def new(name: str, listen: str, upstream: str) -> Proxied:
-        return Proxied(name, listen, upstream, make, scenario, job.options.faults)
+    def new(name: str, listen: str, upstream: str) -> ApiProxy:
+        return ApiProxy(name, listen, upstream, make, scenario, job.options.faults)
 
     store = Store(new)
     return store
@@ -209,7 +209,7 @@ def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store
 @contextlib.asynccontextmanager
 async def _serving(app: ASGIApp, address: Address) -> AsyncIterator[str]:
     """Serve the API; where. Raises Trouble if that can't be."""
-    from barnabas.proxy.control.serving import serve_guarded
+    from barnabas.proxy.control.server import serve_guarded
 
     try:
         serving = await serve_guarded(lambda _: app, address)

@@ -18,13 +18,13 @@ from barnabas.cli.proxy.log_stream import LogStream
 from barnabas.cli.proxy.options import Log
 from barnabas.proxy.control.history import BYTES, MOST, History
 from barnabas.proxy.control.live_history import LiveHistory
-from barnabas.proxy.control.local import LocalTarget
+from barnabas.proxy.control.local_target import LocalTarget
 from barnabas.proxy.control.target import Target
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.surroundings import Outputs, Surroundings
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.workers.supervisor import Supervisor, WorkerPlan
-from barnabas.proxy.workers.worker import Told
+from barnabas.proxy.workers.worker import WorkerContext
 
 SHOWN: Final = 16 << 20
 """Bytes that may wait for control port and page: of more, some is lost to them, and counted."""
@@ -99,7 +99,7 @@ def in_this_process(job: Job, rules: Rules, streams: Streams) -> Traffic:
 def in_workers(job: Job, rules: Rules, streams: Streams) -> Traffic:
     """A proxy whose connections are in workers."""
 
-    def make(told: Told) -> Proxy:
+    def make(told: WorkerContext) -> Proxy:
         log = LogStream(streams.log.ring, streams.log.meta, job.log.log_wait)
         proxy = Proxy(
             dataclasses.replace(job.options, observed=False),

@@ -25,7 +25,7 @@ from barnabas.page.openapi import described
 from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
 from barnabas.proxy.control.api import application
 from barnabas.proxy.control.guard import new_token
-from barnabas.proxy.control.serving import serve
+from barnabas.proxy.control.server import serve
 from barnabas.proxy.network.options import Options
 from barnabas.testing.server.api import routes
 from barnabas.testing.server.roster import Roster

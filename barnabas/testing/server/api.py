@@ -20,10 +20,10 @@ from barnabas.captures.kafka.wording import shorten
 from barnabas.experiments.library import FOLDER, names
 from barnabas.nearest import did_you_mean
 from barnabas.proxy.control.api import of_proxy
-from barnabas.proxy.control.asked import NewTest, read_asked
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.history import History
-from barnabas.proxy.control.local import LocalTarget
+from barnabas.proxy.control.local_target import LocalTarget
+from barnabas.proxy.control.request_models import NewTest, read_body
 from barnabas.proxy.control.rules import Rules
 from barnabas.proxy.control.target import Target
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, load, loads
@@ -60,7 +60,7 @@ class Tests:
     async def begin(self, request: Request) -> Response:
         """A test with a proxy of its own at `bootstrap`. The body is JSON: `name`, `scenario` (YAML, or the
         same as JSON, or the name of a ready one), `capture` (true unless said otherwise)."""
-        asked = await read_asked(request, NewTest)
+        asked = await read_body(request, NewTest)
         try:
             scenario = await asyncio.to_thread(_scenario, asked.scenario)
         except ScenarioError as problem:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from barnabas.plural import plural
-from barnabas.proxy.control.asked import Assertions, Retries
+from barnabas.proxy.control.request_models import Assertions, Retries
 from barnabas.testing.exchange import Exchange
 from barnabas.testing.not_seen import SHOWN
 from barnabas.testing.retries import Retry, retries

@@ -130,7 +130,7 @@ class OneTest:
                 last = history.count - 1
             if history.first > after + 1:
                 raise self._fell_out()
-            if not (some := history.behind(after, LOOKS)):
+            if not (some := history.following(after, LOOKS)):
                 raise Over
             after = some[-1][0]
             found += await asyncio.to_thread(_passing, passes, some)

@@ -17,8 +17,8 @@ from barnabas.captures.checks.running import CheckFailed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.nearest import did_you_mean
 from barnabas.proxy.control.api import listed
-from barnabas.proxy.control.asked import Assertions, WaitFor, read_asked
 from barnabas.proxy.control.bodies import filter_of, json_response, json_text_response
+from barnabas.proxy.control.request_models import Assertions, WaitFor, read_body
 from barnabas.proxy.network.report import report
 from barnabas.specs.json_text import compact
 from barnabas.testing.batches import Unreadable
@@ -48,7 +48,7 @@ class Requests:
     async def wait_for(self, request: Request) -> Response:
         """Answers when `count` exchanges that pass `filter` have passed since the test began, and with them;
         with 408, those that did and a text for people, if that takes longer than `timeout_ms`."""
-        asked = await read_asked(request, WaitFor)
+        asked = await read_body(request, WaitFor)
         passes = filter_of(asked.filter, self.test.history.context.topics)
         within = asked.timeout_ms / 1000
         try:
@@ -77,7 +77,7 @@ class Requests:
 
     async def assert_(self, request: Request) -> Response:
         """Whether what is named holds of all that has passed so far; `broken` says in words what does not."""
-        asked = await read_asked(request, Assertions)
+        asked = await read_body(request, Assertions)
         if not asked.model_fields_set:
             raise HTTPException(400, NOTHING)
         names = [check.name for check in CHECKS]

@@ -1,4 +1,4 @@
-"""Faults to which Kafka's clients react more strongly than may be meant."""
+"""Finds faults to which Kafka's clients react more strongly than may be intended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from barnabas.proxy.scenario.model import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Each rule with such a fault, and what clients make of that."""
+    """Yield each rule with such a fault, and the clients' reaction."""
     if scenario.dialect is None:
         for rule in scenario.rules:
             for fault in rule.do:

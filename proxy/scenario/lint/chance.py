@@ -1,4 +1,4 @@
-"""Rules whose chance goes by the order in which a client opens its connections."""
+"""Finds rules whose chance depends on the order in which a client opens its connections."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from barnabas.proxy.scenario.model import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Each rule that fires on a share of its matches, by connection, and what its chance goes by."""
+    """Yield each rule that fires on a share of its matches by connection, and what that depends on."""
     for rule in scenario.rules:
         when = rule.when
         shares = [when.probability * phase.probability for phase in when.phases] or [

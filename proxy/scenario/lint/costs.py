@@ -1,4 +1,4 @@
-"""Conditions that need most of a body decoded."""
+"""Finds conditions that need most of a body decoded."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from barnabas.specs import api
 
 
 def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Each rule whose condition needs more of a body than fields of its top level, and what it needs."""
+    """Yield each rule whose condition needs more than top-level fields of a body, and what it needs."""
     for rule in scenario.rules:
-        if rule.where is not None and (what := _decoded(expression(rule.where), rule.match)):
-            yield rule.name, f"{what} of each {rule.match.describe()} for its condition"
+        if rule.where is not None and (decoded := _decoded(expression(rule.where), rule.match)):
+            yield rule.name, f"{decoded} of each {rule.match.describe()} for its condition"
         if rule.record is not None:
             yield rule.name, f"the records of each {rule.match.describe()} for its condition"
 
 
 def _decoded(condition: Expression, match: Match) -> str:
-    """What is decoded beside single values; "" if nothing is."""
+    """Return what is decoded in addition to single values; "" if nothing is."""
     if not condition.roots:
         return "the whole body"
     parts = [root for root in condition.roots if _has_parts(match, root)]
@@ -28,7 +28,7 @@ def _decoded(condition: Expression, match: Match) -> str:
 
 
 def _has_parts(match: Match, root: str) -> bool:
-    """Whether a field is an array or structure, in a version that is meant."""
+    """Return whether a field is an array or structure in a matching version."""
     return any(
         slot.node.kind in ("array", "struct")
         for key, direction, version in match.kinds()

@@ -1,7 +1,7 @@
-"""Rules that can never do anything, and why.
+"""Finds rules that can never do anything, and the reasons.
 
-What is wrong in itself (a field that no version has) is an error; this is about parts that do not
-fit each other, such as a field that the versions that are meant do not have.
+A setting that is wrong in itself (a field that no version has) is an error. This check is about settings that
+do not fit each other, such as a field that the matching versions do not have.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from barnabas.captures.kafka.expression import expression
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.record import check as check_record
 from barnabas.proxy.matching.where import check as check_fields
-from barnabas.proxy.scenario.lint.unreached import unreached
+from barnabas.proxy.scenario.lint.unreachable_rules import unreached
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
 from barnabas.specs import NAMES
 from barnabas.specs.frames import Direction
 
 FEW: Final = 3
-"""Kinds of messages that are named one by one."""
+"""The most kinds of messages that are named one by one."""
 
 _MISSING: Final = {
     "acks": "only Produce requests have acks, no {} has",
@@ -30,11 +30,11 @@ _MISSING: Final = {
     "group": "no {} names a group",
     "transactional_id": "no {} names a transactional id",
 }
-"""What is asked for -> why these messages can't have it."""
+"""Condition -> why these messages cannot meet it."""
 
 
 def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Each rule that can't ever fire, or whose fault can't be done, and why."""
+    """Yield each rule that can never fire, or whose fault can never be applied, and the reason."""
     rules = scenario.rules
     never = {rule.name: list(_reasons(rule)) for rule in rules}
     for rule in _unbegun(rules, {name for name, reasons in never.items() if reasons}):
@@ -69,35 +69,38 @@ def _reasons(rule: RuleConfig) -> Iterator[str]:
 
 
 def _misfit(name: str, applies: Callable[[int, Direction, int], bool], match: Match) -> str:
-    """To which messages a fault applies, where none of those that are matched is one."""
+    """Return the messages to which a fault applies, if it applies to no matching one."""
     kinds = {kind[:2] for kind in Match().kinds() if applies(*kind)}
-    ways = {way for _, way in kinds}
+    directions = {direction for _, direction in kinds}
     if 0 < len(kinds) <= FEW:
-        return f"{name} applies to {' and '.join(f'{NAMES[key]} {way}s' for key, way in sorted(kinds))}"
-    if len(ways) == 1 and match.direction not in (None, *ways):
-        return f"{name} applies to {ways.pop()}s"
+        messages = " and ".join(f"{NAMES[key]} {direction}s" for key, direction in sorted(kinds))
+        return f"{name} applies to {messages}"
+    if len(directions) == 1 and match.direction not in (None, *directions):
+        return f"{name} applies to {directions.pop()}s"
     return f"{name} does not apply to {match.describe()}"
 
 
 def unmet(match: Match) -> Iterator[str]:
-    """Why there is no such message."""
+    """Yield why there is no matching message."""
     size = match.size
     if size is not None and size.at_most is not None and size.at_least > size.at_most:
         yield f"size: at_least ({size.at_least}) is more than at_most ({size.at_most})"
-    missing = [set(match.misses(way, key, version)) for key, way, version in match.kinds()]
+    missing = [
+        set(match.misses(direction, key, version)) for key, direction, version in match.kinds()
+    ]
     if not missing or not all(missing):
         return
     everywhere = sorted(set.intersection(*missing))
-    for asked in everywhere:
-        yield _MISSING[asked].format(match.kind)
+    for condition in everywhere:
+        yield _MISSING[condition].format(match.kind)
     if not everywhere:
-        asked_for = " and ".join(sorted(set.union(*missing)))
-        yield f"no message has {asked_for} at once: {match.describe()}"
+        conditions = " and ".join(sorted(set.union(*missing)))
+        yield f"no message has {conditions} at once: {match.describe()}"
 
 
 def _unbegun(rules: Sequence[RuleConfig], never: Collection[str]) -> list[RuleConfig]:
-    """Rules that wait for one that never fires, or that waits for them."""
-    known = {rule.name: rule for rule in rules}
+    """Return rules that wait for one that never fires, or that waits for them."""
+    rules_by_name = {rule.name: rule for rule in rules}
     waiting = [rule for rule in rules if rule.name not in never]
     while True:
         stuck = {rule.name for rule in waiting}.union(never)
@@ -108,7 +111,7 @@ def _unbegun(rules: Sequence[RuleConfig], never: Collection[str]) -> list[RuleCo
             or rule.when.after.rule is None
             or (
                 rule.when.after.rule not in stuck
-                and _most(known[rule.when.after.rule]) >= rule.when.after.fired
+                and _most(rules_by_name[rule.when.after.rule]) >= rule.when.after.fired
             )
         }
         if not begun:
@@ -128,6 +131,6 @@ def _not_begun(rule: RuleConfig, rules: Sequence[RuleConfig]) -> str:
 
 
 def _most(rule: RuleConfig) -> float:
-    """How often a rule can fire, on all connections together."""
+    """Return how often a rule can fire, on all connections together."""
     bounded = rule.when.times is not None and rule.when.scope == "rule"
     return rule.when.times if bounded and rule.when.times is not None else math.inf

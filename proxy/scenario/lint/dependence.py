@@ -1,10 +1,10 @@
-"""Which rules depend on other connections, and why: marked in captures, too.
+"""Finds rules that depend on other connections, and the reasons; captures mark them, too.
 
-What a rule does is decided by the messages of one connection, so that the same traffic gives the same
-run, but for what is listed here: which of two connections gets its turn first is chance. A capture
-has that order, so a rehearsal is exact; another live run need not be the same.
+A rule decides by the messages of one connection, so that the same traffic gives the same run. The exceptions
+are listed here: which of two connections gets its turn first is chance. A capture records that order, so a
+rehearsal is exact, but another live run may differ.
 
-What is learnt once (brokers' addresses, names of topic ids) is not meant.
+Facts that are learned once (brokers' addresses, names of topic ids) do not count as dependence.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from barnabas.proxy.scenario.model import RuleConfig, Scenario
 
 
 def reasons(rule: RuleConfig) -> Iterator[str]:
-    """What of other connections a rule depends on, in words; nothing for most."""
+    """Yield how a rule depends on other connections; most rules do not."""
     when = rule.when
     if when.scope == "rule":
         yield "scope: rule counts the matches of all connections"
@@ -31,7 +31,7 @@ def reasons(rule: RuleConfig) -> Iterator[str]:
 
 
 def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Each rule that depends on other connections, and why."""
+    """Yield each rule that depends on other connections, and the reasons."""
     for rule in scenario.rules:
-        if found := "; ".join(reasons(rule)):
-            yield rule.name, f"({found})"
+        if text := "; ".join(reasons(rule)):
+            yield rule.name, f"({text})"

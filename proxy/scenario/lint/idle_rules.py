@@ -1,4 +1,4 @@
-"""Rules that may fire and yet do nothing, or faults of theirs, where that is certain."""
+"""Finds rules that may fire and yet do nothing, or faults of theirs, where that is certain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from barnabas.proxy.scenario.model import RuleConfig, Scenario
 
 
 def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Each such rule, unless it can't fire in the first place, and why it does nothing."""
+    """Yield each rule that can fire and does nothing, and the reason."""
     dead = {name for name, _ in dead_rules.check(scenario)}
     waited_for = {
         point.rule
@@ -24,12 +24,14 @@ def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 
 def _reasons(rule: RuleConfig, waited_for: bool) -> Iterator[str]:
-    """Why a rule, or a fault of it, does nothing."""
+    """Yield why a rule, or a fault of it, does nothing."""
     when = rule.when
-    if when.probability == 0 or (when.phases and not any(one.probability for one in when.phases)):
+    if when.probability == 0 or (
+        when.phases and not any(phase.probability for phase in when.phases)
+    ):
         yield "fires only by `barnabas ctl rule fire`: its probability is 0"
         return
-    if len(rule.do) > 1 or not waited_for:  # else that it fires is what it is for
+    if len(rule.do) > 1 or not waited_for:  # otherwise the rule is there to fire
         for fault in rule.do:
             if setting := getattr(fault.config, "no_op", ""):
                 yield f"does nothing with {fault.name}: {setting} is 0"

@@ -1,7 +1,7 @@
-"""All that is to be said of a scenario that is right, when it is loaded.
+"""All warnings and notes about a valid scenario, when it is loaded.
 
-A check is a function of the scenario that names rules, each with a reason. Where to add one: its file, and
-a line in `CHECKS`, or in `ADVICE`, which only `barnabas scenario check` gives.
+A check is a function of the scenario that yields names of rules, each with a reason. To add one: write its
+file, and add a line to `CHECKS`, or to `ADVICE`, which only `barnabas scenario check` prints.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from barnabas.proxy.scenario.lint import (
-    again,
     cautions,
     chance,
     costs,
     dead_rules,
     dependence,
     idle_rules,
-    one_way,
+    one_direction,
+    reconnects,
     vain_waits,
 )
 from barnabas.proxy.scenario.model import Scenario
 
 Check = Callable[[Scenario], Iterable[tuple[str, str]]]
-"""Names of rules, and what is to be said of each."""
+"""Returns names of rules, each with the end of a line."""
 
 CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("warning: rule {!r} never fires: ", dead_rules.check),
@@ -36,34 +36,39 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("note: rule {!r} is not reproducible live, deterministic in rehearse ", dependence.check),
     ("note: rule {!r} decodes ", costs.check),
 )
-"""What is said of a rule, and the check that gives the rest. What does nothing is a warning."""
+"""The beginning of a line about a rule, and the check that returns the rest. Rules that do nothing get
+warnings."""
 
 
 ADVICE: Final[tuple[tuple[str, Check], ...]] = (
-    ("note: rule {!r}: ", again.check),
+    ("note: rule {!r}: ", reconnects.check),
     ("note: rule {!r}: ", chance.check),
-    ("note: rule {!r}: ", one_way.check),
+    ("note: rule {!r}: ", one_direction.check),
 )
-"""The same of what is as it is written, and may not be what was meant."""
+"""The same for rules that work as written, and perhaps not as intended."""
 
 
 def advice(scenario: Scenario) -> list[str]:
-    """What is to be known of rules before they run."""
-    return _said(scenario, ADVICE)
+    """Return the advice about a scenario, before its rules run."""
+    return _lines(scenario, ADVICE)
 
 
 def remarks(scenario: Scenario | None) -> list[str]:
-    """Warnings of rules that can do nothing, then notes: what clients can't bear, what depends on other
-    connections, what costs."""
-    return [] if scenario is None else _said(scenario, CHECKS)
+    """Return warnings about rules that can do nothing, then notes.
+
+    Notes are about strong reactions of clients, dependence on other connections, and costs.
+    """
+    return [] if scenario is None else _lines(scenario, CHECKS)
 
 
 def warnings(scenario: Scenario | None) -> list[str]:
-    """Those alone of rules, or faults of theirs, that can do nothing."""
+    """Return only the warnings about rules, or faults of theirs, that can do nothing."""
     return [line for line in remarks(scenario) if line.startswith("warning")]
 
 
-def _said(scenario: Scenario, checks: tuple[tuple[str, Check], ...]) -> list[str]:
+def _lines(scenario: Scenario, checks: tuple[tuple[str, Check], ...]) -> list[str]:
     return [
-        said.format(rule) + reason for said, check in checks for rule, reason in check(scenario)
+        beginning.format(rule) + reason
+        for beginning, check in checks
+        for rule, reason in check(scenario)
     ]

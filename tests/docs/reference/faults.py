@@ -12,20 +12,14 @@ from barnabas.proxy.faults import FAULTS
 from tests.docs.reference.markdown import code, page, prose, settings, table
 
 _SAYS: Final = re.compile(r"^(acks=0|Order|In flight): ", re.M)
-"""How the sentences begin that every fault's file has below its first paragraph."""
+"""How the sentences begin that every fault's file has below its description."""
 
 
 def said(name: str) -> tuple[str, dict[str, str]]:
     """What a fault does in its file's first sentences, and what it says of acks=0, order and in flight."""
     text = inspect.cleandoc(importlib.import_module(f"barnabas.proxy.faults.{name}").__doc__ or "")
-    first, _, rest = text.partition("\n\n")
-    _, *parts = _SAYS.split(rest.partition("\n\n")[0])
+    first, *parts = _SAYS.split(text)
     return _sentence(first.partition(": ")[2]), dict(zip(parts[::2], parts[1::2], strict=True))
-
-
-def first_paragraph(one: type) -> str:
-    """Of the docstring of a class."""
-    return inspect.cleandoc(one.__doc__ or "").partition("\n\n")[0]
 
 
 def _sentence(text: str) -> str:
@@ -59,7 +53,7 @@ def faults() -> str:
         table(
             ("effect", "settings", "what the proxy does"),
             (
-                (code(one.__name__), ", ".join(map(code, one._fields)), prose(first_paragraph(one)))
+                (code(one.__name__), ", ".join(map(code, one._fields)), prose(one.__doc__))
                 for one in EFFECTS
             ),
         ),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.proxy.connection.breakpoints import Waiting
+from barnabas.proxy.connection.breakpoints import HaltedMessage
 from barnabas.proxy.matching.message import Unable
 from barnabas.specs.frames import Direction
 from tests.proxy.faults.given import halted, produce
@@ -25,7 +25,7 @@ RESPONSES = "{direction: response}"
 
 
 def halting(match: str, more: str = "when: {}") -> Actor:
-    """A connection with a breakpoint."""
+    """Return a connection with a breakpoint."""
     return ruled("breakpoint", match, more)
 
 
@@ -34,7 +34,7 @@ def waiting(actor: Actor) -> list[str]:
 
 
 def settled(actor: Actor) -> None:
-    """Nothing is left of what was in flight."""
+    """Assert that nothing in flight remains."""
     state = actor.connection.state
     assert not [*state.pairing.waiting, *state.replies, *state.order.expected]
     assert all(queue.idle and not queue.bytes for queue in state.queues.values())
@@ -56,10 +56,10 @@ def test_what_waits_is_shown_with_how_long_its_client_does(chunks: Chunks) -> No
     actor.ask(produce(9), chunks)
     actor.stage.wait(5)
     (found,) = halted(actor)
-    assert found == Waiting(
+    assert found == HaltedMessage(
         id="1.1", rule="r", connection=1, client="client:1", client_id="me", broker=1,
         direction="request", key=0, version=7, correlation_id=9, size=len(produce(9)),
-        since=START + 5 * MS, until=START + 300_005 * MS, asked=START + 5 * MS,
+        since=START + 5 * MS, until=START + 300_005 * MS, request_arrived=START + 5 * MS,
         timeout=("timeout_ms", 10),
     )  # fmt: skip
     body = actor.connection.breakpoints.message("1.1").body
@@ -86,7 +86,11 @@ def test_of_a_response_it_is_known_what_the_request_said(chunks: Chunks) -> None
     actor.stage.wait(7)
     actor.answer(response("Produce", 1, version=7) + heartbeat_response(2), chunks)
     first, second = halted(actor)
-    assert (first.timeout, first.asked, first.since) == (("timeout_ms", 10), START, START + 7 * MS)
+    assert (first.timeout, first.request_arrived, first.since) == (
+        ("timeout_ms", 10),
+        START,
+        START + 7 * MS,
+    )
     assert second.timeout is None
 
 

@@ -28,7 +28,7 @@ COLLECTED = pytest.mark.parametrize("collected", [True, False])
 
 
 def collecting(collected: bool) -> str:
-    """A rule that must read heartbeats whole, or none."""
+    """Return a rule that must read heartbeats whole, or no rule."""
     condition = "where: generation_id == 9"
     return one_rule("{delay: 1ms}", "{api: Heartbeat}", condition) if collected else ""
 
@@ -109,10 +109,10 @@ def test_bodies_of_requests_that_wait_are_bounded(collected: bool) -> None:
     waiting = actor.connection.state.pairing.waiting
     kept = sum(len(pending.body or b"") for pending in waiting)
     assert len(waiting) == 200
-    assert 900 < kept == actor.connection.state.kept <= 1000
+    assert 900 < kept == actor.connection.state.retained_bytes <= 1000
     for number in range(200):
         actor.answer(heartbeat_response(number))
-    assert actor.connection.state.kept == 0
+    assert actor.connection.state.retained_bytes == 0
     assert 0 < sum(done.request is not None for done in actor.done) < 200
 
 
@@ -120,7 +120,7 @@ def test_no_more_is_read_while_rules_need_bodies_of_too_many_requests() -> None:
     match = "{api: Heartbeat, direction: response, group: g}"
     actor = ruled("{delay: 1ms}", match, observed=False, queued=1000)
     for number in range(200):
-        assert actor.connection.full("request") == (actor.connection.state.kept > 1000)
+        assert actor.connection.full("request") == (actor.connection.state.retained_bytes > 1000)
         actor.ask(heartbeat_request(number))
     assert actor.connection.full("request")
     pending = actor.connection.state.pairing.waiting[0]
@@ -128,7 +128,7 @@ def test_no_more_is_read_while_rules_need_bodies_of_too_many_requests() -> None:
         actor.answer(heartbeat_response(number))
         actor.stage.wait(2)
     assert not actor.connection.full("request")
-    assert (actor.connection.state.kept, pending.body) == (0, None)
+    assert (actor.connection.state.retained_bytes, pending.body) == (0, None)
 
 
 def test_answers_of_the_proxy_that_wait_for_their_turn_are_counted() -> None:
@@ -141,7 +141,7 @@ def test_answers_of_the_proxy_that_wait_for_their_turn_are_counted() -> None:
         assert number < 100
     actor.answer(response("Metadata", 0))
     assert len(actor.frames("response")) == number
-    assert actor.connection.state.kept == 0
+    assert actor.connection.state.retained_bytes == 0
 
 
 def long_client_id(size: int) -> bytes:
@@ -149,7 +149,7 @@ def long_client_id(size: int) -> bytes:
 
 
 def many_tags(count: int) -> bytes:
-    """A header with so many tagged fields of two bytes."""
+    """Return a header with so many tagged fields of two bytes."""
     fields = struct.pack(">hhih", 12, 4, 1, -1)
     fields += bytes((count & 0x7F | 0x80, count >> 7)) + bytes(2 * count)
     return raw(fields + bytes(8))

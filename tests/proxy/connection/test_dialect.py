@@ -29,7 +29,7 @@ def _ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def speaking(
     do: str = "", match: str = "{api: Transfer, direction: request}", **options: bool
 ) -> Actor:
-    """A connection of the dialect, under one rule or none."""
+    """Return a connection of the dialect, under one rule or none."""
     rules = f"[{{name: r, match: {match}, do: {do}}}]" if do else "[]"
     return Stage(f"version: 1\ndialect: ledger\nrules: {rules}", **options).actor()  # type: ignore[arg-type]
 

@@ -27,7 +27,7 @@ UNKNOWN = raw(struct.pack(">hhih", 999, 7, 5, -1))
 
 
 def rules(*lines: str) -> str:
-    """A scenario of rules named a, b, c, ..."""
+    """Return a scenario of rules named a, b, c, ..."""
     named = [f"  - {{name: {chr(97 + n)}, {line}}}\n" for n, line in enumerate(lines)]
     return "version: 1\nseed: 7\nrules:\n" + "".join(named)
 
@@ -115,7 +115,7 @@ OBSERVED = pytest.mark.parametrize("observed", [True, False])
 
 
 def end(actor_direction: Direction, how: str) -> str:
-    """Who ended, as the log says it."""
+    """Return the side that ended a connection, as the log names it."""
     side = "client" if actor_direction == "request" else "broker"
     return side if how == "end" else "connection"
 

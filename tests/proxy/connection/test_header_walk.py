@@ -37,7 +37,7 @@ def produce(number: int, acks: int) -> bytes:
 
 
 def exchange(kind: str, number: int) -> tuple[bytes, bytes]:
-    """A request and what the broker answers to it."""
+    """Return a request and the broker's response to it."""
     match kind:
         case "heartbeat":
             return heartbeat_request(number), heartbeat_response(number)
@@ -123,7 +123,7 @@ def test_both_paths_agree_on_any_traffic_in_any_slices(
 
 
 def warm() -> Actor:
-    """A connection that skims both ways."""
+    """Return a connection on which both directions pass unread."""
     actor = Stage(observed=False).actor()
     for number in range(2):
         actor.ask(heartbeat_request(number))

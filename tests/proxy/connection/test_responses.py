@@ -62,14 +62,14 @@ def endpoints(name: str, version: int, frame: bytes) -> list[tuple[str, int]]:
 
 
 def exchange(actor: Actor, number: int, *hosts: str, chunks: Chunks = whole) -> bytes:
-    """A Fetch, answered with these node endpoints; the response as the client gets it."""
+    """Play a Fetch with these node endpoints; return the response as the client gets it."""
     actor.ask(asked("Fetch", 16, number))
     actor.answer(answer("Fetch", 16, number, *hosts), chunks)
     return b"" if actor.aborted else actor.frames("response")[-1]
 
 
 def streaming(limit: int = WHOLE, scenario: str = "") -> Actor:
-    """A connection that nobody looks at, and that skims after its first exchange."""
+    """Return an unobserved connection, which passes messages unread after its first exchange."""
     actor = Stage(scenario, observed=False, whole=limit).actor()
     actor.ask(heartbeat_request(0))
     actor.answer(response("Heartbeat", 0))

@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 from barnabas.captures.kafka.context.memory import MOST
-from barnabas.proxy.connection.connection import SEVERAL
+from barnabas.proxy.connection.connection import MAX_WAITING_OF_SEVERAL
 from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.specs.frames import Direction
 from tests.proxy.frames import (
@@ -116,10 +116,10 @@ def test_a_client_that_was_forgotten_begins_anew() -> None:
 
 def test_requests_of_several_clients_on_one_connection_are_few_at_a_time() -> None:
     actor = Stage().actor()
-    actor.ask(heartbeat_request(0) * SEVERAL)
+    actor.ask(heartbeat_request(0) * MAX_WAITING_OF_SEVERAL)
     assert not actor.connection.full("request")
     actor = Stage().actor()
-    for number in range(SEVERAL):
+    for number in range(MAX_WAITING_OF_SEVERAL):
         assert not actor.connection.full("request")
         actor.ask(request("Heartbeat", number, client=f"client {number}", group_id="g"))
     assert actor.connection.full("request")

@@ -30,7 +30,7 @@ def segments(path: Path) -> CaptureWriter:
 
 
 class Rotated(Recorded):
-    """Its capture has a new segment before the chunks of these numbers."""
+    """A connection whose capture has a new segment before the chunks of these numbers."""
 
     def __init__(self, stage: Stage, folder: Path, points: Sequence[int] = ()) -> None:
         super().__init__(stage, folder, write=segments)

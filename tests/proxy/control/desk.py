@@ -15,8 +15,8 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.control.api import application, routes
 from barnabas.proxy.control.guard import new_token
 from barnabas.proxy.control.history import MOST, History
-from barnabas.proxy.control.local import LocalTarget
-from barnabas.proxy.control.serving import Serving, serve
+from barnabas.proxy.control.local_target import LocalTarget
+from barnabas.proxy.control.server import RunningServer, serve
 from tests.answer import Answer
 from tests.proxy.frames import request
 from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
@@ -28,7 +28,7 @@ class Desk:
 
     it: Running
     history: History
-    serving: Serving
+    serving: RunningServer
     token: str
     drained: list[bool]
 
@@ -43,7 +43,7 @@ class Desk:
         return await self.raw(method, PREFIX + path, lines, body)
 
     async def get(self, path: str) -> Any:
-        """The JSON of an answer that is fine."""
+        """Return the JSON of a successful response."""
         answer = await self.ask("GET", path)
         assert answer.status == 200, answer.body
         return answer.json
@@ -73,7 +73,7 @@ class Desk:
         return reader, writer
 
     async def connection(self, number: int = 1) -> Any:
-        """How one connection is seen; None if it is not open."""
+        """Return one connection in JSON form; None if it is not open."""
         found = [row for row in await self.get("/connections") if row["connection"] == number]
         return found[0] if found else None
 
@@ -85,7 +85,7 @@ class Desk:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-        """A connection through the proxy; it is gone there too at the end."""
+        """Connect through the proxy; at the end the proxy has closed the connection, too."""
         before = set(self.it.proxy.relays.values())
         reader, writer = await self.it.connect()
         await self.it.until(lambda: set(self.it.proxy.relays.values()) - before)
@@ -113,7 +113,7 @@ async def desk(
     most: int = MOST,
     **options: Any,
 ) -> AsyncIterator[Desk]:
-    """A proxy whose log is off (nothing is observed) unless the options say otherwise."""
+    """Run a proxy whose log is off (no exchange is observed) unless the options enable it."""
     history = History(lambda wanted: found.it.proxy.observe(wanted), most=most)
     shown: Callable[[Exchange], None] = history.add
     options = {"observed": False, "drain": 0.2, **options}

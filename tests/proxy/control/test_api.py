@@ -186,7 +186,7 @@ async def test_whatever_is_sent_is_answered_and_no_error_of_ours(method: str, pa
 
 
 def test_a_body_that_is_cut_off_is_nothing_to_speak_of(caplog: pytest.LogCaptureFixture) -> None:
-    """By the client, or by the proxy that stops."""
+    """The client cuts it off, or the proxy that stops."""
 
     async def main() -> None:
         async with desk() as it:

@@ -37,7 +37,7 @@ Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 async def halted(
     direction: str = "request", count: int = 1, capture: Path | None = None, **options: Any
 ) -> AsyncIterator[tuple[Desk, Client]]:
-    """A client of whom some Metadata requests, or the responses to them, wait."""
+    """Connect a client whose Metadata requests, or their responses, wait."""
     async with (
         desk(LOOK.format(direction), capture=capture, **options) as it,
         it.client() as (reader, writer),
@@ -49,7 +49,7 @@ async def halted(
 
 
 async def answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, Any]]:
-    """The next response: its correlation id and body."""
+    """Read the next response: its correlation id and body."""
     frame = await asyncio.wait_for(read_frame(reader), SOON)
     return int.from_bytes(frame[:4]), api("Metadata").response.codec(1).decode(frame[4:])
 

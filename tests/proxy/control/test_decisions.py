@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from barnabas.captures.writing.masking import Masking
-from barnabas.proxy.connection.breakpoints import Waiting
+from barnabas.proxy.connection.breakpoints import HaltedMessage
 from barnabas.proxy.control import message_body
 from barnabas.proxy.control.bodies import json_response
-from barnabas.proxy.control.decisions import as_scenario, wanted
+from barnabas.proxy.control.decisions import as_scenario, parse_decision
 from barnabas.proxy.control.message_body import RECORDS, SHOWN, shown
 from barnabas.proxy.scenario.errors import ScenarioError
 from barnabas.proxy.scenario.file import loads
@@ -30,7 +30,7 @@ rules:
 """
 
 
-def waiting(client: str | None = "me") -> Waiting:
+def waiting(client: str | None = "me") -> HaltedMessage:
     actor = stage("breakpoint")
     actor.ask(requests(1))
     (found,) = halted(actor)
@@ -48,7 +48,7 @@ def waiting(client: str | None = "me") -> Waiting:
     ("[{edit: {set: {a: 1}}}, close]", [{"edit": {"set": {"a": 1}}}, "close"]),
 ])  # fmt: skip
 def test_it_is_what_a_rule_would_do(text: str, found: Any) -> None:
-    assert wanted(text) == found
+    assert parse_decision(text) == found
 
 
 def test_it_becomes_a_rule_for_such_a_message_of_this_client_that_fires_once() -> None:

@@ -25,14 +25,14 @@ def exchange(
 
 
 def filled(history: History, *sizes: int) -> list[int]:
-    """The ids of those that are kept, the latest first, when one of each size has been added."""
+    """Add an exchange of each size; return the ids of the retained ones, the latest first."""
     for size in sizes:
         history.add(exchange(history.count, size))
     return [one.correlation_id for one in history.latest()]
 
 
 async def drained(follower: Follower) -> list[int]:
-    """What waits for a follower, by number."""
+    """Return the numbers of the exchanges that wait for a follower."""
     follower.end()
     found = []
     while (one := await follower.next()) is not None:

@@ -33,7 +33,7 @@ SCENARIO = (
 
 
 def parsed(text: bytes) -> dict[str, Sample]:
-    """Samples by name and labels as in the text; each stands there once."""
+    """Return samples by name and labels as in the text, where each occurs once."""
     found: dict[str, Sample] = {}
     for family in text_string_to_metric_families(text.decode()):
         assert family.documentation
@@ -55,7 +55,7 @@ async def scraped(it: Desk) -> dict[str, float]:
 
 
 async def shows(it: Desk, expected: dict[str, float | None]) -> None:
-    """Samples are these; None: there is no such one."""
+    """Assert the values of samples; None: there is no such sample."""
     found = await scraped(it)
     assert {name: found.get(f"barnabas_{name}") for name in expected} == expected
 

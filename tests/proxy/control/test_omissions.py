@@ -13,7 +13,7 @@ from barnabas.page.openapi import document
 from barnabas.proxy.control.api import application, routes
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.omissions import NoAnswer
-from barnabas.proxy.control.serving import serve
+from barnabas.proxy.control.server import serve
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.report import Report
 from barnabas.proxy.rules.outcome import outcome
@@ -70,7 +70,7 @@ class Silent:
 
 @asynccontextmanager
 async def served() -> AsyncIterator[tuple[Desk, set[str]]]:
-    """The control port in front of it, and all its requests."""
+    """Serve the control port of a target with silent workers; yield a client and all requests."""
     history = History()
     every = routes(Silent(), history, {}, lambda: None, lambda _: 0)
     serving = await serve(application(every), ("127.0.0.1", 0), "token")

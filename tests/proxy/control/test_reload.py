@@ -43,7 +43,7 @@ GONE = "it is gone, or no regular file"
 
 
 def after(path: Path, *changes: Callable[[Path], None]) -> tuple[list[Scenario], list[str]]:
-    """What was handed on and what was said after each change."""
+    """Return the scenarios that were handed on, and the lines, after each change."""
     found: list[Scenario] = []
     said: list[str] = []
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from barnabas.proxy.control.local import LocalTarget
+from barnabas.proxy.control.local_target import LocalTarget
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.scenario.file import Scenario, loads
 from tests.proxy.control.desk import desk
@@ -82,7 +82,7 @@ async def test_rules_that_can_not_hold_now_are_a_conflict(
 
 
 async def test_rules_that_are_added_at_once_all_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where others carry the connections, it takes a while until all have heard of one."""
+    """If workers carry the connections, it takes a while until all of them have a rule."""
     replace, turn = LocalTarget.replace, asyncio.Lock()
 
     async def slowly(self: LocalTarget, scenario: Scenario, by: str) -> None:
@@ -103,7 +103,7 @@ async def test_rules_that_are_added_at_once_all_hold(monkeypatch: pytest.MonkeyP
 async def test_a_rule_that_goes_while_it_is_told_is_not_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where others carry the connections, it takes a while until all have heard."""
+    """If workers carry the connections, it takes a while until all of them have a command."""
     release = LocalTarget.release
 
     async def slowly(self: LocalTarget, rule: str) -> None:

@@ -33,7 +33,7 @@ def parsed(text: str) -> tuple[str, Any]:
 async def following(
     history: History, *numbers: int, keep: Any = lambda _: True, **more: Any
 ) -> Any:
-    """A stream that is open, and exchanges that pass."""
+    """Open a stream, and add exchanges that pass."""
     stream = events(history, keep, **more)
     assert await anext(stream) == ""
     for number in numbers:

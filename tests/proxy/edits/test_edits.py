@@ -32,7 +32,7 @@ def quorum(key: int) -> bool:
 
 
 def there(key: int) -> int:
-    """The proxy's port for node 3."""
+    """Return the proxy's port for node 3."""
     return 11_003 if quorum(key) else 10_003
 
 
@@ -42,13 +42,13 @@ def single(key: int, version: int) -> bool:
 
 
 def nodes(key: int, version: int, host: str, port: int) -> dict[str, Any]:
-    """A response that names node 3 there, and one without an address."""
+    """Return a response that names node 3 at this address, and a node without an address."""
     nowhere = 0 if quorum(key) else -1
     return held(key, version, [(3, host, port), (-1, "", nowhere)])
 
 
 def held(key: int, version: int, found: list[tuple[int, str, int]]) -> dict[str, Any]:
-    """A response with these nodes; only the first, if there is room for one."""
+    """Return a response with these nodes; only the first, if there is room for one."""
     place = address_fields(key, version)
     assert place is not None
     owner = place.owner.split(".")[-1]
@@ -87,13 +87,13 @@ def test_addresses_in_every_version(key: int, version: int, observed: bool) -> N
 
 
 def rewritten(data: bytes, old: bytes, new: bytes) -> bytes:
-    """A frame with other bytes in it, at all places, and the size that it has then."""
+    """Return a frame with bytes replaced at all places, and the size that it has then."""
     assert old in data
     return raw(data[4:].replace(old, new))
 
 
 def with_host(data: bytes, compact: bool, length: bytes, host: bytes) -> bytes:
-    """A frame in which the second host is another, and its length is written as it says."""
+    """Return a frame with another second host, whose length is written as given."""
     before = b"\x07" if compact else b"\0\x06"
     return rewritten(data, before + b"real-2", length + host)
 
@@ -225,7 +225,7 @@ def test_no_answer_passes_to_a_request_for_addresses_whose_header_nobody_could_r
 
 
 def offer(actor: Actor, version: int, keys: list[tuple[int, int, int]]) -> dict[str, Any]:
-    """What the client gets when the broker offers these."""
+    """Return the ApiVersions response that the client gets if the broker offers these."""
     named = [{"api_key": key, "min_version": low, "max_version": high} for key, low, high in keys]
     actor.ask(request("ApiVersions", 1, version=version))
     answer = response("ApiVersions", 1, version=version, api_keys=named, error_code=0)

@@ -15,7 +15,7 @@ Ranges = dict[int, tuple[int, int]]
 
 
 def said(ranges: Ranges, version: int = 3, **more: Any) -> bytes:
-    """The body of a broker's ApiVersions response."""
+    """Return the body of a broker's ApiVersions response."""
     keys = [{"api_key": k, "min_version": a, "max_version": b} for k, (a, b) in ranges.items()]
     return api("ApiVersions").response.codec(version).encode({"api_keys": keys, **more})
 
@@ -29,7 +29,7 @@ def ranges(values: dict[str, Any]) -> Ranges:
 
 
 def seen(broker: Ranges, offer: Offer) -> Ranges:
-    """What a client sees of a broker's ranges."""
+    """Return the ranges of a broker that a client sees."""
     body = said(broker)
     return ranges(heard(narrow(3, body, offer) or body))
 
@@ -87,7 +87,7 @@ FINALIZED = [
 
 
 def features_seen(offer: Offer, **more: Any) -> tuple[Any, Any]:
-    """What a client sees of a broker's features: the ranges of versions, and those in force."""
+    """Return the features of a broker that a client sees: the ranges of versions, and those in force."""
     body = said(NEW, **{"supported_features": SUPPORTED, "finalized_features": FINALIZED, **more})
     values = heard(narrow(3, body, offer) or body)
     supported = {

@@ -25,10 +25,10 @@ ABOUT_MESSAGES: Final = {
 
 
 def rows(examples: Examples) -> list[Row]:
-    """What becomes of messages, for each of some settings."""
+    """Return the fate of messages, for each of some settings."""
     return [*examples.rows] or [Row(json.dumps(examples.settings))]
 
 
 def live(examples: Examples) -> list[str]:
-    """Settings for a live run."""
+    """Return settings for a live run."""
     return [*examples.live] or [json.dumps(examples.settings)]

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from barnabas.proxy.connection.breakpoints import Waiting, oldest
+from barnabas.proxy.connection.breakpoints import HaltedMessage, oldest
 from barnabas.proxy.effects import Become
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.matching.message import Message
@@ -22,7 +22,7 @@ from tests.proxy.playbook import Actor, Stage
 def message(
     name: str = "Heartbeat", direction: Direction = "request", version: int = 0, **body: Any
 ) -> Message:
-    """A message of an API, its missing fields by default."""
+    """Return a message of an API, its missing fields by default."""
     found = api(name)
     encoded = found.message(direction).codec(version).encode(body)
     head = (
@@ -35,20 +35,20 @@ def message(
 
 
 def produced(*sets: bytes | None) -> Message:
-    """A Produce request with a record set for each of some partitions."""
+    """Return a Produce request with a record set for each of some partitions."""
     data = [{"index": place, "records": each} for place, each in enumerate(sets)]
     topics = [{"name": "t", "partition_data": data}]
     return message("Produce", version=7, acks=1, timeout_ms=10, topic_data=topics)
 
 
 def configured(name: str, settings: Any) -> Any:
-    """The settings of a fault, as in JSON or a text in YAML, as its model has them."""
+    """Return the settings of a fault, given as JSON or as YAML text, as its model has them."""
     model = next(model for each, model, *_ in FAULTS if each == name)
     return model.model_validate(yaml.safe_load(settings) if isinstance(settings, str) else settings)
 
 
 def effect_of(name: str, settings: Any, subject: Message | None = None, roll: Roll = float) -> Any:
-    """The one effect of a fault on a message, or on just any."""
+    """Return the one effect of a fault on a message, or on an arbitrary one."""
     _, _, act, *states = next(fault for fault in FAULTS if fault[0] == name)
     config = configured(name, settings)
     (effect,) = act(config, subject or message(), roll, *(state.new() for state in states))
@@ -56,7 +56,7 @@ def effect_of(name: str, settings: Any, subject: Message | None = None, roll: Ro
 
 
 def fields_after(name: str, settings: Any, subject: Message, roll: Roll = float) -> dict[str, Any]:
-    """The fields of what a fault makes of a message."""
+    """Return the fields of a message after a fault."""
     effect = effect_of(name, settings, subject, roll)
     assert isinstance(effect, Become)
     return api(subject.key).message(subject.direction).codec(subject.version).decode(effect.body)
@@ -107,7 +107,7 @@ class Play(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """What a fault's test file, as `EXAMPLES`, tells those that go over all faults."""
+    """The examples of a fault, which its test file has as `EXAMPLES` for tests of all faults."""
 
     settings: dict[str, Any]
     rows: Sequence[Row] = ()
@@ -134,13 +134,13 @@ class Examples(NamedTuple):
 
 
 def stage(do: str, match: str = "{api: Heartbeat, direction: request}", when: str = "{}") -> Actor:
-    """A connection under one rule, `r`."""
+    """Return a connection under one rule, `r`."""
     text = f"version: 1\nseed: 7\nrules:\n- {{name: r, match: {match}, when: {when}, do: {do}}}\n"
     return Stage(text).actor()
 
 
-def halted(*actors: Actor, most: int = 100) -> list[Waiting]:
-    """The messages that wait longest at breakpoints."""
+def halted(*actors: Actor, most: int = 100) -> list[HaltedMessage]:
+    """Return the messages that wait longest at breakpoints."""
     return oldest((actor.connection.breakpoints for actor in actors), most)
 
 
@@ -155,12 +155,12 @@ def responses(*numbers: int) -> bytes:
 
 
 def produce(number: int, acks: int = 1, records: bytes = b"") -> bytes:
-    """A Produce request for one partition."""
+    """Return a Produce request for one partition."""
     topics = [{"name": "t", "partition_data": [{"index": 0, "records": records}]}]
     return request("Produce", number, version=7, acks=acks, timeout_ms=10, topic_data=topics)
 
 
 def rule_text(name: str, settings: Any, match: str) -> str:
-    """A scenario whose one rule does this."""
+    """Return a scenario whose one rule does this."""
     written = settings if isinstance(settings, str) else json.dumps(settings)
     return f"version: 1\nrules:\n- {{name: r, match: {match}, do: {{{name}: {written}}}}}\n"

@@ -39,7 +39,7 @@ def stage(name: str, row: Row, api: str, direction: Direction, path: str, new: s
 
 
 def whole_frames(data: bytes) -> list[bytes]:
-    """The frames that are there to their end."""
+    """Return the complete frames."""
     found = []
     while len(data) >= 4 and len(data) >= (size := 4 + int.from_bytes(data[:4])):
         found.append(data[:size])
@@ -48,7 +48,7 @@ def whole_frames(data: bytes) -> list[bytes]:
 
 
 def play(actor: Actor, first: bytes, chunks: Chunks) -> Fate:
-    """What becomes of three messages, with a broker that answers what reaches it."""
+    """Return the fate of three messages, with a broker that answers every request that it gets."""
     actor.ask(first + requests(2, 3), chunks)
     reached: list[int] = []
     for _ in range(60):

@@ -24,7 +24,7 @@ def heartbeat(member: str, generation: int = 1) -> bytes:
 
 
 def member(actor: Actor) -> str:
-    """The member id in the one request that left."""
+    """Return the member id in the one request that left."""
     (frame,) = actor.frames("request")
     return str(api("Heartbeat").request.codec(1).decode(frame[4 + 8 + 4 :])["member_id"])
 

@@ -43,7 +43,7 @@ EXAMPLES = Examples(
 
 
 def become(settings: dict[str, Any], subject: Message, roll: Any = float) -> tuple[bytes, bytes]:
-    """A frame before and behind the fault, of the same size."""
+    """Return a frame before and after the fault, of the same size."""
     effect = effect_of("corrupt", settings, subject, roll)
     assert isinstance(effect, Become)
     before, after = subject.head + (subject.body or b""), (effect.head or b"") + effect.body

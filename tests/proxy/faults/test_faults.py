@@ -23,7 +23,7 @@ HEARTBEAT = message(group_id="g")
 
 
 def plain(effect: Effect) -> object:
-    """An effect as a value."""
+    """Return an effect as a value."""
     return (effect.leave(0), effect.what) if isinstance(effect, Schedule) else effect
 
 

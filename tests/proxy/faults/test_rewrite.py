@@ -57,7 +57,7 @@ EXAMPLES = Examples(
 
 
 def done(settings: dict[str, Any], *sets: bytes | None) -> list[Any]:
-    """The record sets that come out."""
+    """Return the record sets after the fault."""
     (topic,) = fields_after("rewrite", settings, produced(*sets))["topic_data"]
     return [partition["records"] for partition in topic["partition_data"]]
 

@@ -33,7 +33,7 @@ class Wander(Settings):
 
 
 class Walk:
-    """Where it is, in ns."""
+    """The position of a random walk, in ns."""
 
     ns = 50 * MS
 
@@ -59,7 +59,7 @@ class Tokens:
     full = 0
 
     def take(self, config: Bucket, now: int) -> int:
-        """When a message has its token that would leave now."""
+        """Return when a message has its token that would leave now."""
         self.full = max(self.full, now) + config.every
         return max(now, self.full - config.burst * config.every)
 

@@ -89,7 +89,7 @@ def test_15_a_rule_that_is_loaded_later_knows_the_topics_that_were_named_before(
     actor.ask(request("Fetch", 2, version=13, **fetch(0, 0, 0)), chunks)
     (rule,) = stage.rules.rules
     assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 0)
-    assert len(stage.shared.questions) == 0
+    assert len(stage.shared.unresolved) == 0
 
 
 def test_15_a_response_whose_request_passed_before_the_rule_came_is_not_decided() -> None:
@@ -114,7 +114,7 @@ def test_15_a_hold_until_a_topic_wants_its_name_to_be_known() -> None:
     actor.ask(request("Heartbeat", 1, version=3))
     other.ask(request("Fetch", 1, version=13, **fetch(0, 0, 0)))
     assert actor.ids("request") == []
-    assert stage.shared.questions.next(stage.shared.topics, stage.now) == (ORDERS,)
+    assert stage.shared.unresolved.next(stage.shared.topics, stage.now) == (ORDERS,)
     stage.shared.topics[ORDERS] = "orders"
     other.ask(request("Fetch", 2, version=13, **fetch(0, 0, 0)))
     assert actor.ids("request") == [1]

@@ -30,7 +30,7 @@ NEWEST_API_VERSIONS = Offer().newest_api_versions
 
 
 def exchange(actor: Actor, asked: bytes, answer: bytes, chunks: Chunks) -> bytes:
-    """What the client gets for this answer."""
+    """Return the response that the client gets if the broker sends this one."""
     actor.ask(asked, chunks)
     actor.answer(answer, chunks)
     assert actor.stage.totals.undecoded == 0
@@ -71,8 +71,10 @@ def test_05_ranges_are_intersected_and_unknown_keys_removed(
 def test_05_above_our_maximum_the_answer_is_error_35_in_v0(
     chunks: Chunks, version: int, broker: int
 ) -> None:
-    """Only the fixed header can be read; the response header is v0 too. The range is the broker's own, or
-    what of it is known here."""
+    """Only the fixed header can be read; the response header is v0, too.
+
+    The range is the broker's own, as far as it is known here.
+    """
     actor = Stage().actor()
     newer = raw(struct.pack(">hhih", 18, version, 2, 2) + b"me" + b"\xff" * 9)
     around = heartbeat_request(1), heartbeat_request(3)

@@ -1,8 +1,7 @@
-"""What goes wrong between a client and a broker, 1 to 4 and 13: order, losses, correlation ids; delays, and
-rules that act together.
+"""Failures between a client and a broker, 1 to 4 and 13: order, losses, correlation ids, delays.
 
-Elsewhere: what waits, and what is lost, behind what (tests/proxy/connection/test_egress.py); every fault by
-itself (tests/proxy/faults).
+Rules that act together are here, too. Elsewhere: frames that wait or are lost after others
+(tests/proxy/connection/test_egress.py); every fault by itself (tests/proxy/faults).
 """
 
 from __future__ import annotations
@@ -178,7 +177,7 @@ def test_13_delays_keep_order_and_run_from_arrival(chunks: Chunks) -> None:
 
 @pytest.mark.parametrize("early", [1, 1_000, 1_000_000])
 def test_13_nothing_leaves_early_though_a_timer_does_fire_early(early: int) -> None:
-    """uvloop's timers may fire 1 ms early."""
+    """Timers of uvloop may fire 1 ms early."""
     actor = ruled("{delay: 100ms}")
     actor.ask(heartbeat_request(1))
     wake = actor.connection.wake

@@ -40,7 +40,7 @@ def exchange_heartbeat(actor: Actor, number: int, chunks: Chunks = whole) -> Non
 def shake(
     actor: Actor, number: int, chunks: Chunks = whole, *, mechanism: str = "PLAIN", error: int = 0
 ) -> None:
-    """A SaslHandshake v1; v0 if its number is 0."""
+    """Play a SaslHandshake v1; v0 if its number is 0."""
     version = min(number, 1)
     asked = request("SaslHandshake", number, version=version, mechanism=mechanism)
     answer = response("SaslHandshake", number, version=version, error_code=error)

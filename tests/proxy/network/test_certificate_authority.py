@@ -14,7 +14,7 @@ from barnabas.proxy.network.certificate_authority import CERTIFICATE, KEY, autho
 
 
 def test_a_key_that_others_could_read_is_not_written_into(tmp_path: Path) -> None:
-    """Its certificate was removed, so that there would be a new one."""
+    """The CA's certificate was removed, so that a new CA would be made."""
     (tmp_path / KEY).write_text("the key before")
     (tmp_path / KEY).chmod(0o644)
     with (tmp_path / KEY).open() as before:
@@ -58,7 +58,7 @@ def test_all_who_ask_at_once_get_the_same(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_names_that_no_certificate_can_have_are_left_out() -> None:
-    """What brokers are called is no more than what a response said."""
+    """The names of brokers come from a response, which may contain anything."""
     names = ("kafka_1", "a..b", "x" * 255, "", "h\ufffdst", "fe80::1%eth0", "127.0.0.1")
     assert minted(trustme.CA())(names) is not None
 

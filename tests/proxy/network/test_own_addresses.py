@@ -88,8 +88,7 @@ async def test_the_system_does_not_choose_the_port_of_a_broker_either(
 
 
 async def test_an_upstream_that_leads_back_to_its_proxy_is_not_reached() -> None:
-    """Of toxiproxy's API, which takes any addresses."""
-
+    """The proxies are of toxiproxy's API, which takes any addresses."""
     said: list[str] = []
     store = new_store(said)
     one, two = free_ports(2)

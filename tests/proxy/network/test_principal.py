@@ -69,7 +69,7 @@ KINDS: Final = {
 
 
 def of_kind(tag: int) -> bytes:
-    """A certificate of alice's, its name a string of a kind."""
+    """Return a certificate of alice whose name is a string with this tag."""
     return certificate(NAMES["CN=alice"]).replace(b"\x0c\x05alice", bytes((tag, 5)) + b"alice")
 
 

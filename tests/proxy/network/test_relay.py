@@ -13,7 +13,7 @@ import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.loop import run
-from barnabas.proxy.connection.actions import Done, Finish, Left, Send
+from barnabas.proxy.connection.actions import Departure, Done, Finish, Send
 from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.relay import Relay
 from tests.places import ROOT
@@ -23,7 +23,7 @@ from tests.proxy.servers import SOON, echo_metadata, reset_on_close, running
 
 @pytest.mark.parametrize("how", ["close", "half-close", "reset"])
 def test_however_clients_go_nothing_stays_behind(how: str) -> None:
-    """In a process of its own: its descriptors are counted, and threads of other tests open theirs."""
+    """A process of its own counts its descriptors; threads of other tests would open theirs."""
     code = f"from tests.proxy.network.test_relay import clients_go; clients_go({how!r})"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=6 * SOON, check=True)
 
@@ -77,7 +77,7 @@ def test_what_ends_a_direction_comes_last() -> None:
             order.append("finished")
 
     exchange = Exchange(0, 1, "c", None, None, 3, 1, 7, 20)
-    left = Left("response", b"x", {"frame": 0}, 3, 1)
+    left = Departure("response", b"x", {"frame": 0}, 3, 1)
     Told().perform([Finish("request"), Send("response", b"x"), left, Done(exchange)], 5)
     assert order == ["sent b'x'", "captured", "done", "finished"]
     assert exchange.ended == 5

@@ -64,7 +64,7 @@ class Half:
 
 
 def shown(found: Report) -> tuple[Any, ...]:
-    """What a report says, whatever came first."""
+    """Return the content of a report, independent of the order."""
     json = status(found, Options([("127.0.0.1", 1)]), ("127.0.0.1", 1), History())
     del json["undecided"]  # of causes that are equally frequent it names the first one first
     return json, sorted(exposition(found, History()).splitlines()), found.rules, found.totals
@@ -89,12 +89,12 @@ def test_what_is_one_for_all_is_as_the_first_says_and_the_rest_is_put_together()
     node = Node("broker", 1, ("a", 1), ("b", 2))
     capture = CaptureState("c.pcapng", Stats(packets=1))
     first = Report(draining=True, nodes=(node,), capture=capture)
-    one = Report(nodes=(node, node), connections=(row(1), row(4)), wanted=2)
-    other = Report(connections=(row(2), row(3)), wanted=1, observed=True, trouble="why")
+    one = Report(nodes=(node, node), connections=(row(1), row(4)), missing_names=2)
+    other = Report(connections=(row(2), row(3)), missing_names=1, observed=True, trouble="why")
     found = merged(first, [one, other, Report(trouble="why else")])
     assert (found.draining, found.nodes, found.capture) == (True, (node,), capture)
     assert [each["connection"] for each in found.connections] == [1, 2, 3, 4]
-    assert (found.wanted, found.observed, found.trouble) == (3, True, "why")
+    assert (found.missing_names, found.observed, found.trouble) == (3, True, "why")
 
 
 def test_only_rules_that_the_first_has_count_and_what_struck_is_kept() -> None:
@@ -118,7 +118,7 @@ def test_of_a_process_that_ended_its_counts_remain() -> None:
         connections=(row(1, 1, 2), row(2, 3, 4)),
         rules=(rule,),
         struck=struck,
-        wanted=1,
+        missing_names=1,
         trouble="why",
     )
     assert ended(last) == Report(tally, Totals(3), (14, 26), rules=(rule,), struck=struck)

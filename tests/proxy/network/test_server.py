@@ -111,7 +111,6 @@ async def test_a_connection_that_can_not_go_on_under_other_rules_costs_no_other(
 
 async def test_bootstrap_connections_begin_with_another_address_each() -> None:
     """One that accepts and never answers must not be what all clients get."""
-
     asked: list[int] = []
     with socket.create_server(("127.0.0.1", 0)) as silent:
         async with running(echo_metadata) as it:
@@ -165,8 +164,10 @@ async def test_stopping_lets_what_is_under_way_finish(tmp_path: Path) -> None:
 async def test_a_connection_that_is_given_up_while_it_begins_is_closed_on_both_sides(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Stopping may find one whose sockets are made, while its task has not heard of it yet: nothing
-    that comes for it later may meet the socket that is gone."""
+    """Stopping may meet a connection whose sockets are made, while its task does not know them yet.
+
+    No later event may meet a closed socket.
+    """
     made = Endpoint.connection_made
 
     async with running(echo_metadata) as it:

@@ -56,7 +56,7 @@ async def test_a_port_is_not_taken_for_the_one_that_it_is_modulo_65536() -> None
 async def test_a_socket_that_has_reached_itself_has_reached_nobody(
     monkeypatch: pytest.MonkeyPatch, runner: Callable[[Any], None]
 ) -> None:
-    """Where nobody listens, the system may choose the very port as the one to come from."""
+    """If nobody listens, the system may choose the dialled port as the source port."""
     connected = sockets._connected
 
     async def from_there(loop: Any, sock: socket.socket, address: tuple[Any, ...]) -> None:
@@ -102,7 +102,7 @@ def test_what_a_socket_says_of_itself_is_an_address_to_connect_to(
 
 
 def outward() -> str:
-    """An address of this machine by which it reaches others, if it has one. Nothing is sent."""
+    """Return an address of this machine by which it reaches others, if it has one. Nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("198.51.100.1", 9))

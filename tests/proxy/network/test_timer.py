@@ -46,7 +46,7 @@ def made(loop: Loop, ring: Callable[[], None]) -> Timer:
 
 
 def rung(off: int, *moments: int | None) -> tuple[list[int], Loop]:
-    """When a timer rings that is set to these moments one after the other."""
+    """Return the times at which a timer rings that is set to these moments one after the other."""
     loop = Loop(off)
     found: list[int] = []
     timer = made(loop, lambda: found.append(loop.now))

@@ -27,7 +27,7 @@ def scenario(*matches: str) -> str:
 
 
 def warm(*matches: str) -> Actor:
-    """A connection of client `me` on which a heartbeat has passed."""
+    """Return a connection of client `me` on which a heartbeat has passed."""
     actor = Stage(scenario(*matches), observed=False).actor()
     actor.ask(heartbeat_request(0))
     actor.answer(heartbeat_response(0))

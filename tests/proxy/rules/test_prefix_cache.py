@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.proxy.rules.prefix_cache import LONG
+from barnabas.proxy.rules.prefix_cache import MAX_PREFIX
 from tests.proxy.connection.test_header_walk import chunks_forwarded, in_slices
 from tests.proxy.frames import heartbeat_request, request, response, whole
 from tests.proxy.playbook import Actor, Stage, ruled
@@ -30,7 +30,7 @@ def produce(number: int, *, timeout: int = 1, acks: int = 1, client: str = "me")
 
 
 def warm(rules: str = RULES) -> Actor:
-    """A connection on which one request of each kind has passed."""
+    """Return a connection on which one request of each kind has passed."""
     actor = Stage(rules, observed=False).actor()
     actor.ask(produce(0) + heartbeat_request(1))
     actor.answer(response("Produce", 0, version=9) + response("Heartbeat", 1))
@@ -129,7 +129,7 @@ def test_a_condition_that_names_no_field_holds_of_every_request() -> None:
 
 
 def test_what_a_very_long_request_begins_with_is_not_remembered() -> None:
-    for client, remembered in (("a" * 100, 1), ("a" * LONG, 0)):
+    for client, remembered in (("a" * 100, 1), ("a" * MAX_PREFIX, 0)):
         actor = ruled("close", "{api: Heartbeat, client_id: x}", observed=False)
         for number in range(2):
             actor.ask(heartbeat_request(number, client=client))

@@ -15,7 +15,7 @@ from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.outcome import outcome
-from barnabas.proxy.rules.rule import KINDS, Counts, note
+from barnabas.proxy.rules.rule import MAX_REASONS, Counts, count_reason
 from barnabas.proxy.rules.rules import Decision, Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
@@ -39,7 +39,7 @@ def decide(made: Rules, message: Message, counts: Counts) -> list[Decision]:
 
 
 def effects(*texts: str) -> list[Effect]:
-    """What some rules want done to a Heartbeat."""
+    """Return the effects of some rules on a Heartbeat."""
     decisions = decide(rules(*texts), HEARTBEAT, Counts())
     return [effect for decision in decisions for effect in decision.effects]
 
@@ -99,9 +99,9 @@ def test_each_cause_of_doubt_is_told_with_its_count() -> None:
 
 def test_causes_are_told_apart_up_to_a_bound() -> None:
     found: Counter[str] = Counter()
-    for number in [*range(2 * KINDS), 0]:
-        note(found, str(number))
-    assert (len(found), found["0"]) == (KINDS, 2)
+    for number in [*range(2 * MAX_REASONS), 0]:
+        count_reason(found, str(number))
+    assert (len(found), found["0"]) == (MAX_REASONS, 2)
 
 
 def test_not_more_than_ten_doubts_of_a_rule_are_said() -> None:

@@ -15,7 +15,7 @@ LOST = "the message is not forwarded; leave one out"
 
 
 def refused(do: str, direction: str = "request") -> list[str]:
-    """What is wrong with a rule's faults, without the name and line in front."""
+    """Return the problems of a rule's faults, without name and line."""
     match = f"{{api: Heartbeat, direction: {direction}}}" if direction else "{api: Heartbeat}"
     found: list[str] = []
     try:

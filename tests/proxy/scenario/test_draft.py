@@ -13,9 +13,9 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.dry_run import dry_run
 from barnabas.proxy.faults import CONNECTIONS, FAULTS
-from barnabas.proxy.matching.kinds import known
-from barnabas.proxy.matching.passed import passed
-from barnabas.proxy.scenario.draft import Drafted, Undraftable, draft, free_name
+from barnabas.proxy.matching.contents import is_declared
+from barnabas.proxy.matching.past_message import past_message
+from barnabas.proxy.scenario.draft import RuleDraft, Undraftable, draft, free_name
 from barnabas.proxy.scenario.file import Scenario, examine
 from barnabas.proxy.scenario.lint.notes import warnings
 from barnabas.proxy.scenario.yaml_lines import dump
@@ -37,7 +37,7 @@ def exchanges(sample: str) -> tuple[Exchange, ...]:
 
 
 def every(sample: str) -> Iterator[tuple[Exchange, Direction]]:
-    """One of each kind of message and client."""
+    """Yield one message of each kind, for each client."""
     seen = set()
     for exchange in exchanges(sample):
         for direction in DIRECTIONS:
@@ -47,8 +47,10 @@ def every(sample: str) -> Iterator[tuple[Exchange, Direction]]:
                 yield exchange, direction
 
 
-def drafted(exchange: Exchange, direction: Direction, do: str, *more: Any, **named: Any) -> Drafted:
-    message = passed(exchange, direction, topics=TOPICS)
+def drafted(
+    exchange: Exchange, direction: Direction, do: str, *more: Any, **named: Any
+) -> RuleDraft:
+    message = past_message(exchange, direction, topics=TOPICS)
     body = exchange.row([direction])[direction]
     return draft(message, do, *more, body=body, **named)
 
@@ -69,7 +71,7 @@ def loaded(rule: dict[str, Any]) -> Scenario:
 def test_of_each_kind_of_message_a_rule_that_loads_and_matches_it(sample: str) -> None:
     chance, seen = random.Random(7), set[tuple[object, ...]]()
     for exchange, direction in every(sample):
-        readable = exchange.key in NAMES and known(exchange.key, exchange.version)
+        readable = exchange.key in NAMES and is_declared(exchange.key, exchange.version)
         do = chance.choice(ACTS)
         try:
             parts = drafted(exchange, direction, "delay").parts

@@ -23,7 +23,7 @@ TIMES = "the units are ns, us, ms, s, m, h"
 
 
 def rule(text: str) -> str:
-    """A scenario whose line 3 opens a rule and whose line 4 is this."""
+    """Return a scenario whose line 3 opens a rule and whose line 4 is this."""
     return f"version: 1\nrules:\n- name: r\n  {text}\n"
 
 

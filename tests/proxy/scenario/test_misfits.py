@@ -13,7 +13,7 @@ TELEMETRY = {"api": "GetTelemetrySubscriptions", "direction": "response"}
 
 
 def problems(match: dict[str, Any], do: Any) -> list[tuple[int, str]]:
-    """What is wrong with one rule."""
+    """Return the problems of one rule."""
     rule = json.dumps({"name": "r", "match": match, "do": do})
     found = examine(f"version: 1\nrules:\n- {rule}")
     return [] if isinstance(found, Scenario) else found

@@ -76,7 +76,7 @@ def test_a_thread_may_look_while_another_one_tells() -> None:
 
 
 def test_nothing_that_producers_consumers_and_groups_are_answered_is_read_for_names() -> None:
-    """What is collected whole for the names alone: few, and none of the hot path."""
+    """Only few responses are collected for their names, and none of the hot path."""
     plan = Plan(Rules(None))
     taught = {
         NAMES[key]

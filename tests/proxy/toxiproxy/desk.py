@@ -13,7 +13,7 @@ from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.surroundings import Outputs, Surroundings
 from barnabas.proxy.rules.rules import Rules
-from barnabas.proxy.toxiproxy.proxied import Proxied
+from barnabas.proxy.toxiproxy.api_proxy import ApiProxy
 from barnabas.proxy.toxiproxy.store import Store
 from tests.proxy.servers import Handler
 
@@ -23,9 +23,9 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 def new_store(said: list[str] | None = None) -> Store:
-    """A store whose proxies say what they say to nobody, or to a list."""
+    """Return a store whose proxies report to a list, or to nobody."""
 
-    def make(proxied: Proxied, place: Address) -> Proxy:
+    def make(proxied: ApiProxy, place: Address) -> Proxy:
         return Proxy(
             Options([proxied.target], listen=place, any_protocol=True, drain=0),
             Rules(proxied.rules()),
@@ -37,7 +37,7 @@ def new_store(said: list[str] | None = None) -> Store:
             ),
         )
 
-    store = Store(lambda name, listen, upstream: Proxied(name, listen, upstream, make))
+    store = Store(lambda name, listen, upstream: ApiProxy(name, listen, upstream, make))
     return store
 
 
@@ -48,7 +48,7 @@ def body(**given: Any) -> bytes:
 class Desk:
     """A proxy in front of an upstream."""
 
-    def __init__(self, store: Store, proxy: Proxied) -> None:
+    def __init__(self, store: Store, proxy: ApiProxy) -> None:
         self.store = store
         self.proxy = proxy
         self.writers: list[asyncio.StreamWriter] = []
@@ -64,7 +64,7 @@ class Desk:
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """An upstream that sends back what comes, until it ends."""
+    """Send back all bytes until the client ends."""
     try:
         while data := await reader.read(1 << 16):
             writer.write(data)

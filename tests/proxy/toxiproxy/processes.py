@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 def ask(
     port: int, method: str, path: str, body: bytes | None = None, agent: str = "test"
 ) -> Answer:
-    """What a server answers; of headers those that it means, numbers of requests left out."""
+    """Return a server's response with its relevant headers, without request numbers."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SOON)
     try:
         connection.request(method, path, body=body, headers={"User-Agent": agent})
@@ -75,7 +75,7 @@ def barnabas(*arguments: str) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def toxiproxy(folder: Path) -> Iterator[int]:
-    """toxiproxy's own server, built by Go; its port."""
+    """Run toxiproxy's own server, built by Go, and yield its port."""
     version = f"-X {MODULE}.Version={VERSION}"
     build(["install", "-ldflags", version, f"{MODULE}/cmd/server@v{VERSION}"], folder)
     port = free_port()
@@ -106,7 +106,7 @@ def build(arguments: list[str], folder: Path) -> None:
 def go_run(
     arguments: list[str], within: Path | None = None, bin: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """What Go says; skips the test where there is none."""
+    """Run Go and return its output; skip the test without Go."""
     try:
         program = go()
     except UnavailableClientError as problem:
@@ -119,14 +119,14 @@ def go_run(
 
 
 def placed(text: str, ports: Mapping[str, int]) -> str:
-    """A text with ports in the place of their names, as `{a}`."""
+    """Return a text with ports in place of their names, such as `{a}`."""
     for name, port in ports.items():
         text = text.replace(f"{{{name}}}", str(port))
     return text
 
 
 def unplaced(text: str, ports: Mapping[str, int]) -> str:
-    """A text with names in the place of ports, and of those that the system chose none."""
+    """Return a text with names in place of ports, and without ports that the system chose."""
     for name, port in ports.items():
         text = text.replace(str(port), f"{{{name}}}")
     return re.sub(r":\d{5}\b", ":port", text)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.responses import PlainTextResponse
 
-from barnabas.proxy.control.serving import Serving, serve_guarded
+from barnabas.proxy.control.server import RunningServer, serve_guarded
 from barnabas.proxy.toxiproxy.api import LONGEST, application
 from barnabas.proxy.toxiproxy.guard import guard
 from tests.answer import Answer
@@ -21,7 +21,7 @@ from tests.proxy.toxiproxy.test_layer import PING, exchange
 
 
 @asynccontextmanager
-async def served() -> AsyncIterator[tuple[Desk, Serving]]:
+async def served() -> AsyncIterator[tuple[Desk, RunningServer]]:
     async with desk() as at:
         app = guard(application(at.store), any_host=False)
         serving = await serve_guarded(lambda _: app, ("127.0.0.1", 0))
@@ -31,7 +31,7 @@ async def served() -> AsyncIterator[tuple[Desk, Serving]]:
             await serving.stop()
 
 
-async def ask(serving: Serving, head: str, body: bytes = b"", *, more: int = 0) -> Answer:
+async def ask(serving: RunningServer, head: str, body: bytes = b"", *, more: int = 0) -> Answer:
     reader, writer = await asyncio.open_connection(*serving.address)
     size = len(body) + more
     writer.write(f"{head} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n".encode())
@@ -72,7 +72,7 @@ async def test_metrics_count_the_bytes_of_each_stream() -> None:
 
 
 def status(headers: dict[str, str], *, any_host: bool) -> int:
-    """What the guard answers; 200 is what the application behind it does."""
+    """Return the guard's status; 200 comes from the application that it protects."""
     sent: list[Any] = []
 
     async def send(message: Any) -> None:

@@ -17,7 +17,7 @@ Asked = list[tuple[object, int, dict[str, str], object]]
 
 
 def answers(server: int) -> Asked:
-    """What a server answers to each step; ports by their names."""
+    """Return a server's response to each step, with names in place of ports."""
     ports = {name: free_port() for name in PORTS}
     found: Asked = []
     for step in STEPS:
@@ -31,8 +31,10 @@ def answers(server: int) -> Asked:
 
 
 def comparable(body: str) -> object:
-    """Return what a client sees of a body: its JSON, with toxicities of 32 bits, but not why a body can't be
-    read."""
+    """Return what a client sees of a body: its JSON, with 32-bit toxicities.
+
+    The reason for which a body cannot be read is left out.
+    """
     try:
         found = json.loads(body, parse_float=_of_32_bits)
     except ValueError:

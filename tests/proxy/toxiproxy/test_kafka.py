@@ -35,7 +35,7 @@ class Bench:
         self.listen: dict[str, str] = {each["name"]: each["listen"] for each in made["proxies"]}
 
     def all(self, method: str, path: str, **body: Any) -> None:
-        """A request about each proxy."""
+        """Send a request about each proxy."""
         for name in self.listen:
             answer = ask(self.port, method, f"/proxies/{name}{path}", json.dumps(body).encode())
             assert answer.status in (200, 204), answer

@@ -11,8 +11,8 @@ import pytest
 
 from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.options import Options
+from barnabas.proxy.toxiproxy.api_proxy import ApiProxy
 from barnabas.proxy.toxiproxy.layer import ToxicLayer
-from barnabas.proxy.toxiproxy.proxied import Proxied
 from tests.proxy.toxiproxy.desk import SOON, Streams, body, desk, echo, read_all
 
 PING = b"*1\r\n$4\r\nPING\r\n"
@@ -134,14 +134,14 @@ async def test_rules_that_come_and_go_leave_alone_what_is_not_kafka() -> None:
 async def test_a_proxy_is_disabled_while_a_connection_has_no_socket_yet(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = Proxied.layer
+    made = ApiProxy.layer
 
-    def layer(proxied: Proxied, endpoint: Endpoint) -> ToxicLayer:
+    def layer(proxied: ApiProxy, endpoint: Endpoint) -> ToxicLayer:
         found = made(proxied, endpoint)
         proxied.stop()
         return found
 
-    monkeypatch.setattr(Proxied, "layer", layer)
+    monkeypatch.setattr(ApiProxy, "layer", layer)
 
     async with desk() as at:
         reader, _ = await at.connect()

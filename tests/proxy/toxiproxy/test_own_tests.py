@@ -31,7 +31,7 @@ func WithServer(t *testing.T, f func(string)) {
 
 
 def sources(folder: Path) -> Path:
-    """A copy of the module as Go has it."""
+    """Return a copy of the module as Go has it."""
     build(["mod", "download", f"{MODULE}@v{VERSION}"], folder)
     cache = go_run(["env", "GOMODCACHE"]).stdout.strip()
     # capitals are written with ! in a cache

@@ -28,7 +28,7 @@ def stages(*toxics: Toxic, now: int = 0) -> Stages:
 
 
 def until_idle(found: Stages, *, most: int = 10_000) -> Timed:
-    """What leaves, and when in ms."""
+    """Return the pieces that leave, with their times in ms."""
     left: Timed = []
     while (due := found.due) is not None and len(left) < most:
         left += [(due // MS, piece) for piece in found.advance(due)]

@@ -90,7 +90,7 @@ async def test_reset_enables_all_and_takes_their_toxics() -> None:
 
 
 async def told(at: Desk) -> dict[int, str]:
-    """Where a client of a cluster is told that its brokers are."""
+    """Return the brokers' addresses that a client of a cluster is told."""
     reader, writer = await at.connect()
     writer.write(request("Metadata", 1))
     frame = await asyncio.wait_for(read_frame(reader), SOON)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from barnabas.proxy.control.target import Refused
-from barnabas.proxy.workers.channel import Caller, Gone, serve
+from barnabas.proxy.workers.channel import Caller, WorkerEnded, serve
 
 SOON = 60.0
 
@@ -43,7 +43,7 @@ async def test_values_come_back_of_functions_and_coroutines() -> None:
 
 
 class Two(Exception):
-    """It is pickled, and can't be made again of that."""
+    """A value that can be pickled, and not unpickled."""
 
     def __init__(self, one: int, two: int) -> None:
         super().__init__(f"{one} {two}")
@@ -96,9 +96,9 @@ async def test_who_waits_is_told_that_the_other_has_ended() -> None:
         waiting = asyncio.create_task(caller.call("hang"))
         await asyncio.sleep(0)
         serving.cancel()
-        with pytest.raises(Gone):
+        with pytest.raises(WorkerEnded):
             await waiting
-        with pytest.raises(Gone):
+        with pytest.raises(WorkerEnded):
             await caller.call("hang")
         assert told == ["gone"]
 

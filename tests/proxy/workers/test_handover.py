@@ -16,13 +16,13 @@ NODE = Node("broker", 1, ("b.example", 9092), ("127.0.0.1", 19093))
 
 
 def client(number: int) -> tuple[socket.socket, Client]:
-    """A client's own end, and the other as the proxy has accepted it."""
+    """Return a client's own end, and the other end as the proxy has accepted it."""
     own, accepted = socket.socketpair()
     return own, Client(number, accepted, ("10.0.0.1", 5000 + number), NODE, leads_back=number == 2)
 
 
 def handed_over(end: socket.socket, number: int) -> socket.socket:
-    """The own end of a client that was handed over."""
+    """Return the own end of a client that was handed over."""
     own, found = client(number)
     assert hand(end, found)
     assert found.socket.fileno() == -1

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.proxy.control.asked import Assertions
+from barnabas.proxy.control.request_models import Assertions
 from barnabas.testing.server.judging import judge
 from tests.barnabas.testing.made import batch, exchange, produce
 

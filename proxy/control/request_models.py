@@ -1,4 +1,4 @@
-"""Bodies of requests that are JSON, and are more than a rule: the models that they are read by."""
+"""The models of JSON bodies of requests."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ from barnabas.proxy.control.selection import selection
 from barnabas.specs.frames import Direction
 
 LONGEST_WAIT: Final = 600_000
-"""Milliseconds that a request waits at most."""
+"""The most milliseconds that a request waits."""
 
 NAME: Final = 200
-"""Characters of a test's name."""
+"""The most characters of a test's name."""
 
 Count = Annotated[int, Field(ge=0)]
 
 
-class Asked(BaseModel):
-    """A body."""
+class RequestBody(BaseModel):
+    """The base of request bodies: strict, without unknown fields."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Wanted(Asked):
-    """Which rule is to be drafted."""
+class Wanted(RequestBody):
+    """The rule to draft."""
 
     exchange: int
     do: str
     direction: Direction = "request"
     fields: list[str] | None = None
     settings: str | None = None
-    """In YAML."""
+    """The fault's settings in YAML."""
 
 
-class NewTest(Asked):
-    """A test that begins. scenario: YAML, or the same as JSON, or the name of a ready one."""
+class NewTest(RequestBody):
+    """A test that begins; `scenario` is YAML, the same as JSON, or the name of a ready scenario."""
 
     name: Annotated[str, Field(max_length=NAME)] = ""
     scenario: str | dict[str, Any] | None = None
     capture: bool = True
 
 
-class WaitFor(Asked):
-    """How many exchanges that pass a filter are waited for, since the test began, and for how long."""
+class WaitFor(RequestBody):
+    """The number of exchanges to wait for since the test began, and the timeout."""
 
     filter: str = ""
     count: Annotated[int, Field(ge=1)] = 1
     timeout_ms: Annotated[int, Field(ge=0, le=LONGEST_WAIT)] = 10_000
 
 
-class Retries(Asked):
-    """How many retries there may be, of an API, of clients whose id is as a glob says."""
+class Retries(RequestBody):
+    """The allowed number of retries of an API, by clients whose id matches a glob."""
 
     api: str | None = None
     client_id: str | None = None
@@ -68,20 +68,26 @@ class Retries(Asked):
         return None if api is None else str(selection(api, None, None)["api"])
 
 
-class Assertions(Asked):
-    """What is to hold of all that passed; what is left out may be anything. duplicate_sequences: how many
-    there are. findings: the names of the checks that find something."""
+class Assertions(RequestBody):
+    """The assertions about all exchanges of a test; absent ones always hold.
+
+    `duplicate_sequences` is their exact number; `findings` are the names of the checks with findings.
+    """
 
     retries: Retries | None = None
     duplicate_sequences: Count | None = None
     findings: list[str] | None = None
 
 
-Model = TypeVar("Model", bound=Asked)
+Model = TypeVar("Model", bound=RequestBody)
 
 
-async def read_asked(request: Request, model: type[Model]) -> Model:
-    """The body of a request; an empty one says nothing. Raises HTTPException for one that is none."""
+async def read_body(request: Request, model: type[Model]) -> Model:
+    """Return the body of a request as a model; an empty body has no fields.
+
+    Raises:
+        HTTPException: The body is invalid.
+    """
     try:
         return model.model_validate_json(await read_text(request) or "{}")
     except ValidationError as problem:

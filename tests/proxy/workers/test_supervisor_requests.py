@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from barnabas.proxy.edits.topology import NoPort
-from barnabas.proxy.workers.questions import answer, ask
+from barnabas.proxy.workers.supervisor_requests import request, respond
 
 
 def no_port() -> None:
@@ -24,11 +24,11 @@ ANSWERS: dict[str, Any] = {"sum": lambda *numbers: sum(numbers), "listen": no_po
 
 @contextmanager
 def asking() -> Iterator[Connection]:
-    """The worker's end, while the supervisor answers."""
+    """Yield the worker's end, while the supervisor responds."""
     ours, theirs = Pipe()
 
     def serve() -> None:
-        while answer(ours, ANSWERS):
+        while respond(ours, ANSWERS):
             pass
 
     serving = threading.Thread(target=serve)
@@ -44,23 +44,23 @@ def asking() -> Iterator[Connection]:
 
 def test_answers_and_what_went_wrong_come_back() -> None:
     with asking() as end:
-        assert ask(end, "sum", 1, 2) == 3
+        assert request(end, "sum", 1, 2) == 3
         with pytest.raises(NoPort, match="no port is free"):
-            ask(end, "listen")
-        assert ask(end, "sum") == 0
+            request(end, "listen")
+        assert request(end, "sum") == 0
 
 
 def test_nobody_answers_any_more() -> None:
     ours, theirs = Pipe()
     ours.close()
     with pytest.raises(OSError, match=r"pipe|reset"):
-        ask(theirs, "sum")
+        request(theirs, "sum")
     theirs.close()
 
 
 def test_who_does_not_answer_is_not_waited_for_for_ever() -> None:
     ours, theirs = Pipe()
     with pytest.raises(TimeoutError):
-        ask(theirs, "sum", patience=0.01)
+        request(theirs, "sum", patience=0.01)
     ours.close()
     theirs.close()

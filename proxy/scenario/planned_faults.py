@@ -19,33 +19,34 @@ HOOKS: Final = (
     *("across", "asks", "caution", "counts", "field_values", "no_op", "only_kafka", "paths"),
     "same",
 )
-"""What settings may say of themselves beside `applies_to` and `layout`, see `barnabas.proxy.faults`."""
+"""The optional attributes of settings in addition to `applies_to` and `layout`, see
+`barnabas.proxy.faults`."""
 
 OWN: Final = "; faults of your own are loaded with --faults MODULE:TUPLE"
-"""What is said of a name that no fault has that is known, nor one like it."""
+"""The hint for an unknown fault without a similar name."""
 
 
-class Planned(NamedTuple):
-    """One fault of a rule: its name, its settings, what it does, and whose state it keeps."""
+class PlannedFault(NamedTuple):
+    """One fault of a rule: its name, settings and function, and how its state is made."""
 
     name: str
     config: BaseModel
     act: Callable[..., Effects]
-    """(configuration, message, chance), and the state if there is one."""
+    """The function of (configuration, message, random numbers), and the state if there is one."""
     state: PerRule | PerConnection | None = None
     loc: Loc = ()
-    """Where its settings stand in `do`."""
+    """The location of the settings in `do`."""
 
     @property
     def untils(self) -> list[Until]:
-        """The messages that it waits for, where its settings name some."""
+        """Return the messages that the fault waits for, if its settings name any."""
         return [value for _, value in self.config if isinstance(value, Until)]
 
 
 def alone(model: type[BaseModel]) -> str | None:
-    """The setting whose value may stand for all: the only one that is needed, or that there is.
+    """Return the setting whose value may stand for all: the only required one, or the only one.
 
-    `close: true` would say something else than it does, so none that is true or false.
+    A boolean setting is never returned: `close: true` would mean something else than it does.
 
     >>> from barnabas.proxy.faults.delay import Delay
     >>> alone(Delay)  # `delay: 200ms`
@@ -53,23 +54,27 @@ def alone(model: type[BaseModel]) -> str | None:
     """
     fields = model.model_fields
     names = [name for name, field in fields.items() if field.is_required()] or list(fields)
-    one = len(names) == 1 and fields[names[0]].annotation is not bool
-    return names[0] if one else None
+    usable = len(names) == 1 and fields[names[0]].annotation is not bool
+    return names[0] if usable else None
 
 
-def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
-    """The faults of a `do`, for pydantic. Raises ValidationError with all that is wrong."""
+def plan(value: Any, info: ValidationInfo) -> tuple[PlannedFault, ...]:
+    """Return the faults of a `do`, for pydantic.
+
+    Raises:
+        ValidationError: `do` is invalid; all problems are listed.
+    """
     faults: tuple[Fault, ...] = (info.context or {}).get("faults", FAULTS)
-    known = {name: (model, does) for name, model, *does in faults}
-    planned: list[Planned] = []
+    functions = {name: (model, does) for name, model, *does in faults}
+    planned: list[PlannedFault] = []
     problems: list[InitErrorDetails] = []
     for loc, name, settings in _entries(value, problems):
-        if name not in known:
-            what = "key" if loc[-1:] == (name,) else "fault"
-            hint = did_you_mean(name, known) or OWN
-            problems.append(said(loc, f"unknown {what} {name!r} in do{hint}"))
+        if name not in functions:
+            noun = "key" if loc[-1:] == (name,) else "fault"
+            hint = did_you_mean(name, functions) or OWN
+            problems.append(said(loc, f"unknown {noun} {name!r} in do{hint}"))
             continue
-        model, does = known[name]
+        model, does = functions[name]
         prefix = loc if loc[-1:] == (name,) else (*loc, name)
         short = alone(model)
         if settings is None:
@@ -80,7 +85,7 @@ def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
             config = model.model_validate(settings, context=info.context)
             for hook in HOOKS:
                 getattr(config, hook, None)
-            planned.append(Planned(name, config, *does)._replace(loc=prefix))
+            planned.append(PlannedFault(name, config, *does)._replace(loc=prefix))
         except ValidationError as error:
             problems += [again(prefix, detail) for detail in error.errors(include_url=False)]
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - settings of the user's own
@@ -90,25 +95,25 @@ def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
 
 
 def raised(problem: BaseException) -> str:
-    """What code of the user's raised, in a line."""
+    """Return one line about an exception of the user's code."""
     return ": ".join(filter(None, (type(problem).__name__, " ".join(str(problem).split()))))
 
 
 def _entries(value: Any, problems: list[InitErrorDetails]) -> list[tuple[Loc, str, Any]]:
-    """The faults of a `do`, in the order written: (place, name, settings)."""
-    found: list[tuple[Loc, str, Any]] = []
+    """Return the faults of a `do` as (location, name, settings), in the order written."""
+    entries: list[tuple[Loc, str, Any]] = []
     listed = isinstance(value, tuple | list)
-    for place, entry in enumerate(value if listed else (value,)):
-        loc: Loc = (place,) if listed else ()
+    for index, entry in enumerate(value if listed else (value,)):
+        loc: Loc = (index,) if listed else ()
         match entry:
             case str():
-                found.append((loc, entry, None))
+                entries.append((loc, entry, None))
             case dict() if entry:
-                found += [((*loc, name), name, settings) for name, settings in entry.items()]
+                entries += [((*loc, name), name, settings) for name, settings in entry.items()]
             case _:
                 problems.append(
                     said(loc, "do: expected a fault, or several, such as {delay: 200ms}")
                 )
-    if not found and not problems:
+    if not entries and not problems:
         problems.append(said((), "do: must not be empty"))
-    return found
+    return entries

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import uuid
 
-from barnabas.proxy.topic_names.questions import BATCH, LONGEST, PATIENCE, WANTED, Questions
+from barnabas.proxy.topic_names.unresolved import BATCH, LONGEST, PATIENCE, WANTED, UnresolvedTopics
 
 IDS = [uuid.UUID(int=number) for number in range(1, 2 * BATCH + 2)]
 
 
 def test_they_are_asked_for_in_batches_and_each_once() -> None:
-    questions, names = Questions(), {topic: f"t{topic.int}" for topic in IDS}
+    questions, names = UnresolvedTopics(), {topic: f"t{topic.int}" for topic in IDS}
     questions.want(IDS, 0)
     questions.want(IDS, 0)
     asked = []
@@ -23,7 +23,7 @@ def test_they_are_asked_for_in_batches_and_each_once() -> None:
 
 
 def test_what_brokers_do_not_know_is_left_alone_for_a_while() -> None:
-    questions = Questions()
+    questions = UnresolvedTopics()
     questions.want(IDS[:2], 0)
     questions.answered(questions.next({}, 0), {IDS[0]: "t"}, 5)
     assert questions.trouble == "the brokers have no topic with this ID, or do not say"
@@ -34,7 +34,7 @@ def test_what_brokers_do_not_know_is_left_alone_for_a_while() -> None:
 
 
 def test_brokers_that_do_not_answer_are_asked_ever_more_rarely() -> None:
-    questions, now, pauses = Questions(), 0, []
+    questions, now, pauses = UnresolvedTopics(), 0, []
     questions.want(IDS[:1], now)
     for _ in range(9):
         questions.failed("no answer", now)
@@ -50,13 +50,13 @@ def test_brokers_that_do_not_answer_are_asked_ever_more_rarely() -> None:
 
 
 def test_the_same_trouble_is_no_news() -> None:
-    questions = Questions()
+    questions = UnresolvedTopics()
     said = [questions.failed(reason, 0) for reason in ("a", "a", "b", "b", "a")]
     assert said == [True, False, True, False, True]
 
 
 def test_nothing_is_in_the_way_once_nothing_is_wanted() -> None:
-    questions = Questions()
+    questions = UnresolvedTopics()
     questions.want(IDS[:1], 0)
     questions.failed("no answer", 0)
     assert questions.next({IDS[0]: "t"}, 0) == ()
@@ -68,6 +68,6 @@ def test_nothing_is_in_the_way_once_nothing_is_wanted() -> None:
 
 
 def test_they_are_bounded() -> None:
-    questions = Questions()
+    questions = UnresolvedTopics()
     questions.want((uuid.UUID(int=number) for number in range(1, WANTED + 1000)), 0)
     assert len(questions) == WANTED

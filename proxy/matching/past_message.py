@@ -1,4 +1,4 @@
-"""A message that has passed, as rules would see it again."""
+"""A message of a past exchange, as rules would see it."""
 
 from __future__ import annotations
 
@@ -10,35 +10,38 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.values.value import Values
 from barnabas.proxy.matching.message import Message
 from barnabas.specs.frames import Direction, Short, request_head
-from barnabas.specs.headers import (
-    REQUEST_HEADER,
-    RESPONSE_HEADER,
-    request_header_version,
-    response_header_version,
-)
+from barnabas.specs.headers import encode_header
 from barnabas.specs.malformed import Malformed
 
 NOT_KEPT: Final = "its body, or its request's, is not kept"
 
 
-def passed(
+def past_message(
     exchange: Exchange,
     direction: Direction,
     ordinal: int = 0,
     topics: Mapping[uuid.UUID, str] | None = None,
     reading: Values | None = None,
 ) -> Message:
-    """A request, or the response to it, as it arrived: what needs a body that is not kept can't be decided.
+    """Return the request or the response of an exchange as it arrived.
 
-    ordinal: of the connection among that client's to that broker. Where messages go is not known: a node
-    stands for an address that is none.
+    The addresses of brokers are unknown: every node has an empty address. Conditions on a missing body are
+    undecided.
+
+    Args:
+        exchange: The exchange.
+        direction: Which of its two messages to return.
+        ordinal: The ordinal of the connection among that client's to that broker.
+        topics: Names of topics by id.
+        reading: How keys and values of records are decoded.
     """
     body = exchange.body(direction)
     if direction == "response" and exchange.rules and exchange.response_came is not None:
         body = exchange.response_came  # before rules had changed it
-    head = _head(exchange, direction)
+    message_type = direction, exchange.key, exchange.version
+    head = encode_header(*message_type, exchange.correlation_id, exchange.client_id)
     size = exchange.request_size if direction == "request" else exchange.response_size
-    kept = body is not None and exchange.request_body is not None
+    complete = body is not None and exchange.request_body is not None
     return Message(
         direction=direction,
         key=exchange.key,
@@ -58,23 +61,7 @@ def passed(
         listener=lambda _: ("", 0),
         topics=topics or {},
         reading=reading or Values(),
-        too_large="" if kept else NOT_KEPT,
-    )
-
-
-def _head(exchange: Exchange, direction: Direction) -> bytes:
-    key, version = exchange.key, exchange.version
-    if direction == "response":
-        codec = RESPONSE_HEADER.codec(response_header_version(key, version))
-        return codec.encode({"correlation_id": exchange.correlation_id})
-    header = request_header_version(key, version)
-    values = {
-        "request_api_key": key,
-        "request_api_version": version,
-        "correlation_id": exchange.correlation_id,
-    }
-    return REQUEST_HEADER.codec(header).encode(
-        {**values, "client_id": exchange.client_id} if header else values
+        too_large="" if complete else NOT_KEPT,
     )
 
 

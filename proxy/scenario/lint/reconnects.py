@@ -1,4 +1,4 @@
-"""Rules that fire again on a client's next connection, though `times` says how often they fire at most."""
+"""Finds rules that fire again on a client's next connection, despite `times`."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from barnabas.proxy.faults.truncate import Truncate
 from barnabas.proxy.scenario.model import Scenario
 
 _ENDS: Final = (Blackhole, Close, Drop, HalfClose, LoseReply, Reset, Truncate)
-"""Behind these a client makes another connection, at once or when its request has timed out."""
+"""Faults after which a client opens another connection, at once or after its request has timed out."""
 
 
 def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Each rule with such a fault that counts on each connection, and how it counts on all together."""
+    """Yield each rule with such a fault that counts on each connection, and the remedy."""
     for rule in scenario.rules:
         when = rule.when
-        ends = next((fault.name for fault in rule.do if isinstance(fault.config, _ENDS)), "")
+        ending_fault = next(
+            (fault.name for fault in rule.do if isinstance(fault.config, _ENDS)), ""
+        )
         counted = when.times is not None and when.scope == "connection"
-        if ends and counted and rule.match.connection is None:
+        if ending_fault and counted and rule.match.connection is None:
             yield (
                 rule.name,
-                f"times counts on each connection, and {ends} makes the client open another one, on which "
-                "the rule fires again; with scope: rule, times counts on all together",
+                f"times counts on each connection, and {ending_fault} makes the client open another one, "
+                "on which the rule fires again; with scope: rule, times counts on all together",
             )

@@ -1,4 +1,4 @@
-"""Rules that are never asked, since an earlier one ends all that they are about."""
+"""Finds rules that are never asked, since an earlier rule ends all their messages."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from barnabas.proxy.matching.when import When
 from barnabas.proxy.scenario.model import RuleConfig
 
 _ENDS: Final = (Blackhole, Close, Drop, Reset)
-"""Done to every message, whatever it is, and no later rule has a say about it."""
+"""Faults that end every message, so that no later rule applies to it."""
 
 _PEERS: Final = {"api", "direction", "version", "client_id", "broker", "connection"}
-"""What earlier rules can't change in a message."""
+"""The attributes of a message that earlier rules cannot change."""
 
 
 def unreached(rules: Sequence[RuleConfig]) -> Iterator[tuple[RuleConfig, RuleConfig]]:
-    """Rules that are never asked, each with an earlier one that ends all their messages."""
+    """Yield rules that are never asked, each with an earlier one that ends all their messages."""
     ending: list[RuleConfig] = []
     for rule in rules:
         if not isinstance(rule.do[0].config, CONNECTIONS):
-            before = next((one for one in ending if _covers(one.match, rule.match)), None)
+            before = next(
+                (earlier for earlier in ending if _covers(earlier.match, rule.match)), None
+            )
             if before is not None:
                 yield rule, before
         if _always(rule) and any(isinstance(fault.config, _ENDS) for fault in rule.do):
@@ -34,13 +36,13 @@ def unreached(rules: Sequence[RuleConfig]) -> Iterator[tuple[RuleConfig, RuleCon
 
 
 def _always(rule: RuleConfig) -> bool:
-    """Whether it fires on every message of the kinds, and between the peers, that it names."""
+    """Return whether a rule fires on every message of its APIs, directions, versions and peers."""
     conditions = rule.where is not None or rule.record is not None
     return not conditions and rule.when == When() and rule.match.model_fields_set <= _PEERS
 
 
 def _covers(wide: Match, narrow: Match) -> bool:
-    """Whether the first, which names kinds and peers only, is about all that the second is about."""
+    """Return whether all messages that `narrow` matches also match `wide`, which has no other condition."""
     pairs: list[tuple[Collection[object] | None, Collection[object] | None]] = [
         (wide.api, narrow.api),
         (wide.direction and {wide.direction}, narrow.direction and {narrow.direction}),

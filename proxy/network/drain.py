@@ -9,22 +9,22 @@ from typing import Final
 from barnabas.proxy.network.relay import Relay
 
 FLUSH: Final = 1.0
-"""Seconds that sockets get to send what was written before they are closed for good."""
+"""Seconds that sockets get to send written bytes before they are closed."""
 
 _LOOK: Final = 0.01
 """Seconds between two looks at what is under way."""
 
 
-class Draining:
+class Drain:
     """The time that remains, on the loop's clock."""
 
     def __init__(self, patience: float) -> None:
-        """`patience`: seconds that exchanges under way get."""
+        """Start the drain; exchanges under way get `patience` seconds."""
         self._loop = asyncio.get_running_loop()
         self._until = self._loop.time() + patience
 
     def hurry(self) -> None:
-        """Let what is under way have no more time."""
+        """End the remaining time now."""
         self._until = min(self._until, self._loop.time())
 
     async def finish(self, relays: Collection[Relay]) -> None:
@@ -35,7 +35,7 @@ class Draining:
             await asyncio.sleep(_LOOK)
 
     async def close(self, relays: Collection[Relay]) -> None:
-        """Close them all; what was written is still on its way for a moment."""
+        """Close all connections; written bytes may still leave for a moment."""
         for relay in relays:
             relay.close()
         while any(relay.open for relay in relays) and self._loop.time() < self._until + FLUSH:  # noqa: ASYNC110

@@ -1,4 +1,4 @@
-"""Tells that other rules hold."""
+"""Announces that other rules are in force."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from barnabas.proxy.scenario.lint.notes import remarks
 
 
 def announce(rules: Rules, before: Rules, by: str, say: Callable[[str], None]) -> dict[str, Any]:
-    """Tell the person that other rules hold now; what the capture is to be told."""
+    """Report to the person that other rules are in force, and return the note for the capture."""
     assert rules.scenario is not None  # noqa: S101 - what replaced the others
     facts = f"{plural(len(rules.rules), 'rule')}, {len(rules.shared(before))} unchanged"
     say(f"scenario: {rules.change(before)} by {by}: {facts}")

@@ -20,7 +20,7 @@ from barnabas.proxy.control.history import History
 from barnabas.proxy.control.views import status
 from barnabas.proxy.network.report import report
 from barnabas.proxy.network.tls import Tls
-from barnabas.proxy.network.topic_name_client import VERSION, question, topic_names
+from barnabas.proxy.network.topic_name_lookup import VERSION, question, topic_names
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import decode_frame
 from barnabas.specs.frames import request_head
@@ -77,7 +77,7 @@ class Broker:
 
 
 def fetch(*topics: uuid.UUID) -> bytes:
-    """A Fetch by topic id, of a client that never asks for Metadata."""
+    """Return a Fetch by topic id, of a client that never asks for Metadata."""
     asked = [{"topic_id": topic, "partitions": [{"partition": 0}]} for topic in topics]
     return request("Fetch", 1, version=13, topics=asked)
 
@@ -101,13 +101,13 @@ def test_a_rule_that_is_loaded_later_fires_though_nobody_ever_asks_for_metadata(
             (rule,) = it.proxy.rules.rules
             await ask(it.port, fetch(ORDERS, CLICKS))
             assert (rule.matched, rule.unclear) == (0, 1)
-            await it.until(lambda: not it.proxy.shared.questions)
+            await it.until(lambda: not it.proxy.shared.unresolved)
             await ask(it.port, fetch(ORDERS, CLICKS))
             assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 1)
             assert [set(ids) for ids in broker.asked] == [{ORDERS, CLICKS}]
             await ask(it.port, fetch(CLICKS))  # not known there, and not asked for again soon
             assert rule.unclear == 2
-            assert not it.proxy.shared.questions
+            assert not it.proxy.shared.unresolved
             found = undecided(it)
             assert found["undecided"] == [
                 {"rule": "r", "messages": 2, "reason": "topic ID not yet resolved"}
@@ -134,7 +134,7 @@ async def test_a_broker_that_does_not_tell_is_said_once_and_costs_no_traffic() -
     async with running(broker, RULE) as it:
         for _ in range(5):
             await ask(it.port, fetch(ORDERS))
-        await it.until(lambda: it.proxy.shared.questions.trouble)
+        await it.until(lambda: it.proxy.shared.unresolved.trouble)
         await ask(it.port, fetch(ORDERS))
         (rule,) = it.proxy.rules.rules
         assert (rule.matched, rule.unclear) == (0, 6)
@@ -152,7 +152,7 @@ async def test_brokers_that_want_sasl_are_not_asked_and_that_is_said() -> None:
 
     async with running(broker, RULE) as it:
         await ask(it.port, request("SaslHandshake", 1, mechanism="PLAIN"), fetch(ORDERS))
-        await it.until(lambda: it.proxy.shared.questions.trouble)
+        await it.until(lambda: it.proxy.shared.unresolved.trouble)
         assert broker.asked == []
         assert undecided(it)["topic_names"]["trouble"] == (
             "can't ask the brokers: they require SASL, and the proxy has no credentials"

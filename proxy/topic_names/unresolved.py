@@ -1,8 +1,8 @@
-"""Which topic ids the proxy asks the brokers for, and when: decided here, asked by `topic_name_client`.
+"""Decides which topic ids the proxy asks the brokers for, and when; `topic_name_lookup` asks.
 
-Only what a rule could not be decided without is asked for, and only if no client's Metadata has said it.
-One question at a time; what brokers don't know is left alone for a while, and so are brokers that don't
-answer.
+The proxy asks only for names without which a rule is undecided, and only if no client's Metadata response has
+them. It sends one request at a time. Ids that brokers do not know rest for a while, and so do brokers that do
+not respond.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from typing import Final
 from barnabas.captures.kafka.context.memory import Memory
 
 BATCH: Final = 20
-"""Ids in one question: each is answered with all partitions of its topic."""
+"""The most ids in one request: the response has all partitions of each topic."""
 
 WANTED: Final = 10_000
-"""Ids that wait to be asked for, and that brokers did not know; what is beyond is asked when it comes
+"""The most ids to ask for, and the most that brokers did not know; further ids are added when they occur
 again."""
 
 PATIENCE: Final = 1_000_000_000
-"""ns until the next question after one that failed; twice as long after each more, ..."""
+"""The pause in ns after a failed request; it doubles after each further failure, ..."""
 
 LONGEST: Final = 60 * PATIENCE
-"""... and at most this. So long, too, is what brokers did not know not asked again."""
+"""... up to this. It is also the time for which unknown ids are not asked for again."""
 
 
-class Questions:
-    """Ids without a name, from when a rule wants it until it is known, or the brokers don't know it."""
+class UnresolvedTopics:
+    """The topic ids without a name that rules need, until the name is known or the brokers lack it."""
 
     def __init__(self) -> None:
         self.trouble = ""
-        """Why names that are wanted are not known; "" if nothing is in the way."""
+        """Why needed names are unknown; "" if no request has failed."""
         self._wanted: dict[uuid.UUID, None] = {}
         self._unknown: Memory[uuid.UUID, int] = Memory(WANTED)
         self._failures = 0
@@ -42,22 +42,22 @@ class Questions:
         return len(self._wanted)
 
     def want(self, ids: Iterable[uuid.UUID], now: int) -> None:
-        """A rule can't be decided without the names of these."""
+        """Add ids of topics without whose names a rule is undecided."""
         for topic in ids:
             if len(self._wanted) < WANTED and self._unknown.get(topic, now) <= now:
                 self._wanted[topic] = None
 
     def forget(self) -> None:
-        """The rules are others: what they want they will say."""
+        """Forget all ids, since the rules have changed."""
         self._wanted.clear()
         self.trouble = ""
 
     def pause(self, now: int) -> int:
-        """So many ns from now nothing may be asked."""
+        """Return how many ns must pass before the next request."""
         return max(self._pause - now, 0)
 
     def next(self, known: Container[uuid.UUID], now: int) -> tuple[uuid.UUID, ...]:
-        """What is to be asked now; () if nothing is. What is known meanwhile is no longer wanted."""
+        """Return the ids to ask for now; () if there are none. Ids whose names are known are dropped."""
         for topic in list(self._wanted):
             if topic in known:
                 del self._wanted[topic]
@@ -68,18 +68,18 @@ class Questions:
         return tuple(self._wanted)[:BATCH]
 
     def answered(
-        self, asked: Iterable[uuid.UUID], names: Mapping[uuid.UUID, str], now: int
+        self, requested: Iterable[uuid.UUID], names: Mapping[uuid.UUID, str], now: int
     ) -> None:
-        """The brokers have told these names of those that were asked for."""
+        """Record the names that the brokers returned for these ids."""
         self._failures, self._pause, self.trouble = 0, 0, ""
-        for topic in asked:
+        for topic in requested:
             self._wanted.pop(topic, None)
             if topic not in names:
                 self._unknown[topic] = now + LONGEST
                 self.trouble = "the brokers have no topic with this ID, or do not say"
 
     def failed(self, reason: str, now: int) -> bool:
-        """They could not be asked, and why. Whether that is news."""
+        """Record that the brokers could not be asked; return whether the reason is new."""
         self._failures += 1
         self._pause = now + min(PATIENCE << min(self._failures - 1, 10), LONGEST)
         news, self.trouble = reason != self.trouble, reason

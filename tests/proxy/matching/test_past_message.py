@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.proxy.matching.passed import NOT_KEPT, passed
+from barnabas.proxy.matching.past_message import NOT_KEPT, past_message
 from tests.proxy.faults.given import produce, requests, responses, stage
 from tests.proxy.frames import heartbeat_response, request, response
 from tests.proxy.playbook import START
@@ -31,7 +31,7 @@ def exchange(asked: bytes, answer: bytes) -> Exchange:
 ])  # fmt: skip
 def test_frames_are_what_they_were(asked: bytes, answer: bytes, acks: int | None) -> None:
     one = exchange(asked, answer)
-    ask, back = passed(one, "request", 3), passed(one, "response")
+    ask, back = past_message(one, "request", 3), past_message(one, "response")
     assert (ask.frame, back.frame) == (asked, answer)
     assert (ask.size, back.size) == (len(asked) - 4, len(answer) - 4)
     assert (ask.acks, back.acks) == (acks, None)
@@ -44,9 +44,9 @@ def test_frames_are_what_they_were(asked: bytes, answer: bytes, acks: int | None
 
 def test_a_response_is_seen_as_it_came_and_not_as_it_left() -> None:
     one = exchange(requests(1), heartbeat_response(1, 27))
-    assert passed(one, "response").errors() == {27}
+    assert past_message(one, "response").errors() == {27}
     one.response_came = responses(1)[8:]
-    assert passed(one, "response").errors() == {0}
+    assert past_message(one, "response").errors() == {0}
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,14 @@ def test_what_is_not_kept_is_undecided(lost: dict[str, Any], kept: tuple[bool, b
     one = exchange(requests(1), responses(1))
     for name, value in lost.items():
         setattr(one, name, value)
-    found = [passed(one, direction).too_large for direction in ("request", "response")]
+    found = [past_message(one, direction).too_large for direction in ("request", "response")]
     assert found == ["" if whole else NOT_KEPT for whole in kept]
 
 
 def test_of_a_response_that_never_came_there_is_no_size() -> None:
     one = exchange(requests(1), responses(1))
     one.response_size, one.broker_ms, one.ended = None, None, START + 9
-    assert (passed(one, "response").size, passed(one, "response").arrived) == (0, START + 9)
+    assert (past_message(one, "response").size, past_message(one, "response").arrived) == (
+        0,
+        START + 9,
+    )

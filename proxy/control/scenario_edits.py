@@ -17,9 +17,10 @@ EMPTY: Final = "version: 1\nrules: []\n"
 
 
 def with_rule(scenario: str, rule: str, faults: tuple[Fault, ...] = FAULTS) -> str:
-    """The scenario with a rule behind its others.
+    """Return the scenario with a rule after its others.
 
-    Raises ScenarioError with all that is wrong with the rule, and its lines.
+    Raises:
+        ScenarioError: The rule is invalid; all problems are listed with their lines.
 
     >>> print(with_rule(EMPTY, "{name: cut, do: close}"), end="")
     version: 1
@@ -31,8 +32,11 @@ def with_rule(scenario: str, rule: str, faults: tuple[Fault, ...] = FAULTS) -> s
 
 
 def with_rules(scenario: str, rules: Sequence[str], faults: tuple[Fault, ...] = FAULTS) -> str:
-    """The scenario with rules behind its others. Raises ScenarioError with what is wrong with the first one
-    that is wrong."""
+    """Return the scenario with rules after its others.
+
+    Raises:
+        ScenarioError: A rule is invalid; the problems of the first such rule are listed.
+    """
     values = _values(scenario)
     names = {rule["name"] for rule in values["rules"]}
     for rule in rules:
@@ -43,15 +47,18 @@ def with_rules(scenario: str, rules: Sequence[str], faults: tuple[Fault, ...] = 
 
 
 def _rule(text: str, names: Set[str], faults: tuple[Fault, ...]) -> tuple[str, Any]:
-    """Its name, which is to be none of these, and its plain values. Raises ScenarioError."""
-    found = read(text)
-    problems, name = list(found.problems), ""
-    if not found.broken:
-        alone = {"version": 1, "rules": (found.value,)}
+    """Return the name of a rule, which must not be in `names`, and its plain values.
+
+    Raises ScenarioError.
+    """
+    document_part = read(text)
+    problems, name = list(document_part.problems), ""
+    if not document_part.broken:
+        alone = {"version": 1, "rules": (document_part.value,)}
         document = Document(
             alone,
-            {("rules", 0, *loc): line for loc, line in found.lines.items()},
-            unread={("rules", 0, *loc) for loc in found.unread},
+            {("rules", 0, *loc): line for loc, line in document_part.lines.items()},
+            unread={("rules", 0, *loc) for loc in document_part.unread},
         )
         try:
             name = Scenario.model_validate(alone, context={"faults": faults}).rules[0].name
@@ -59,15 +66,21 @@ def _rule(text: str, names: Set[str], faults: tuple[Fault, ...]) -> tuple[str, A
             problems += explain(error, document, Scenario, faults)
         else:
             if name in names:
-                said = f"a rule is called {name!r} already; remove it, or name this one otherwise"
-                problems.append((document.line(("rules", 0, "name")), said))
+                message = (
+                    f"a rule is called {name!r} already; remove it, or name this one otherwise"
+                )
+                problems.append((document.line(("rules", 0, "name")), message))
     if problems:
-        raise ScenarioError(tuple(f"rule:{line}: {said}" for line, said in problems))
-    return name, plain(found.value)
+        raise ScenarioError(tuple(f"rule:{line}: {message}" for line, message in problems))
+    return name, plain(document_part.value)
 
 
 def without_rule(scenario: str, name: str) -> str:
-    """The scenario without the rule of this name. Raises LookupError if there is none."""
+    """Return the scenario without the rule of this name.
+
+    Raises:
+        LookupError: There is no such rule.
+    """
     values = _values(scenario)
     rules = [rule for rule in values["rules"] if rule["name"] != name]
     if len(rules) == len(values["rules"]):
@@ -76,6 +89,6 @@ def without_rule(scenario: str, name: str) -> str:
 
 
 def _values(scenario: str) -> dict[str, Any]:
-    """The plain values of a scenario that is right."""
+    """Return the plain values of a valid scenario."""
     values: dict[str, Any] = plain(read(scenario).value)
     return values

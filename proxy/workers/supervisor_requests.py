@@ -1,4 +1,4 @@
-"""What a worker asks of the supervisor and waits for, since a message can not go on without it."""
+"""Requests of a worker to the supervisor, for which it waits, since a message depends on them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from multiprocessing.connection import Connection
 from typing import Any, Final
 
 PATIENCE: Final = 10.0
-"""Seconds that a worker waits for an answer."""
+"""Seconds that a worker waits for a response."""
 
 
-def ask(end: Connection, name: str, *about: Any, patience: float = PATIENCE) -> Any:
-    """Ask, and wait. Raises OSError, that of who was asked or if nobody answers."""
-    end.send((name, about))
+def request(end: Connection, name: str, *arguments: Any, patience: float = PATIENCE) -> Any:
+    """Send a request and wait for the response.
+
+    Raises:
+        OSError: The supervisor's error, or the timeout.
+    """
+    end.send((name, arguments))
     if not end.poll(patience):
         raise TimeoutError(f"the supervisor did not answer in {patience:g} s")
     try:
@@ -24,13 +28,13 @@ def ask(end: Connection, name: str, *about: Any, patience: float = PATIENCE) -> 
     return value
 
 
-def answer(end: Connection, answers: Mapping[str, Callable[..., Any]]) -> bool:
-    """Answer what was asked at this end. False: whoever asked there is gone."""
+def respond(end: Connection, answers: Mapping[str, Callable[..., Any]]) -> bool:
+    """Respond to the request at this end; return False if the worker has ended."""
     failure, value = None, None
     try:
-        name, about = end.recv()
+        name, arguments = end.recv()
         try:
-            value = answers[name](*about)
+            value = answers[name](*arguments)
         except OSError as problem:
             failure = problem
         end.send((failure, value))

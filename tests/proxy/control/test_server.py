@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from barnabas.proxy.control.serving import CONNECTIONS, Serving, serve
+from barnabas.proxy.control.server import CONNECTIONS, RunningServer, serve
 from tests.answer import Answer
 from tests.proxy.control.desk import answered
 from tests.proxy.servers import SOON
@@ -20,7 +20,7 @@ from tests.proxy.servers import SOON
 HELLO: ASGIApp = PlainTextResponse("hello")
 
 
-async def ask(serving: Serving, host: str, headers: str = "") -> Answer:
+async def ask(serving: RunningServer, host: str, headers: str = "") -> Answer:
     reader, writer = await asyncio.open_connection(*serving.address)
     head = f"GET / HTTP/1.0\r\nHost: {host}\r\nAuthorization: Bearer t\r\n{headers}\r\n"
     writer.write(head.encode())

@@ -1,11 +1,11 @@
-"""A proxy of this process as what the control port steers."""
+"""A proxy of this process as the target of the control port."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 
-from barnabas.proxy.connection.breakpoints import Waiting, oldest
+from barnabas.proxy.connection.breakpoints import HaltedMessage, oldest
 from barnabas.proxy.control.omissions import WAITING
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.edits.topology import Address
@@ -14,35 +14,35 @@ from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.report import Connection, Report, connection, report
 from barnabas.proxy.network.server import Proxy
-from barnabas.proxy.rules.by_hand import DECISIONS
+from barnabas.proxy.rules.manual_decision import DECISIONS
 from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.model import Scenario
 from barnabas.specs.frames import Direction
 
 
 class LocalTarget:
-    """A `Target`; all is done at once."""
+    """A `Target` in this process, which does everything at once."""
 
     def __init__(self, proxy: Proxy) -> None:
         self._proxy = proxy
 
     @property
     def options(self) -> Options:
-        """What it was made from."""
+        """Return the options that the proxy was made from."""
         return self._proxy.options
 
     @property
     def address(self) -> Address:
-        """Where clients find the bootstrap broker."""
+        """Return the address at which clients find the bootstrap broker."""
         return self._proxy.address
 
     @property
     def scenario(self) -> Scenario | None:
-        """The one that holds."""
+        """Return the scenario in force."""
         return self._proxy.rules.scenario
 
     async def report(self) -> Report:
-        """What it has counted, and what it is doing."""
+        """Return the proxy's counts and state."""
         return report(self._proxy)
 
     async def replace(self, scenario: Scenario, by: str) -> None:
@@ -50,32 +50,51 @@ class LocalTarget:
         self._proxy.replace(scenario, by)
 
     async def fire(self, rule: str) -> None:
-        """Let a rule fire on its next match, whatever `when` says. Raises LookupError."""
+        """Let a rule fire on its next match, whatever `when` says.
+
+        Raises:
+            LookupError: There is no such rule.
+        """
         self._proxy.fire(rule)
 
     async def release(self, rule: str) -> None:
-        """What a rule holds leaves, whatever it waits for. Raises LookupError."""
+        """Release the messages that a rule holds, whatever they wait for.
+
+        Raises:
+            LookupError: There is no such rule.
+        """
         self._proxy.release(rule)
 
-    async def waiting(self) -> list[Waiting]:
+    async def waiting(self) -> list[HaltedMessage]:
         """Return the messages that wait longest at breakpoints, WAITING at most, without their bodies."""
         relays = self._proxy.relays.values()
         return oldest((relay.connection.breakpoints for relay in relays), WAITING)
 
-    async def message(self, id: str) -> Waiting:
-        """One of them, with its body. Raises LookupError."""
+    async def message(self, id: str) -> HaltedMessage:
+        """Return a waiting message with its body.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+        """
         return self._halted(id).connection.breakpoints.message(id)
 
     async def decide(self, id: str, scenario: str) -> Sequence[str]:
-        """Do to one of them what the one rule of a scenario says; "": let it go. Returns what was done, in
-        words. Raises LookupError, Refused if it can't be done."""
-        self._halted(id)  # or YAML would be read for nothing
+        """Apply the rule of a scenario to a waiting message; "" lets the message leave unchanged.
+
+        Returns:
+            Descriptions of the effects.
+
+        Raises:
+            LookupError: No message with this id waits (any longer).
+            Refused: The rule cannot be applied to the message.
+        """
+        self._halted(id)  # check before the YAML is read
         rule = None
         if scenario:
             rule = (await asyncio.to_thread(loads, scenario, faults=DECISIONS)).rules[0]
         relay = self._halted(id)
         try:
-            decision = relay.connection.breakpoints.weigh(id, rule)
+            decision = relay.connection.breakpoints.decision_by(id, rule)
         except Unable as problem:
             raise Refused(str(problem)) from None
         self._proxy.note({"barnabas": "decide", "message": id, "rule": scenario})
@@ -83,13 +102,22 @@ class LocalTarget:
         return decision.text
 
     async def pause(self, number: int) -> Connection:
-        """Read from neither side of a connection. Raises LookupError."""
+        """Stop reading from both sides of a connection.
+
+        Raises:
+            LookupError: There is no such connection.
+        """
         relay = self._relay(number)
         relay.pause()
         return connection(relay)
 
     async def step(self, number: int, direction: Direction) -> Connection:
-        """Read the next frame of one direction, now or when it comes. Raises LookupError, Refused."""
+        """Read the next frame of one direction, now or when it arrives.
+
+        Raises:
+            LookupError: There is no such connection.
+            Refused: The connection is not paused.
+        """
         relay = self._relay(number)
         if not relay.paused:
             raise Refused(f"connection {number} is not paused: pause it first")
@@ -97,20 +125,28 @@ class LocalTarget:
         return connection(relay)
 
     async def resume(self, number: int) -> Connection:
-        """Read from both sides again. Raises LookupError."""
+        """Read from both sides again.
+
+        Raises:
+            LookupError: There is no such connection.
+        """
         relay = self._relay(number)
         relay.resume()
         return connection(relay)
 
     async def close(self, number: int) -> Connection:
-        """Close both sides. Raises LookupError."""
+        """Close both sides.
+
+        Raises:
+            LookupError: There is no such connection.
+        """
         relay = self._relay(number)
-        found = connection(relay)
+        state = connection(relay)
         relay.close()
-        return found
+        return state
 
     def _halted(self, message: str) -> Relay:
-        """The connection on which a message would wait that has this id."""
+        """Return the connection on which a message with this id would wait."""
         for number, relay in self._proxy.relays.items():
             if message.partition(".")[0] == str(number):
                 return relay

@@ -1,4 +1,4 @@
-"""What somebody decides about one message, in the words of a rule."""
+"""A person's decision about one message, in the form of a rule."""
 
 from __future__ import annotations
 
@@ -15,19 +15,25 @@ from barnabas.proxy.scenario.model import RuleConfig
 NAMES: Final = ("edit", "replace", "rewrite", "respond", "drop", "close", "reset")
 
 DECISIONS: Final[tuple[Fault, ...]] = tuple(fault for fault in FAULTS if fault[0] in NAMES)
-"""The faults that can be done to a message that waits, none of which leaves anything to chance."""
+"""The faults that a person can apply to a waiting message; none of them draws a random number."""
 
 AS_IT_IS: Final = "let go"
 
 
-def decision(wanted: RuleConfig | None, rule: str, message: Message) -> Decision:
-    """What is to be done to a message that waits at a rule's breakpoint; wanted: None lets it go.
+def manual_decision(rule_config: RuleConfig | None, rule: str, message: Message) -> Decision:
+    """Return the decision about a message at a rule's breakpoint; the message itself stays unchanged.
 
-    The message stays as it is. Raises Unable if all of that can't be done to it.
+    Args:
+        rule_config: The rule to apply; None lets the message leave unchanged.
+        rule: The name of the breakpoint's rule.
+        message: The message.
+
+    Raises:
+        Unable: A fault cannot be applied to the message.
     """
     trial = replace(message)
     effects: list[Effect] = []
-    for name, config, act, *_ in () if wanted is None else wanted.do:
+    for name, config, act, *_ in () if rule_config is None else rule_config.do:
         applies = getattr(config, "applies_to", None)
         if applies is not None and not applies(message.key, message.direction, message.version):
             raise Unable(f"{name} can't be done to such a {message.direction}")

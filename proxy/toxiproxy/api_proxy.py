@@ -1,4 +1,4 @@
-"""One proxy of the API: where it listens, whom it reaches, its toxics, and what it is of barnabas."""
+"""One proxy of the API: its listener, its upstream, its toxics, and its proxy of barnabas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from barnabas.captures.host_port import host_in, port_in
-from barnabas.proxy.control.editing import EMPTY, with_rules
+from barnabas.proxy.control.scenario_edits import EMPTY, with_rules
 from barnabas.proxy.edits.topology import NOWHERE, Address, Node
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.seeded_random import Roll, seeded_roll
@@ -26,44 +26,44 @@ from barnabas.proxy.toxiproxy.layer import ToxicLayer
 from barnabas.proxy.toxiproxy.stages import behaviour
 from barnabas.proxy.toxiproxy.toxics import KAFKA, STREAMS, Stream, Toxic, created, with_attributes
 
-Make = Callable[["Proxied", Address], Proxy]
-"""A proxy of barnabas for one of the API, which is to listen there."""
+Make = Callable[["ApiProxy", Address], Proxy]
+"""Makes the proxy of barnabas for one of the API, with the address to listen on."""
 
 BY = "toxiproxy's API"
 
 
 @dataclass(slots=True, eq=False)
-class Proxied:
-    """A proxy of the API. All methods are for one loop, one at a time."""
+class ApiProxy:
+    """A proxy of the API. All methods belong to one loop and run one at a time."""
 
     name: str
     listen: str
     upstream: str
     make: Make
     scenario: str = EMPTY
-    """The rules that hold beside those of toxics."""
+    """The rules in force in addition to those of toxics."""
     faults: tuple[Fault, ...] = FAULTS
     enabled: bool = False
     received: Counter[Stream] = field(default_factory=Counter)
-    """Bytes that came of each stream."""
+    """The bytes that arrived, by stream."""
     sent: Counter[Stream] = field(default_factory=Counter)
-    """Bytes that left."""
+    """The bytes that left, by stream."""
     _toxics: dict[Stream, list[Toxic]] = field(
         default_factory=lambda: {"upstream": [], "downstream": []}
     )
     _layers: set[ToxicLayer] = field(default_factory=set)
     _draws: count[int] = field(default_factory=count)
-    """How often it was drawn whether toxics act."""
+    """The number of random decisions whether toxics act."""
     _proxy: Proxy | None = None
 
     @property
     def toxics(self) -> list[Toxic]:
-        """Those of both streams."""
+        """Return the toxics of both streams."""
         return [toxic for stream in STREAMS for toxic in self._toxics[stream]]
 
     @property
     def target(self) -> Address:
-        """The upstream as an address; NOWHERE for a text that is none: nobody is reached then."""
+        """Return the upstream's address; NOWHERE for an invalid text, which no connection can reach."""
         try:
             host, port = split(self.upstream)
         except AddressError:
@@ -72,7 +72,7 @@ class Proxied:
 
     @property
     def address(self) -> Address | None:
-        """Where clients find it, if that is known."""
+        """Return the address at which clients find the proxy, if it is known."""
         if self._proxy is not None:
             return self._proxy.address
         try:
@@ -84,17 +84,17 @@ class Proxied:
 
     @property
     def listeners(self) -> Listeners | None:
-        """Its listeners, if it has listened."""
+        """Return the proxy's listeners, if it has been started."""
         return None if self._proxy is None else self._proxy.listeners
 
     def meet(self, node: Node) -> None:
-        """The upstream is this node: its id is known from now on."""
+        """Set the kind and the id of the upstream, which is this node."""
         if self.listeners is not None:
             bootstrap = self.listeners.bootstrap
             bootstrap.kind, bootstrap.id = node.kind, node.id
 
     def shown(self) -> dict[str, Any]:
-        """As answers have it."""
+        """Return the proxy as responses show it."""
         return {
             "name": self.name,
             "listen": self.listen,
@@ -104,61 +104,70 @@ class Proxied:
             "toxics": [toxic.shown() for toxic in self.toxics],
         }
 
-    # whether it listens
+    # start and stop
 
     async def start(self) -> None:
-        """Listen. Raises ApiError if that can't be."""
+        """Listen.
+
+        Raises:
+            ApiError: The address is invalid or unavailable.
+        """
         if self.enabled:
             return
         try:
-            place = await resolve(self.listen)
+            address = await resolve(self.listen)
         except AddressError as problem:
             raise ApiError(f"listen tcp: {problem}") from None
-        proxy = self._proxy or self.make(self, place)
+        proxy = self._proxy or self.make(self, address)
         try:
             proxy.listen()
         except OSError as problem:
             proxy.stop_listening()
-            why = (problem.strerror or str(problem)).lower()
-            raise ApiError(f"listen tcp {shown(place)}: bind: {why}") from None
+            reason = (problem.strerror or str(problem)).lower()
+            raise ApiError(f"listen tcp {shown(address)}: bind: {reason}") from None
         if self._proxy is None:
             self._proxy = proxy
             proxy.begin()
         self.listen, self.enabled = shown(proxy.address), True
 
     def wait(self, waits: bool) -> None:
-        """Read from no connection until the log has caught up; or go on."""
+        """Stop reading from all connections until the log has caught up, or continue."""
         if self._proxy is not None:
             self._proxy.wait(waits)
 
     def stop(self) -> None:
-        """Listen no more, and close all connections at once; where it listened it may listen again."""
+        """Stop listening and close all connections at once; the proxy may be started again."""
         self.enabled = False
         if self._proxy is not None:
             self._proxy.stop_listening()
             self._proxy.hang_up()
-            for layer in list(self._layers):  # what toxics hold of connections that are over
+            for layer in list(self._layers):  # pieces that toxics hold for closed connections
                 layer.abort()
 
     async def end(self) -> None:
-        """Be no more."""
+        """Stop for good."""
         self.stop()
         if self._proxy is not None:
             await self._proxy.stop()
             self._proxy = None
 
     async def differs(self, listen: str, upstream: str) -> bool:
-        """Whether one with these would be another. Raises ApiError."""
+        """Return whether these addresses are not the proxy's own.
+
+        Raises:
+            ApiError: An address is invalid.
+        """
         try:
-            place = await resolve(listen)
+            address = await resolve(listen)
         except AddressError as problem:
             raise ApiError(str(problem)) from None
-        return shown(place) != self.listen or upstream != self.upstream
+        return shown(address) != self.listen or upstream != self.upstream
 
     async def update(self, listen: str, upstream: str, enabled: bool) -> None:
-        """Be as given; a proxy that listens elsewhere, or reaches another, closes its connections.
+        """Change the settings; another listener or upstream closes all connections.
 
-        Raises ApiError.
+        Raises:
+            ApiError: An address is invalid or unavailable.
         """
         if await self.differs(listen, upstream):
             await self.end()
@@ -168,44 +177,60 @@ class Proxied:
         elif self.enabled:
             self.stop()
 
-    # its toxics
+    # toxics
 
     def toxic(self, name: str) -> Toxic:
-        """One of them. Raises ApiError."""
+        """Return a toxic by its name.
+
+        Raises:
+            ApiError: There is no such toxic.
+        """
         for toxic in self.toxics:
             if toxic.name == name:
                 return toxic
         raise ApiError(*TOXIC_NOT_FOUND)
 
     def add(self, body: bytes) -> Toxic:
-        """Another one, behind the others of its stream. Raises ApiError."""
+        """Add a toxic after the others of its stream.
+
+        Raises:
+            ApiError: The body is invalid, or the name is taken.
+        """
         toxic = created(body)
         if any(other.name == toxic.name for other in self.toxics):
             raise ApiError(*TOXIC_EXISTS)
         toxic = with_attributes(toxic, body)
         self._rule([*self.toxics, toxic], toxic)
         self._toxics[toxic.direction].append(toxic)
-        for layer in self._of(toxic):
+        for layer in self._layers_of(toxic):
             layer.add(toxic.name, behaviour(toxic, self._roll(toxic, layer.number), clock()))
         return toxic
 
     def change(self, name: str, body: bytes) -> Toxic:
-        """One of them has other attributes. Raises ApiError."""
+        """Change the attributes of a toxic.
+
+        Raises:
+            ApiError: The body is invalid, or there is no such toxic.
+        """
         old = self.toxic(name)
         toxic = with_attributes(old, body)
         self._rule([toxic if each is old else each for each in self.toxics], toxic)
-        found = self._toxics[toxic.direction]
-        found[found.index(old)] = toxic
-        for layer in self._of(toxic):
+        toxics = self._toxics[toxic.direction]
+        toxics[toxics.index(old)] = toxic
+        for layer in self._layers_of(toxic):
             layer.update(name, behaviour(toxic, self._roll(toxic, layer.number), clock()))
         return toxic
 
     def remove(self, name: str) -> None:
-        """One of them less. Raises ApiError."""
+        """Remove a toxic.
+
+        Raises:
+            ApiError: There is no such toxic.
+        """
         self._remove(self.toxic(name))
 
     def reset(self) -> None:
-        """All of them less."""
+        """Remove all toxics."""
         self._remove(*self.toxics)
 
     def _remove(self, *toxics: Toxic) -> None:
@@ -213,11 +238,11 @@ class Proxied:
             self._toxics[toxic.direction].remove(toxic)
         self._rule(self.toxics, *toxics)
         for toxic in toxics:
-            for layer in self._of(toxic):
+            for layer in self._layers_of(toxic):
                 layer.remove(toxic.name)
 
-    def _of(self, toxic: Toxic) -> list[ToxicLayer]:
-        """Where a toxic acts, if it is about bytes."""
+    def _layers_of(self, toxic: Toxic) -> list[ToxicLayer]:
+        """Return the layers in which a toxic acts; none for `kafka`."""
         if toxic.type not in KINDS:
             return []
         return [layer for layer in self._layers if layer.stream == toxic.direction]
@@ -225,10 +250,10 @@ class Proxied:
     def _roll(self, toxic: Toxic, connection: int) -> Roll:
         return seeded_roll(0, toxic.name, (self.name, connection, next(self._draws)))
 
-    # the proxy that it is
+    # the proxy of barnabas
 
     def layer(self, endpoint: Endpoint) -> ToxicLayer:
-        """What lies between an endpoint of a new connection and its socket."""
+        """Return the layer between an endpoint of a new connection and its socket."""
         return ToxicLayer(
             endpoint,
             received=self._count(self.received),
@@ -238,7 +263,7 @@ class Proxied:
         )
 
     def _begin(self, layer: ToxicLayer) -> None:
-        """A layer has its socket."""
+        """Add a layer that has its socket, with the toxics of its stream."""
         self._layers.add(layer)
         for toxic in filter(lambda each: each.type in KINDS, self._toxics[layer.stream]):
             layer.add(toxic.name, behaviour(toxic, self._roll(toxic, layer.number), clock()))
@@ -251,7 +276,11 @@ class Proxied:
         return add
 
     def rules(self) -> Scenario:
-        """The rules of its toxics, behind those that hold anyway. Raises ScenarioError."""
+        """Return the scenario with the rules of the toxics after its own.
+
+        Raises:
+            ScenarioError: A rule is invalid.
+        """
         return self._scenario(self.toxics)
 
     def _scenario(self, toxics: list[Toxic]) -> Scenario:
@@ -259,7 +288,10 @@ class Proxied:
         return loads(with_rules(self.scenario, rules, self.faults), faults=self.faults)
 
     def _rule(self, toxics: list[Toxic], *changed: Toxic) -> None:
-        """Put all connections under the rules of these toxics, if they have changed. Raises ApiError."""
+        """Put all connections under the rules of these toxics, if they have changed.
+
+        Raises ApiError.
+        """
         if all(toxic.type != KAFKA for toxic in changed):
             return
         try:
@@ -271,7 +303,10 @@ class Proxied:
 
 
 def _rule(toxic: Toxic) -> dict[str, Any]:
-    """The rule of a toxic of Kafka; its toxicity is the rule's probability, unless that has its own."""
+    """Return the rule of a `kafka` toxic.
+
+    The toxicity is the rule's probability, unless the rule has its own.
+    """
     rule = {"name": toxic.name, **toxic.attributes["rule"]}
     if toxic.toxicity < 1:
         when = rule.get("when")

@@ -18,11 +18,12 @@ GOODBYE = 1.0
 """Seconds that requests under way get when the server stops."""
 
 CONNECTIONS: Final = 128
-"""Connections at a time: also one that says nothing takes a descriptor, which the proxy's clients need."""
+"""The most connections: each takes a descriptor, even without a request, and the proxy's clients need
+them."""
 
 
 class _Server(uvicorn.Server):
-    """One that leaves signals to whoever runs the loop."""
+    """A server that leaves signals to the owner of the loop."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -30,25 +31,25 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """A connection that takes the place of one without a whole request if there are too many."""
+    """A connection that, if there are too many, replaces one without a whole request."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         if len(self.connections) > CONNECTIONS:
-            others = (each for each in self.connections if isinstance(each, _Connection))
-            one = next((each for each in others if each is not self and not each.asks), self)
-            self.connections.discard(one)  # which it leaves late
-            one.transport.abort()
+            connections = (each for each in self.connections if isinstance(each, _Connection))
+            idle = next((each for each in connections if each is not self and not each.asks), self)
+            self.connections.discard(idle)  # which it leaves late
+            idle.transport.abort()
 
     @property
     def asks(self) -> bool:
-        """Whether a request has come, to its end, and is not answered yet."""
+        """Return whether a whole request has arrived and has no whole response yet."""
         cycle = self.cycle
         return cycle is not None and not (cycle.more_body or cycle.response_complete)
 
 
-class Serving:
-    """A server that runs; `address` is where."""
+class RunningServer:
+    """A running server and its address."""
 
     def __init__(self, address: Address, server: uvicorn.Server, task: asyncio.Task[None]) -> None:
         self.address = address
@@ -66,16 +67,21 @@ class Serving:
 
 async def serve(
     app: ASGIApp, address: Address, token: str, free: Callable[[str], bool] | None = None
-) -> Serving:
-    """Serve an application, behind its guard, on loopback. Raises OSError if it can't listen.
+) -> RunningServer:
+    """Serve an application with its guard on loopback; for `free` see `guard`.
 
-    free: see `guard`.
+    Raises:
+        OSError: The address is unavailable.
     """
     return await serve_guarded(lambda bound: guard(app, token, hosts(bound), free), address)
 
 
-async def serve_guarded(app: Callable[[Address], ASGIApp], address: Address) -> Serving:
-    """Serve an application that has a guard, and is made for where it listens. Raises OSError if it can't."""
+async def serve_guarded(app: Callable[[Address], ASGIApp], address: Address) -> RunningServer:
+    """Serve an application that has its own guard; `app` makes it for the listening address.
+
+    Raises:
+        OSError: The address is unavailable.
+    """
     host, port = address
     listener = socket.create_server(
         ("127.0.0.1" if host == "localhost" else host, port),
@@ -100,4 +106,4 @@ async def serve_guarded(app: Callable[[Address], ASGIApp], address: Address) -> 
     if task.done():
         listener.close()
         await task
-    return Serving(bound, server, task)
+    return RunningServer(bound, server, task)
