@@ -22,10 +22,10 @@ from rich.table import Table
 from barnabas.fuzz.campaigns.campaign import Budget, Campaign
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.corpus.corpora import basis
-from barnabas.fuzz.corpus.corpus import generated
-from barnabas.fuzz.engine.assembling import assembled
-from barnabas.fuzz.engine.making import Maker
-from barnabas.fuzz.engine.running import run_range
+from barnabas.fuzz.corpus.sources import generated
+from barnabas.fuzz.engine.assembly import prepare
+from barnabas.fuzz.engine.case_maker import Maker
+from barnabas.fuzz.engine.rounds import run_range
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.registry import target_of
@@ -84,7 +84,7 @@ def measure(rounds: int, progress: Callable[[str], None]) -> tuple[list[Executed
         progress(f"fuzz: {name}")
         try:
             with ExitStack() as stack:
-                target = stack.enter_context(target_of(name, own=False))
+                target = stack.enter_context(target_of(name, owned=False))
                 results += _of(target, cases, rounds)
         except CannotRun as problem:
             remarks.append(f"{name}: {problem}")
@@ -118,9 +118,9 @@ def _of(target: Target, cases: Sequence[Case], rounds: int) -> list[Executed]:
 
 def _campaign(rounds: int) -> Executed:
     """Measure rounds of one campaign: each adds cases; the first includes a broker that has just started."""
-    with target_of(CAMPAIGN.target, own=False) as target:
+    with target_of(CAMPAIGN.target, owned=False) as target:
         assert isinstance(target, BrokerTarget)
-        made = assembled(CAMPAIGN, basis(target), Path())
+        made = prepare(CAMPAIGN, basis(target), Path())
         row = Executed(target.name, "a campaign, all APIs, judged")
         for number in range(rounds):
             numbers = range(number * COUNT, (number + 1) * COUNT)

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from barnabas.fuzz.cases.seeded_random import SeededRandom
-from barnabas.fuzz.corpus.corpus import generated
-from barnabas.fuzz.engine.making import Maker
+from barnabas.fuzz.corpus.sources import generated
+from barnabas.fuzz.engine.case_maker import Maker
 from barnabas.fuzz.generators.messages import message
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.specs import keys

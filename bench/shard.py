@@ -10,10 +10,10 @@ import json
 import sys
 import time
 
-from barnabas.fuzz.corpus.corpus import generated
-from barnabas.fuzz.engine.assembling import oracles_for
-from barnabas.fuzz.engine.making import Maker
-from barnabas.fuzz.engine.running import run_range
+from barnabas.fuzz.corpus.sources import generated
+from barnabas.fuzz.engine.assembly import oracles_for
+from barnabas.fuzz.engine.case_maker import Maker
+from barnabas.fuzz.engine.rounds import run_range
 from barnabas.fuzz.targets.registry import target_of
 from bench.executing import APIS
 
@@ -24,7 +24,7 @@ def main() -> None:
     """Set up, wait, run."""
     name, first, end = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     maker = Maker("bench", generated("bench", APIS, "request", each=2))
-    with target_of(name, own=False) as target:
+    with target_of(name, owned=False) as target:
         oracles = oracles_for(target.role)
         for _ in run_range(target, maker, oracles, range(_WARM)):
             pass

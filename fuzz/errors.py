@@ -1,11 +1,11 @@
-"""What ends a campaign before it begins."""
+"""Errors that end a campaign before it begins."""
 
 from __future__ import annotations
 
 
 class CannotRun(Exception):
-    """Something is missing that a campaign needs: one line that says what, and what to do."""
+    """A requirement of a campaign is missing; the message is one line with the remedy."""
 
 
 class Misuse(Exception):
-    """What was asked for can't be meant: one line that says what is wrong with it."""
+    """An invalid request of the user; the message is one line that names the mistake."""

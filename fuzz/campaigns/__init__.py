@@ -1,1 +1,1 @@
-"""A campaign's file: what it may say, and those that come with barnabas."""
+"""The format of campaign files, and the campaigns that come with barnabas."""

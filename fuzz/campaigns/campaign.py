@@ -1,4 +1,4 @@
-"""What a campaign says: who gets cases, made of what, how many, and what is looked for."""
+"""The format of a campaign: the target, the sources of cases, their number, and the oracles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.errors import Misuse
-from barnabas.fuzz.targets.address_settings import address_of, is_address
+from barnabas.fuzz.targets.address import address_of, is_address
 from barnabas.fuzz.targets.apache_settings import ApacheSettings, in_words, is_apache
 from barnabas.fuzz.targets.registry import sides
 from barnabas.nearest import choices
@@ -31,7 +31,7 @@ _RANGE: Final = re.compile(r"(\d{1,5})(?:(\+)|-(\d{1,5}))?")
 
 
 def _as_text(target: object) -> object:
-    """A target as text, also one that a file has as a mapping."""
+    """Return a target as text; a file may have it as a mapping."""
     if not isinstance(target, Mapping):
         return target
     try:
@@ -40,7 +40,7 @@ def _as_text(target: object) -> object:
         raise ValueError(in_words(error)) from None
 
 
-class Known(NamedTuple):
+class KnownNames(NamedTuple):
     """The names that a campaign may use: of mutators, oracles, sessions, corpora and kinds of targets."""
 
     mutators: tuple[str, ...]
@@ -57,12 +57,12 @@ class _Settings(BaseModel):
 
 
 class Budget(_Settings):
-    """How long: whichever is reached first. At least one is given."""
+    """The end of a campaign: the limit that is reached first. At least one is given."""
 
     cases: Annotated[int, Field(ge=1, le=10**12)] | None = None
-    """So many cases in all, those of runs before included."""
+    """The number of cases in all, including those of earlier runs."""
     seconds: Annotated[int, Field(ge=1)] | None = None
-    """So many seconds of one run."""
+    """The seconds of one run."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -79,16 +79,16 @@ class LeftOut(_Settings):
     versions: str
     """`4-12`, `9+` or `9`."""
     field: str
-    """As reports of coverage name it: `topics[].name`; empty: the frame as a whole."""
+    """The field as coverage reports name it: `topics[].name`; empty: the whole frame."""
     mutator: str
     """By name."""
 
     @field_validator("mutator")
     @classmethod
     def _known(cls, name: str, info: ValidationInfo) -> str:
-        known: Known | None = info.context
-        if known is not None and name not in known.mutators:
-            raise ValueError(f"unknown: {name!r}{choices(name, known.mutators)}")
+        known_names: KnownNames | None = info.context
+        if known_names is not None and name not in known_names.mutators:
+            raise ValueError(f"unknown: {name!r}{choices(name, known_names.mutators)}")
         return name
 
     @model_validator(mode="after")
@@ -103,41 +103,42 @@ class Campaign(_Settings):
     version: Literal[1]
     """The version of this format."""
     about: str = ""
-    """What it is for: nothing that happens depends on it."""
+    """A description, without an effect."""
     target: Annotated[
         str,
         Field(min_length=1),
         BeforeValidator(_as_text, json_schema_input_type=str | ApacheSettings),
     ]
-    """Who gets the cases: a kind, and behind a colon which one: `apache:3.9.1`, `address:127.0.0.1:9092`;
-    with a login, `address:HOST:PORT?mechanism=PLAIN&username=NAME&password_file=FILE`. Two that are to agree:
+    """The target: a kind, and after a colon its name: `apache:3.9.1`, `address:127.0.0.1:9092`; with a login,
+    `address:HOST:PORT?mechanism=PLAIN&username=NAME&password_file=FILE`. Two targets that are compared:
     `apache:3.9.1 vs apache:4.3.1`. Or a mapping for Apache Kafka: `kind`, `version`, `listener`, `mechanism`,
     `jvm` and `settings`."""
     seed: int = 0
-    """Another seed, other cases."""
+    """The seed of all cases: another seed gives other cases."""
     apis: Names = ()
-    """By name. All if empty; of a broker's, those that clients send."""
+    """APIs by name. All if empty; for a broker, all that clients send."""
     versions: dict[str, str] = {}
     """By API: `Fetch: 4-12`, `Metadata: 9+`, `Produce: "9"`. All if an API is not named."""
     budget: Budget
-    """When it ends."""
+    """The end of the campaign."""
     mutators: Names = ()
     """All if empty."""
     oracles: Names = ()
     """All that can judge the target if empty."""
     sessions: Names = ()
-    """All if empty; `none` alone: every case opens its connection."""
+    """All if empty; `none` alone: every case is the first request of its connection."""
     corpora: Names = ()
-    """What mutations start from. All if empty."""
+    """The sources of messages that mutations start from. All if empty."""
     captures: Names = ()
-    """Files whose messages are valid ones to start from, too; beside the campaign's file."""
+    """Capture files whose messages are start messages, too; paths relative to the campaign's file."""
     frames: Names = ()
-    """Files of frames to start from, too: a line of JSON each with `api`, `key`, `version`, `direction` and
-    `hex`, the body; packed by gzip if the name ends in .gz. Beside the campaign's file."""
+    """Files of frames that are start messages, too: a line of JSON each with `api`, `key`, `version`,
+    `direction` and `hex`, the body; gzipped if the name ends in .gz. Paths are relative to the campaign's
+    file."""
     without: Annotated[tuple[LeftOut, ...], Field(strict=False)] = ()
-    """Cases that are not made: what stands behind a finding is seen without what makes that fire."""
+    """Cases that are not made, so that a known crash does not hide bugs in code after it."""
     round: Annotated[int, Field(ge=1, le=10**7)] = 1000
-    """Cases of a round: between two of them what reached something new gets more energy."""
+    """The cases of a round. Between two rounds, seeds that reached something new get more energy."""
 
     @field_validator("apis")
     @classmethod
@@ -147,58 +148,58 @@ class Campaign(_Settings):
     @field_validator("versions")
     @classmethod
     def _versions(cls, versions: dict[str, str]) -> dict[str, str]:
-        found = {_api(name): text for name, text in versions.items()}
-        for name, text in found.items():
+        by_api = {_api(name): text for name, text in versions.items()}
+        for name, text in by_api.items():
             version_range(name, text)
-        return found
+        return by_api
 
     @field_validator("mutators", "oracles", "sessions", "corpora")
     @classmethod
     def _known(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        known: Known | None = info.context
-        if known is not None and info.field_name is not None:
-            there: tuple[str, ...] = getattr(known, info.field_name)
+        known_names: KnownNames | None = info.context
+        if known_names is not None and info.field_name is not None:
+            allowed: tuple[str, ...] = getattr(known_names, info.field_name)
             if info.field_name == "sessions" and names == ("none",):
                 return names
             for name in names:
-                if name not in there:
-                    raise ValueError(f"unknown: {name!r}{choices(name, there)}")
+                if name not in allowed:
+                    raise ValueError(f"unknown: {name!r}{choices(name, allowed)}")
         return names
 
     @field_validator("target")
     @classmethod
     def _kind(cls, target: str, info: ValidationInfo) -> str:
-        known: Known | None = info.context
-        kinds = known.targets if known is not None else ()
+        known_names: KnownNames | None = info.context
+        kinds = known_names.targets if known_names is not None else ()
         for side in sides(target) if kinds else ():
-            kind, _, which = side.partition(":")
+            kind, _, text_after_colon = side.partition(":")
             if kind not in kinds:
                 raise ValueError(f"unknown kind {kind!r}{choices(kind, kinds)}")
-            if which:
+            if text_after_colon:
                 try:
                     if is_apache(side):
-                        ApacheSettings.of(which)
+                        ApacheSettings.of(text_after_colon)
                     elif is_address(side):
-                        address_of(which)
+                        address_of(text_after_colon)
                 except Misuse as problem:
                     raise ValueError(str(problem)) from None
         return target
 
     def settings(self) -> dict[str, Any]:
-        """All that the cases depend on, and what is looked for: not how many there are."""
+        """Return all settings that cases and oracles depend on; the number of cases is not among them."""
         return self.model_dump(mode="json", exclude={"about", "budget", "target"})
 
     def left_out(self, mutator: str) -> dict[tuple[int, str], list[range]]:
-        """An API's key and a field -> the versions in which the mutator of a name is not put to it."""
-        found: dict[tuple[int, str], list[range]] = {}
-        for one in self.without:
-            if one.mutator == mutator:
-                versions = version_range(_api(one.api), one.versions)
-                found.setdefault((key_of(one.api), one.field), []).append(versions)
-        return found
+        """Return (API key, field) -> the versions in which a mutator is not applied to the field."""
+        exclusions: dict[tuple[int, str], list[range]] = {}
+        for exclusion in self.without:
+            if exclusion.mutator == mutator:
+                versions = version_range(_api(exclusion.api), exclusion.versions)
+                exclusions.setdefault((key_of(exclusion.api), exclusion.field), []).append(versions)
+        return exclusions
 
     def wants(self, seed: Seed) -> bool:
-        """Whether a message of a corpus is one to start from."""
+        """Return whether a message of a corpus is one to start from."""
         name = NAMES.get(seed.key)
         if name is None or (self.apis and name not in self.apis):
             return False
@@ -214,7 +215,7 @@ def _api(name: str) -> str:
 
 
 def version_range(name: str, text: str) -> range:
-    """The versions of an API that a text names. Raises ValueError.
+    """Return the versions of an API that a text names. Raises ValueError.
 
     >>> version_range("Fetch", "4-12"), version_range("StopReplica", "2+"), version_range("Produce", "9")
     (range(4, 13), range(2, 5), range(9, 10))
@@ -231,6 +232,9 @@ def version_range(name: str, text: str) -> range:
 
 
 def chosen(names: Iterable[str], things: Iterable[Any]) -> tuple[Any, ...]:
-    """Those of these names (an attribute of theirs), in their own order; all if no name is given."""
-    wanted = frozenset(names)
-    return tuple(thing for thing in things if not wanted or thing.name in wanted)
+    """Return the things with these names (their attribute `name`), in their own order.
+
+    All things if no name is given.
+    """
+    requested = frozenset(names)
+    return tuple(thing for thing in things if not requested or thing.name in requested)

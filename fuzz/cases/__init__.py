@@ -1,1 +1,1 @@
-"""A case and what was seen of it, as plain values, in JSON and in words; the seeded draws that make it."""
+"""Cases, recipes and observations as plain values and as JSON, and the seeded random draws."""

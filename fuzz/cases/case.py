@@ -1,8 +1,7 @@
-"""A case: what is sent, and how it came about.
+"""A case, the recipe that makes it, and the seed message that the recipe starts from.
 
-What is sent is bytes, made before anything runs. Where a session must put in what only the live side
-knows (a topic id, a producer id), a case says so: `Live` places of fixed size, filled in before sending.
-How it came about (`Recipe`) is kept beside it: shrinking makes smaller cases of a recipe, not of bytes.
+A case's bytes are made before anything runs. Where a session must fill in what only the live broker knows (a
+topic id, a producer id), the case lists `Live` fields of fixed size.
 """
 
 from __future__ import annotations
@@ -14,18 +13,23 @@ from typing import Literal, NamedTuple
 from barnabas.specs.frames import Direction
 
 Role = Literal["broker", "client", "decoder"]
-"""Who gets a case. Brokers and decoders get requests, clients get responses; decoders get both."""
+"""The kind of a target. Brokers and decoders get requests, clients get responses; decoders get both."""
 
 Delivery = Literal["whole", "bytewise", "burst", "half_open"]
-"""How it is written: in one write, a byte a write, all at once with what follows, and then half-closed."""
+"""How a case is written: in one write, a byte a write, together with what follows, or then half-closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
     """A valid message that mutations start from.
 
-    frame: header and body without the size in front. origin: where it is from, e.g. "golden:produce-9",
-    "generated:412", "capture:a.pcapng#17", "session:join" (the valid one of that step).
+    Attributes:
+        key: The API key.
+        version: The version of the API.
+        direction: Request or response.
+        frame: Header and body, without the size.
+        origin: The source, such as "golden:produce-9", "generated:412", "capture:a.pcapng#17" or
+            "session:join" (the valid message of that session).
     """
 
     key: int
@@ -37,7 +41,7 @@ class Seed:
 
 @functools.lru_cache(maxsize=1 << 14)
 def session_of(origin: str) -> str:
-    """The session that a seed of an origin belongs behind; "" for none.
+    """Return the session that a seed of an origin belongs to; "" for none.
 
     >>> session_of("session:join:3"), session_of("golden:produce-9")
     ('join', '')
@@ -47,7 +51,7 @@ def session_of(origin: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 14)
 def shape_of(origin: str) -> str:
-    """Which of several answers of a version a seed is; "" for what has no others.
+    """Return the shape of a response that a client's seed has; "" for the plain response.
 
     >>> shape_of("answering:Fetch-11:single"), shape_of("answering:Fetch-11"), shape_of("golden:a:b")
     ('single', '', '')
@@ -57,8 +61,14 @@ def shape_of(origin: str) -> str:
 
 
 class Change(NamedTuple):
-    """One mutation: the mutator's name, the dotted path it was applied to ("" for the frame as a whole,
-    with indices, `topics[0].name`), the number its draws were made from, and what it did in words."""
+    """One mutation of a message.
+
+    Attributes:
+        mutator: The mutator's name.
+        path: The field's path with indices, `topics[0].name`; "" for the whole frame.
+        draws: The number that the mutator's random draws are made from.
+        detail: A description of the change.
+    """
 
     mutator: str
     path: str
@@ -67,8 +77,13 @@ class Change(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """How a case is made: changes in order, applied to a seed, at the end of a session (a name in
-    barnabas.fuzz.sessions.registry.SESSIONS; "" for none)."""
+    """The steps that make a case: changes in order, applied to a seed, after a session.
+
+    Attributes:
+        seed: The valid message.
+        changes: The mutations, in order.
+        session: A name in barnabas.fuzz.sessions.registry.SESSIONS; "" for none.
+    """
 
     seed: Seed
     changes: tuple[Change, ...]
@@ -76,10 +91,14 @@ class Recipe(NamedTuple):
 
 
 class Live(NamedTuple):
-    """A place in a chunk that a session fills in: so many bytes at an offset, by a name that it knows.
+    """A field of a chunk that a session fills in before the case is sent.
 
-    Names: "correlation_id", those of barnabas.fuzz.sessions.live.LIVE, and "crc" (of the record batch that
-    begins at `offset` - 17: always last).
+    Attributes:
+        chunk: The index of the chunk.
+        offset: The byte offset in the chunk.
+        size: The size in bytes.
+        name: "correlation_id", a name of barnabas.fuzz.sessions.live_values.LIVE, or "crc" (of the record
+            batch that begins at `offset` - 17; always last).
     """
 
     chunk: int
@@ -89,7 +108,15 @@ class Live(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What is sent: chunks as they go on the wire, sizes included. `number` is its place in a campaign."""
+    """One input of a campaign: chunks as they are written to the connection, sizes included.
+
+    Attributes:
+        number: The case's index in the campaign.
+        recipe: How the case was made.
+        chunks: The bytes of each write.
+        live: The fields that a session fills in.
+        delivery: How the chunks are written.
+    """
 
     number: int
     recipe: Recipe

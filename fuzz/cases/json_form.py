@@ -1,6 +1,6 @@
 """Recipes and observations as JSON and back, for the database and for other processes.
 
-Bytes are URL-safe base64. Nothing is lost: what comes back is equal.
+Bytes become URL-safe base64. The round trip loses nothing: the result equals the input.
 """
 
 from __future__ import annotations
@@ -17,18 +17,21 @@ _BASE64: Final = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
 
 def _named(value: object) -> object:
-    """Named tuples and dataclasses as dicts, all the way down: pydantic would make lists of the former."""
+    """Convert named tuples and dataclasses to dicts, recursively.
+
+    Pydantic would make lists of named tuples.
+    """
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return {name: _named(getattr(value, name)) for name in value._fields}
     if is_dataclass(value):
         return {field.name: _named(getattr(value, field.name)) for field in fields(value)}
-    return [_named(one) for one in value] if isinstance(value, tuple | list) else value
+    return [_named(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 _NAMED: Final = PlainSerializer(_named, return_type=Any)
 
 
-# pydantic takes settings for neither a dataclass nor what it holds, but for what is around it
+# pydantic applies a config to a named tuple around a dataclass, not to the dataclass
 class _Recipe(NamedTuple):
     it: Annotated[Recipe, _NAMED]
 
@@ -42,20 +45,20 @@ _OBSERVATION: Final = TypeAdapter(_Observation, config=_BASE64)
 
 
 def recipe_json(recipe: Recipe) -> str:
-    """A recipe as JSON."""
+    """Return a recipe as JSON."""
     return _RECIPE.dump_json(_Recipe(recipe)).decode()
 
 
 def recipe_of(text: str) -> Recipe:
-    """The recipe of that JSON. Raises ValueError."""
+    """Parse a recipe from JSON. Raises ValueError."""
     return _RECIPE.validate_json(text).it
 
 
 def observation_json(observation: Observation) -> str:
-    """An observation, with its case, as JSON."""
+    """Return an observation, with its case, as JSON."""
     return _OBSERVATION.dump_json(_Observation(observation)).decode()
 
 
 def observation_of(text: str) -> Observation:
-    """The observation of that JSON. Raises ValueError."""
+    """Parse an observation from JSON. Raises ValueError."""
     return _OBSERVATION.validate_json(text).it

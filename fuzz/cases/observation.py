@@ -1,4 +1,4 @@
-"""What was seen of one case. Targets make these; oracles judge them, and nothing else."""
+"""An observation: what a target did with one case. Targets make observations, oracles judge them."""
 
 from __future__ import annotations
 
@@ -8,54 +8,64 @@ from typing import Final, Literal
 from barnabas.fuzz.cases.case import Case
 
 TOGETHER: Final = "together"
-"""The fact of a case that is blamed for what only several showed: their numbers. It is the last of them."""
+"""The fact of the last of several cases that show a problem only together: the numbers of all."""
 
 UNDER_WAY: Final = "under_way"
-"""The fact of such a case where nobody could look further: all of them, in words."""
+"""The fact of a case that shares the blame, where no search was possible: descriptions of all cases in
+flight."""
+
+REUSED: Final = "reused"
+"""The fact of a case whose connection had other cases before it."""
 
 WAITED: Final = "waited_ms"
-"""The fact of a case an answer to which was waited for in vain: for how many ms."""
+"""The fact of a case whose response did not come in time: the milliseconds that it was waited for."""
 
 SET_ASIDE: Final = "set_aside"
-"""The fact of a case that was not sent: others of its kind had ended the process too often, or the client
-did not ask for it."""
+"""The fact of a case that was not sent: similar cases had ended the process too often, or the client did not
+ask for it."""
 
 EARLIER: Final = "earlier"
-"""The fact of a case that did it only behind others: their recipes in order, as JSON."""
+"""The fact of a case that shows a problem only after others: their recipes in order, as JSON."""
 
 SPINS: Final = "spins"
-"""The fact of a session that took processor time until it was ended."""
+"""The fact of a session that used processor time until it was ended."""
 
 COMPUTES: Final = "computes"
-"""The fact of a case on which a thread computes for long: for how many seconds at least, and behind that the
-innermost frames of Kafka's own where it does, as far as they are known."""
+"""The fact of a case on which a thread computes for long: the seconds at least, then the innermost frames of
+Kafka's code, where known."""
 
 STACK: Final = "stack_of_kind"
-"""The fact of a case whose error left no stack: the frames that one of its kind left in a fresh process."""
+"""The fact of a case whose error left no stack: the frames that a similar case left in a fresh process."""
 
 AS_VALID: Final = "as_valid"
-"""The fact of a case that shows what its seed shows as it is."""
+"""The fact of a case that shows the same features as its seed without mutations."""
 
 DIFFERS: Final = "differs"
-"""The fact of a case with which two targets did not do the same: in words, and what tells it from others."""
+"""The fact of a case on which two targets differ: a description, and what tells the difference from
+others."""
 
 REACHED: Final = "reached"
-"""The fact of a case that reached lines which nothing had reached before: a line of text for each place."""
+"""The fact of a case that reached new lines: a line of text for each."""
 
 REPLY_LIMIT: Final = 1 << 20
-"""Bytes of a reply that are kept; the rest is counted and let go."""
+"""Bytes of a response that are kept; the rest is counted and dropped."""
 
 KEPT_LIMIT: Final = 4 << 20
-"""Bytes of all replies of one case that are kept."""
+"""Bytes of all responses of one case that are kept."""
 
 Ending = Literal["open", "closed", "reset", "refused"]
-"""Of the connection, after the case: still there, closed by the other side, reset, or never made."""
+"""The connection after the case: open, closed by the other side, reset, or never made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A process that ended: its exit code (negative: the signal; None: it is somebody else's, and its address
-    refuses connections), and the end of what it printed."""
+    """The exit of a target's process.
+
+    Attributes:
+        exit_code: The exit code; negative for a signal; None for a broker elsewhere whose address refuses
+            connections.
+        last_words: The end of what the process printed.
+    """
 
     exit_code: int | None
     last_words: str
@@ -63,7 +73,7 @@ class Death:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A well-formed request on a connection of its own, after the case."""
+    """The result of a well-formed request on a separate connection, after a case."""
 
     answered: bool
     took_ms: float
@@ -72,14 +82,22 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one target did with one case. Times in ms, memory in bytes.
+    """The reaction of one target to one case. Times are in milliseconds, memory in bytes.
 
-    replies: frames without sizes, as they came. probe: None where this case had none of its own (probes
-    are batched: a failed one is bisected, so that the case to blame has it). log: lines that a log of
-    the target gained meanwhile, whole entries with their stack traces. raised: a decoder's or a client's
-    exception, as text `class: message` with the innermost frames behind it. rss, heap: (before, highest),
-    heap of a JVM that publishes it.
-    facts: what a target or an oracle's follow-up questions found beside, by name; JSON values only.
+    Attributes:
+        case: The case.
+        sent: The chunks that were sent, with live fields filled in.
+        replies: Responses without their sizes, in order.
+        ending: The state of the connection after the case.
+        took_ms: The time from the first write to the end.
+        probe: The probe after this case; None if the probe was for a batch (a failed probe is searched for
+            the culprit, which then has it).
+        death: The exit of the process, if this case caused it.
+        log: Log entries, with their stack traces, that the case caused.
+        raised: A decoder's or client's exception as `class: message`, followed by the innermost frames.
+        rss: Resident memory before, and its peak.
+        facts: Further observations by name; JSON values only.
+        heap: The heap of a JVM before, and its peak.
     """
 
     case: Case
@@ -97,15 +115,15 @@ class Observation:
 
     @property
     def shared(self) -> bool:
-        """Whether it is blamed for what only several cases showed: it may be innocent."""
+        """Return whether only several cases together showed the problem: this one may be innocent."""
         return any(name == TOGETHER for name, _ in self.facts)
 
     @property
     def overdue(self) -> bool:
-        """Whether an answer to it was waited for in vain."""
+        """Return whether a response did not come in time."""
         return any(name == WAITED for name, _ in self.facts)
 
 
 def is_set_aside(observation: Observation) -> bool:
-    """Whether its case was not sent."""
+    """Return whether the case was not sent."""
     return bool(dict(observation.facts).get(SET_ASIDE))

@@ -1,6 +1,6 @@
-"""Named tuples made fast: a case needs several, and a map hundreds.
+"""Fast construction of named tuples: a case needs several, and a field map hundreds.
 
-To call the class of a named tuple is to call a function in Python, and that takes twice as long as this.
+Calling a named tuple's class calls a Python function, which takes twice as long as this.
 """
 
 from __future__ import annotations
@@ -8,4 +8,4 @@ from __future__ import annotations
 from typing import Final
 
 tuple_of: Final = tuple.__new__
-"""Makes one of its class and all of its values: defaults are not filled in."""
+"""Make a tuple of a class from all its values; defaults are not filled in."""

@@ -1,4 +1,4 @@
-"""Recipes and behaviours in words, for lines and reports."""
+"""Descriptions of recipes for log lines and reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from barnabas.specs.registry import NAMES
 
 
 def made_of(recipe: Recipe) -> str:
-    """A recipe in one line.
+    """Describe a recipe in one line.
 
     >>> from barnabas.fuzz.cases.case import Change, Seed
     >>> made_of(Recipe(Seed(3, 9, "request", b"", ""), (Change("nulls", "topics", 1, "null"),), "join"))

@@ -1,1 +1,1 @@
-"""The messages that a campaign starts from."""
+"""The corpus: the messages that a campaign starts from."""

@@ -1,7 +1,7 @@
-"""What a campaign's mutations start from: its corpora, of the versions that its target takes.
+"""The corpora of a campaign, limited to the versions that its target supports.
 
-A corpus is a function of the campaign and of `Basis`, which is kept beside it: what the target said of
-itself when the campaign began. So it is the same everywhere, and when a campaign goes on.
+A corpus is a function of the campaign and its `Basis`: what the target reported when the campaign began. The
+basis is stored, so the corpus is equal on every machine and when a campaign continues.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.fuzz.campaigns.campaign import Campaign, chosen
 from barnabas.fuzz.cases.case import Role, Seed
-from barnabas.fuzz.corpus.corpus import captured, generated, listed
+from barnabas.fuzz.corpus.sources import captured, generated, listed
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.registry import login_of
 from barnabas.fuzz.targets.target import Target
@@ -24,37 +24,37 @@ from barnabas.specs.keys import WRITE_TXN_MARKERS
 from barnabas.specs.registry import REGISTRY, api, key_of
 
 AMONG_BROKERS: Final = NEVER - {WRITE_TXN_MARKERS}
-"""What no client sends: a broker gets these only if a campaign names them. An administrator who aborts a
-transaction sends WriteTxnMarkers (KIP-664)."""
+"""APIs that no client sends: a broker gets them only if a campaign names them. WriteTxnMarkers is no such
+API, since administrators send it to abort a transaction (KIP-664)."""
 
 
 class Basis(NamedTuple):
-    """Who gets the cases, and the versions of each API that it takes."""
+    """The role of a target, and the versions of each API that it supports."""
 
     role: Role
     versions: tuple[tuple[int, tuple[int, ...]], ...]
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """What such a target reads."""
+        """Return the directions of messages that such a target reads."""
         return _DIRECTIONS[self.role]
 
     def json(self) -> dict[str, Any]:
-        """As a database keeps it."""
+        """Return the basis for a database."""
         return {
             "role": self.role,
             "versions": {str(key): list(all_) for key, all_ in self.versions},
         }
 
 
-def kept_basis(said: Mapping[str, Any]) -> Basis:
-    """That of its JSON.
+def kept_basis(stored: Mapping[str, Any]) -> Basis:
+    """Return the basis of its JSON.
 
     >>> kept_basis(Basis("client", ((3, (1, 2)),)).json())
     Basis(role='client', versions=((3, (1, 2)),))
     """
-    versions = ((int(key), tuple(all_)) for key, all_ in said["versions"].items())
-    return Basis(said["role"], tuple(versions))
+    versions = ((int(key), tuple(all_)) for key, all_ in stored["versions"].items())
+    return Basis(stored["role"], tuple(versions))
 
 
 _DIRECTIONS: Final[Mapping[Role, tuple[Direction, ...]]] = {
@@ -70,33 +70,39 @@ EVERYTHING: Final = tuple(
 
 
 def basis(target: Target) -> Basis:
-    """What a target that runs says of itself: `takes`, API key -> versions (none: it does not say), or
-    `survey`, the (API key, version) that it asks for, if it has such."""
-    takes: Callable[[], Mapping[int, Iterable[int]]] | None = getattr(target, "takes", None)
-    survey: Callable[[], Iterable[tuple[int, int]]] | None = getattr(target, "survey", None)
-    said: dict[int, frozenset[int]] = {}
-    if takes is not None:
-        said = {key: frozenset(versions) for key, versions in takes().items()}
-    elif survey is not None:
-        asked = frozenset(survey())
-        said = {key: frozenset(v for k, v in asked if k == key) for key, _ in asked}
-    found = tuple(
-        (key, tuple(version for version in versions if not said or version in said.get(key, ())))
-        for key, versions in EVERYTHING
+    """Return the basis of a running target.
+
+    A broker or decoder has `supported_versions`, by API key (empty: unknown). A client has `survey`, the
+    (API key, version) that it requests.
+    """
+    supported: Callable[[], Mapping[int, Iterable[int]]] | None = getattr(
+        target, "supported_versions", None
     )
-    return Basis(target.role, tuple(one for one in found if one[1]))
+    survey: Callable[[], Iterable[tuple[int, int]]] | None = getattr(target, "survey", None)
+    reported: dict[int, frozenset[int]] = {}
+    if supported is not None:
+        reported = {key: frozenset(versions) for key, versions in supported().items()}
+    elif survey is not None:
+        requested = frozenset(survey())
+        reported = {key: frozenset(v for k, v in requested if k == key) for key, _ in requested}
+    basis_versions = []
+    for key, declared in EVERYTHING:
+        versions = tuple(v for v in declared if not reported or v in reported.get(key, ()))
+        if versions:
+            basis_versions.append((key, versions))
+    return Basis(target.role, tuple(basis_versions))
 
 
 class Corpus(NamedTuple):
-    """A source of messages: what it is, and its seeds of a campaign."""
+    """A source of messages: its name, a description, and its seeds for a campaign."""
 
     name: str
-    about: str
+    description: str
     seeds: Callable[[Campaign, Basis], Iterable[Seed]]
 
 
 def _generated(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
-    if basis.role == "client":  # it wants what fits its own requests
+    if basis.role == "client":  # a client gets responses to its own requests
         return
     for direction in basis.directions:
         for key, versions in basis.versions:
@@ -106,7 +112,7 @@ def _generated(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
 
 
 def _answers(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
-    from barnabas.fuzz.answering.seeds import seeds
+    from barnabas.fuzz.bench_broker.seeds import seeds
 
     if basis.role == "client":
         yield from seeds((key, version) for key, all_ in basis.versions for version in all_)
@@ -118,7 +124,7 @@ def _sessions(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
     if basis.role != "broker" or campaign.sessions == ("none",):
         return
     offered = {key: (versions[0], versions[-1]) for key, versions in basis.versions}
-    # on a listener without SASL nothing is before a login, unless somebody wants to see that
+    # sessions before a login need a listener with SASL, unless the campaign names them
     logs_in = login_of(campaign.target) is not None
     usual = SESSIONS if logs_in else [s for s in SESSIONS if not s.before_login]
     yield from seeds(offered, chosen(campaign.sessions, SESSIONS) if campaign.sessions else usual)
@@ -137,9 +143,9 @@ CORPORA: Final[tuple[Corpus, ...]] = (
 
 
 def corpus(campaign: Campaign, basis: Basis, folder: Path) -> tuple[Seed, ...]:
-    """All seeds of a campaign, of the APIs and versions that it wants. folder: where its captures are.
+    """Return all seeds of a campaign, of the APIs and versions that it names.
 
-    Raises CannotRun if there is none, or a capture can't be read.
+    folder: the folder of its captures. Raises CannotRun if there are no seeds, or a capture can't be read.
     """
     named = frozenset(map(key_of, campaign.apis))
     left_out = AMONG_BROKERS - named if basis.role == "broker" else frozenset()
@@ -149,22 +155,26 @@ def corpus(campaign: Campaign, basis: Basis, folder: Path) -> tuple[Seed, ...]:
         for version in versions
         if key not in left_out
     }
-    wanted = frozenset(campaign.corpora)
-    found = [
+    requested = frozenset(campaign.corpora)
+    seeds = [
         seed
-        for one in CORPORA
-        if not wanted or one.name in wanted
-        for seed in one.seeds(campaign, basis)
+        for source in CORPORA
+        if not requested or source.name in requested
+        for seed in source.seeds(campaign, basis)
     ]
     readers = ((campaign.captures, captured), (campaign.frames, listed))
     for names, read in readers:
         for name, direction in itertools.product(names, basis.directions):
             try:
-                found += read(folder / name, direction)
+                seeds += read(folder / name, direction)
             except (OSError, EOFError, ValueError, CaptureError) as problem:
-                why = (isinstance(problem, OSError) and problem.strerror) or problem
-                raise CannotRun(f"{folder / name}: {why}") from None
-    kept = tuple(one for one in found if (one.key, one.version) in takes and campaign.wants(one))
-    if not kept:
+                reason = (isinstance(problem, OSError) and problem.strerror) or problem
+                raise CannotRun(f"{folder / name}: {reason}") from None
+    usable = tuple(
+        source
+        for source in seeds
+        if (source.key, source.version) in takes and campaign.wants(source)
+    )
+    if not usable:
         raise CannotRun("the target accepts no message of these APIs and versions")
-    return kept
+    return usable

@@ -1,5 +1,5 @@
-"""Which lines of a target its cases reach: by JaCoCo's agent, by Go's covered builds, by coverage.py.
+"""Lines of a target that its cases reach: by JaCoCo's agent, Go's covered builds, or coverage.py.
 
-`lines.py` says what all of them come to; each language has a file with its meter. Programs tell what they
-passed (`probes.py`) whenever they are asked (`agent.py`).
+`lines.py` has the common result; each language has a file with its meter. Programs report the probes that
+they passed (`probes.py`) on request (`agent.py`).
 """

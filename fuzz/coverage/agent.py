@@ -1,4 +1,4 @@
-"""Programs that tell what they passed whenever they are asked, over a connection that they open."""
+"""The connections on which programs report the probes that they passed, on request."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, cast
 
-from barnabas.fuzz.coverage.probes import Key, Passed, Probes, Told, merge
+from barnabas.fuzz.coverage.probes import Key, PassedProbes, ProbeReport, Probes, merge
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 SAYS_S: Final = 20.0
-"""Seconds that all programs may take to tell their probes; one that is not done by then tells nothing more,
-and those behind it tell theirs when they are asked again."""
+"""Seconds that the reports of all programs may take. A program that is not done by then is dropped; the
+following ones report at the next request."""
 
 SIZE: Final = 16 << 20
-"""Bytes of an answer at most: who says more is no program of ours."""
+"""Bytes of a report at most; a larger one is no program's of ours."""
 
 PROGRAMS: Final = 256
 """Connections at once; others wait."""
@@ -28,28 +28,28 @@ HOST: Final = "127.0.0.1"
 
 
 class DumpError(Exception):
-    """What came is no answer."""
+    """A report can't be read."""
 
 
 class _Answers(io.RawIOBase):
-    """What comes over a connection, up to a time that is the same however little comes at once."""
+    """The bytes of a connection, up to a deadline for the whole report."""
 
     def __init__(self, program: socket.socket, clock: Callable[[], float]) -> None:
         self._program, self._clock = program, clock
         self.until = 0.0
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        """As RawIOBase has it. Raises TimeoutError when the time is up."""
+        """Read into a buffer, as RawIOBase does. Raises TimeoutError after the deadline."""
         self._program.settimeout(left(self.until, self._clock()))
         return self._program.recv_into(buffer)
 
 
 def left(until: float, now: float) -> float:
-    """Seconds. Raises TimeoutError if there are none."""
+    """Return the seconds until a deadline. Raises TimeoutError if there are none."""
     if now >= until:
         raise TimeoutError
     return until - now
@@ -62,15 +62,18 @@ class _Program(NamedTuple):
 
 
 class Agent:
-    """Where programs connect to, from its making to `close`.
+    """A listener for programs, from its creation to `close`.
 
-    dump: reads an answer; raises DumpError, and EOFError where the program is gone. ask: what they are asked
-    with. opens: what they are told first. clock: seconds.
+    Args:
+        dump: Reads a report; raises DumpError, and EOFError if the program has ended.
+        ask: The bytes of a request.
+        opens: The bytes at the beginning of a connection.
+        clock: Returns seconds.
     """
 
     def __init__(
         self,
-        dump: Callable[[BinaryIO], Told],
+        dump: Callable[[BinaryIO], ProbeReport],
         *,
         ask: bytes = b"?",
         opens: bytes = b"",
@@ -83,12 +86,12 @@ class Agent:
 
     @property
     def port(self) -> int:
-        """Where it listens on HOST."""
+        """Return the port on HOST."""
         port: int = self._listener.getsockname()[1]
         return port
 
     def since(self) -> dict[Key, Probes]:
-        """What all programs tell now."""
+        """Return what all programs report now."""
         until = self._clock() + SAYS_S
         with contextlib.suppress(BlockingIOError):
             while len(self._programs) < PROGRAMS and self._clock() < until:
@@ -99,49 +102,52 @@ class Agent:
                 with contextlib.suppress(OSError):
                     connection.settimeout(left(until, self._clock()))
                     connection.sendall(self._opens)
-        found: dict[Key, Probes] = {}
-        for one in list(self._programs):
+        passed: dict[Key, Probes] = {}
+        for program in list(self._programs):
             try:
                 seconds = left(until, self._clock())
             except TimeoutError:
                 break
             try:
-                one.connection.settimeout(seconds)
-                one.connection.sendall(self._ask)
-                one.answers.until = until
-                merge(found, self._dump(one.stream))
+                program.connection.settimeout(seconds)
+                program.connection.sendall(self._ask)
+                program.answers.until = until
+                merge(passed, self._dump(program.stream))
             except (OSError, EOFError, DumpError):
-                self._programs.remove(one)
-                one.stream.close()
-                one.connection.close()
-        return found
+                self._programs.remove(program)
+                program.stream.close()
+                program.connection.close()
+        return passed
 
     def close(self) -> None:
-        """Let go of all of them."""
-        for one in self._programs:
-            one.stream.close()
-            one.connection.close()
+        """Close all connections."""
+        for program in self._programs:
+            program.stream.close()
+            program.connection.close()
         self._listener.close()
 
 
-class Counted:
-    """A process that counts. environment: what it is started with. passed: by all processes."""
+class CountedProcess:
+    """A process that counts lines.
 
-    def __init__(self, agent: Agent, environment: Mapping[str, str], passed: Passed) -> None:
+    environment: the variables that it is started with. passed: the probes of all processes.
+    """
+
+    def __init__(self, agent: Agent, environment: Mapping[str, str], passed: PassedProbes) -> None:
         self._agent, self._passed = agent, passed
         self.environment = environment
 
     def news(self) -> list[str]:
-        """The features of what it passed since it was last asked, and no process had before."""
+        """Return the features of probes that it passed since the last call, before any other process."""
         return self._passed.add(self._agent.since())
 
     def close(self) -> None:
-        """It is over."""
+        """Close the process's connection."""
         self._agent.close()
 
 
 def exactly(stream: BinaryIO, size: int) -> bytes:
-    """So many bytes. Raises EOFError."""
+    """Read exactly `size` bytes. Raises EOFError."""
     data = stream.read(size)
     if len(data) < size:
         raise EOFError
@@ -149,7 +155,7 @@ def exactly(stream: BinaryIO, size: int) -> bytes:
 
 
 def sized(stream: BinaryIO) -> bytes:
-    """An answer behind four bytes of its size. Raises DumpError, EOFError."""
+    """Read a report after four bytes of its size. Raises DumpError, EOFError."""
     size = int.from_bytes(exactly(stream, 4))
     if size > SIZE:
         raise DumpError(f"an answer of {size} bytes")

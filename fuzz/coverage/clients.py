@@ -1,4 +1,4 @@
-"""The meter of each client library."""
+"""The meters of client libraries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from barnabas.peers.clients.python import IMPORTED
 
 
 def meter(client: Client, program: Program) -> Meter:
-    """Of a client that counts its lines, and its program. Raises CannotRun."""
+    """Return the meter for a client that counts its lines, and its program. Raises CannotRun."""
     if jars := program.environment.get("CLASSPATH"):
         return Jacoco([Path(jar) for jar in jars.split(os.pathsep)])
     if package := IMPORTED.get(client.library):

@@ -1,7 +1,7 @@
-"""Lines of Java that were reached, by JaCoCo: its agent in each JVM connects to us and tells its probes when
-it is asked; its command line makes lines of them.
+"""Lines of Java that were reached, by JaCoCo.
 
-Layout of what the agent says: org.jacoco.core.data.ExecutionDataWriter and
+Its agent in each JVM connects to us and reports its probes on request; its command line turns them into
+lines. Layout of the reports: org.jacoco.core.data.ExecutionDataWriter and
 org.jacoco.core.runtime.RemoteControlWriter, format 0x1007.
 """
 
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from xml.etree import ElementTree as ET
 
-from barnabas.fuzz.coverage.agent import HOST, SIZE, Agent, Counted, DumpError, exactly
+from barnabas.fuzz.coverage.agent import HOST, SIZE, Agent, CountedProcess, DumpError, exactly
 from barnabas.fuzz.coverage.lines import Lines, Unit, by_function
-from barnabas.fuzz.coverage.probes import PROBES, Key, Passed, Probes, Told, merge
+from barnabas.fuzz.coverage.probes import PROBES, Key, PassedProbes, ProbeReport, Probes, merge
 from barnabas.fuzz.errors import CannotRun
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.errors import UnavailableError
@@ -28,17 +28,17 @@ from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.specs.codec.careful_encoder import uvarint
 
 VERSION: Final = "0.8.14"
-"""Of JaCoCo."""
+"""The version of JaCoCo."""
 
 INCLUDES: Final = "org.apache.kafka.*:kafka.*"
-"""Classes that are counted, but for those of others that Kafka's jars have under names of theirs."""
+"""Classes that are counted, except those that Kafka's jars have of others under their own names."""
 _OTHERS: Final = "org.apache.kafka.shaded."
 
 REPORT_S: Final = 600.0
-"""Seconds that JaCoCo may take to make lines of probes."""
+"""Seconds that JaCoCo may take to turn probes into lines."""
 
 CLASSES: Final = 1 << 17
-"""Classes of a JVM at most: who says more is no agent."""
+"""Classes of a JVM at most; a report of more is no agent's."""
 
 _PARSERS: Final = frozenset(("read", "readFrom", "parse"))
 """Methods that read bytes, in classes of the protocol."""
@@ -48,7 +48,7 @@ _PROTOCOL: Final = tuple(
 )
 _GENERATED: Final = ".generated"
 _OF_JSON: Final = "JsonConverter"
-"""What reads text."""
+"""The suffix of classes that read text."""
 
 _MAGIC: Final = b"\xc0\xc0\x10\x07"
 _OPENS: Final = b"\x01" + _MAGIC
@@ -56,9 +56,9 @@ _DUMP_AND_RESET: Final = b"\x40\x01\x01"
 
 
 class Jacoco:
-    """Where agents of JVMs connect to, from its making to `close`. jars: what those run, Kafka's and others'.
+    """A listener for agents of JVMs, from its creation to `close`. Raises CannotRun if JaCoCo is unavailable.
 
-    Raises CannotRun if JaCoCo can't be had.
+    jars: the class path of the JVMs, with Kafka's jars.
     """
 
     def __init__(self, jars: Sequence[Path]) -> None:
@@ -70,7 +70,7 @@ class Jacoco:
         except UnavailableError as problem:
             raise CannotRun(str(problem)) from None
         self._jars = [jar for jar in jars if "kafka" in jar.parent.parent.parent.name]
-        self._passed = Passed()
+        self._passed = PassedProbes()
         self._place = tempfile.TemporaryDirectory(prefix="barnabas-jacoco-")
         self._folder = Path(self._place.name)
         agent = next(jar for jar in self._jacoco if "agent" in jar.name)
@@ -80,65 +80,65 @@ class Jacoco:
 
     @property
     def option(self) -> str:
-        """Of each JVM that is to tell what it passed `since` it was last asked."""
+        """Return the option of each JVM whose probes `since` reports."""
         return self._option(self._agent)
 
     def _option(self, agent: Agent) -> str:
-        how = {
+        settings = {
             "output": "tcpclient",
             "address": HOST,
             "port": agent.port,
             "includes": INCLUDES,
             "excludes": f"{_OTHERS}*",
-            "dumponexit": "false",  # nobody may listen then
+            "dumponexit": "false",  # the listener may be closed then
         }
-        told = ",".join(f"{name}={value}" for name, value in how.items())
-        return f"-javaagent:{self._folder / 'jacocoagent.jar'}={told}"
+        options = ",".join(f"{name}={value}" for name, value in settings.items())
+        return f"-javaagent:{self._folder / 'jacocoagent.jar'}={options}"
 
-    def begin(self) -> Counted:
-        """What a client's program is started with."""
+    def begin(self) -> CountedProcess:
+        """Return what a client's program is started with."""
         agent = _agent()
-        return Counted(agent, {"BARNABAS_JVM_OPTIONS": self._option(agent)}, self._passed)
+        return CountedProcess(agent, {"BARNABAS_JVM_OPTIONS": self._option(agent)}, self._passed)
 
     @property
-    def passed(self) -> Told:
-        """What was passed by then, since the first JVM started."""
+    def passed(self) -> ProbeReport:
+        """Return the probes that were passed since the first JVM started, as of the last request."""
         return self._passed.all
 
     def since(self) -> dict[Key, Probes]:
-        """What was passed in all JVMs of `option` since it was last asked."""
-        found = self._agent.since()
-        self._passed.add(found)
-        return found
+        """Return the probes passed in all JVMs of `option` since the last call."""
+        passed = self._agent.since()
+        self._passed.add(passed)
+        return passed
 
     def read(self) -> dict[Unit, Lines]:
-        """The lines of all classes of Kafka. Raises CannotRun."""
+        """Return the lines of all classes of Kafka. Raises CannotRun."""
         self.since()
-        told, report = self._folder / "told.exec", self._folder / "report.xml"
-        told.write_bytes(written(self.passed))
+        data_file, report = self._folder / "told.exec", self._folder / "report.xml"
+        data_file.write_bytes(written(self.passed))
         line = [str(self._java), "-cp", os.pathsep.join(map(str, self._jacoco))]
         line += [
             "org.jacoco.cli.internal.Main",
             "report",
-            str(told),
+            str(data_file),
             "--xml",
             str(report),
             "--quiet",
         ]
         for jar in self._jars:
             line += ["--classfiles", str(jar)]
-        what = "JaCoCo can't make lines of its probes"
+        problem_text = "JaCoCo can't make lines of its probes"
         try:
-            run(what, line, seconds=REPORT_S)
+            run(problem_text, line, seconds=REPORT_S)
             with report.open("rb") as file:
                 return lines_of(file)
         except UnavailableClientError as problem:
             raise CannotRun(str(problem)) from None
         except (OSError, ET.ParseError) as problem:
-            raise CannotRun(f"{what}: {problem}") from None
+            raise CannotRun(f"{problem_text}: {problem}") from None
 
     def close(self) -> None:
-        """Let go of all agents."""
+        """Close all connections."""
         self._agent.close()
         self._place.cleanup()
 
@@ -148,8 +148,8 @@ def _agent() -> Agent:
 
 
 def dump(stream: BinaryIO) -> dict[Key, Probes]:
-    """An answer of an agent, up to its end. Raises DumpError; EOFError where the agent is gone."""
-    found: dict[Key, Probes] = {}
+    """Read an agent's report. Raises DumpError; EOFError if the agent has ended."""
+    probes: dict[Key, Probes] = {}
     room = SIZE
     while True:
         match kind := exactly(stream, 1)[0]:
@@ -165,20 +165,20 @@ def dump(stream: BinaryIO) -> dict[Key, Probes]:
                 if size > PROBES:
                     raise DumpError(f"a class of {size} probes")
                 passed = int.from_bytes(exactly(stream, (size + 7) // 8), "little")
-                merge(found, {Key(identity, name): Probes(passed, size)})
+                merge(probes, {Key(identity, name): Probes(passed, size)})
                 room -= len(name) + size // 8
-                if len(found) > CLASSES or room < 0:
+                if len(probes) > CLASSES or room < 0:
                     raise DumpError("too many classes")
             case 0x20:
-                return found
+                return probes
             case _:
                 raise DumpError(f"a block of kind {kind:#x}")
 
 
-def written(found: Told) -> bytes:
-    """A file of execution data, as JaCoCo's command line reads it."""
+def written(report: ProbeReport) -> bytes:
+    """Return a file of execution data, as JaCoCo's command line reads it."""
     parts = [_OPENS]
-    for (identity, name), (passed, size) in found.items():
+    for (identity, name), (passed, size) in report.items():
         text = name.encode()
         parts += [b"\x11", struct.pack(">qH", identity, len(text)), text, uvarint(size)]
         parts.append(passed.to_bytes((size + 7) // 8, "little"))
@@ -186,8 +186,8 @@ def written(found: Told) -> bytes:
 
 
 def lines_of(report: BinaryIO) -> dict[Unit, Lines]:
-    """The units of a report in XML."""
-    found: dict[Unit, Lines] = {}
+    """Return the units of a report in XML."""
+    units: dict[Unit, Lines] = {}
     for _, element in ET.iterparse(report):  # noqa: S314 (JaCoCo wrote it)
         if element.tag != "package":
             continue
@@ -197,22 +197,22 @@ def lines_of(report: BinaryIO) -> dict[Unit, Lines]:
             name = file.get("name", "")
             numbers = ((int(n.get("nr", 0)), n.get("ci") != "0") for n in file.iterfind("line"))
             stem = name.rpartition(".")[0]
-            found |= by_function(
+            units |= by_function(
                 package, stem, numbers, methods.get(name, ()), _parses(package, stem)
             )
         element.clear()
-    return found
+    return units
 
 
 def _methods(package: ET.Element) -> dict[str, list[tuple[int, str]]]:
-    """Source file -> (first line, name) of the methods in it, in order."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    """Return (first line, name) of the methods of each source file, in order."""
+    by_file: dict[str, list[tuple[int, str]]] = {}
     for kind in package.iterfind("class"):
-        some = found.setdefault(kind.get("sourcefilename", ""), [])
+        some = by_file.setdefault(kind.get("sourcefilename", ""), [])
         some += ((int(m.get("line", 0)), m.get("name", "")) for m in kind.iterfind("method"))
-    for some in found.values():
+    for some in by_file.values():
         some.sort()
-    return found
+    return by_file
 
 
 def _parses(package: str, file: str) -> Callable[[str], bool]:
@@ -226,11 +226,11 @@ def _short(stream: BinaryIO) -> int:
 
 
 def _varint(stream: BinaryIO) -> int:
-    found = shift = 0
+    number = shift = 0
     while shift < 35:
         byte = exactly(stream, 1)[0]
-        found |= (byte & 0x7F) << shift
+        number |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return found
+            return number
         shift += 7
     raise DumpError("a number that does not end")

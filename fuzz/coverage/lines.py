@@ -1,4 +1,4 @@
-"""What every meter comes to: units of a program, their lines, and which of them were reached."""
+"""The result of every meter: units of a program, their lines, and which of them were reached."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from barnabas.fuzz.coverage.agent import Counted
+from barnabas.fuzz.coverage.agent import CountedProcess
 
 
 class Unit(NamedTuple):
@@ -18,7 +18,7 @@ class Unit(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Lines of a unit as bits, its first one the lowest."""
+    """Lines of a unit as bits, its first line the lowest."""
 
     reached: int
     all: int
@@ -28,24 +28,26 @@ Reach = Mapping[Unit, Lines]
 
 
 class Meter(Protocol):
-    """Knows which lines the processes of a target reached. What one that is killed reached since it was last
-    asked is lost."""
+    """Knows the lines that a target's processes reached.
 
-    def begin(self) -> Counted:
-        """What a process that is to count is started with. Raises OSError."""
+    A process that is killed loses what it reached since its last report.
+    """
+
+    def begin(self) -> CountedProcess:
+        """Return what a process that counts lines is started with. Raises OSError."""
         ...
 
     def read(self) -> Reach:
-        """All units, with what was reached until now. Raises CannotRun."""
+        """Return all units, with the lines reached so far. Raises CannotRun."""
         ...
 
     def close(self) -> None:
-        """Remove what it needed."""
+        """Remove temporary files."""
         ...
 
 
 def lines(reached: Iterable[int], every: Iterable[int]) -> Lines:
-    """Of the numbers of lines.
+    """Return the lines of a unit from line numbers.
 
     >>> lines([11], [10, 11, 14])
     Lines(reached=2, all=19)
@@ -56,10 +58,10 @@ def lines(reached: Iterable[int], every: Iterable[int]) -> Lines:
 
 
 def _bits(numbers: Iterable[int], first: int) -> int:
-    found = 0
+    bits = 0
     for number in numbers:
-        found |= 1 << (number - first)
-    return found
+        bits |= 1 << (number - first)
+    return bits
 
 
 def by_function(
@@ -69,8 +71,14 @@ def by_function(
     functions: Sequence[tuple[int, str]],
     parses: Callable[[str], bool],
 ) -> dict[Unit, Lines]:
-    """The units of a file. numbers: of lines, and whether each was reached. functions: (first line, name), in
-    order: a line is of the last that begins before it. Parsers of one name are one unit.
+    """Return the units of a file. Parsers of one name are one unit.
+
+    Args:
+        package: The package's name.
+        file: The file's name.
+        numbers: Line numbers, and whether each was reached.
+        functions: (first line, name), in order; a line belongs to the last function that begins before it.
+        parses: Tells whether a function is a parser.
 
     >>> found = by_function("p", "f", [(1, True), (5, False), (6, True)], [(4, "read")], "read".__eq__)
     >>> for unit, lines in found.items(): print(unit.name, lines)
@@ -78,13 +86,13 @@ def by_function(
     f.read Lines(reached=2, all=3)
     """
     firsts = [first for first, _ in functions]
-    found: dict[Unit, tuple[set[int], set[int]]] = {}
+    numbers_by_unit: dict[Unit, tuple[set[int], set[int]]] = {}
     for number, reached in numbers:
-        place = bisect_right(firsts, number)
-        name = functions[place - 1][1] if place else ""
+        index = bisect_right(firsts, number)
+        name = functions[index - 1][1] if index else ""
         unit = Unit(package, f"{file}.{name}", True) if parses(name) else Unit(package, file, False)
-        some, every = found.setdefault(unit, (set(), set()))
+        some, every = numbers_by_unit.setdefault(unit, (set(), set()))
         every.add(number)
         if reached:
             some.add(number)
-    return {unit: lines(*numbers) for unit, numbers in found.items()}
+    return {unit: lines(*numbers) for unit, numbers in numbers_by_unit.items()}

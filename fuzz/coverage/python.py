@@ -1,7 +1,7 @@
-"""Lines of Python that were reached, by coverage.py, which is in the venv of the client that is run: a
-program tells them when it is asked (peers/clients/programs/counting.py).
+"""Lines of Python that were reached, by coverage.py in the client's venv.
 
-Format: https://coverage.readthedocs.io/en/latest/commands/cmd_json.html
+A program reports them on request (peers/clients/programs/counting.py). Format:
+https://coverage.readthedocs.io/en/latest/commands/cmd_json.html
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Final
 
-from barnabas.fuzz.coverage.agent import HOST, Agent, Counted, DumpError, sized
+from barnabas.fuzz.coverage.agent import HOST, Agent, CountedProcess, DumpError, sized
 from barnabas.fuzz.coverage.lines import Lines, Unit, lines
-from barnabas.fuzz.coverage.probes import PROBES, Key, Passed, Probes
+from barnabas.fuzz.coverage.probes import PROBES, Key, PassedProbes, Probes
 from barnabas.fuzz.errors import CannotRun
 from barnabas.peers.clients.cache import run
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -27,58 +27,67 @@ _PROTOCOL: Final = frozenset(("protocol", "record"))
 
 
 class PythonMeter:
-    """The programs of a target, run by this Python, in which lines of a package are counted."""
+    """The meter of programs that a Python runs, for the lines of one package."""
 
     def __init__(self, python: str, package: str) -> None:
         self._python, self._package = python, package
-        self._passed = Passed()
+        self._passed = PassedProbes()
 
-    def begin(self) -> Counted:
-        """What a program is started with."""
+    def begin(self) -> CountedProcess:
+        """Return what a program is started with."""
         agent = Agent(dump)
-        return Counted(agent, {"BARNABAS_COVERAGE": f"{HOST}:{agent.port}"}, self._passed)
+        return CountedProcess(agent, {"BARNABAS_COVERAGE": f"{HOST}:{agent.port}"}, self._passed)
 
     def read(self) -> dict[Unit, Lines]:
-        """Of all that was told. Raises CannotRun."""
-        with tempfile.TemporaryDirectory(prefix="barnabas-coverage-") as place:
-            told, report = Path(place) / "told.json", Path(place) / "report.json"
+        """Return the lines of all reports. Raises CannotRun."""
+        with tempfile.TemporaryDirectory(prefix="barnabas-coverage-") as folder:
+            data_file, report = Path(folder) / "told.json", Path(folder) / "report.json"
             files = {key.name: numbers(probes.passed) for key, probes in self._passed.all.items()}
             try:
-                told.write_text(json.dumps(files))
-                line = [self._python, "-E", str(REPORTER), self._package, str(told), str(report)]
+                data_file.write_text(json.dumps(files))
+                line = [
+                    self._python,
+                    "-E",
+                    str(REPORTER),
+                    self._package,
+                    str(data_file),
+                    str(report),
+                ]
                 run("coverage.py can't report", line)
                 return lines_of(json.loads(report.read_text()))
             except (UnavailableClientError, OSError, ValueError) as problem:
                 raise CannotRun(str(problem)) from None
 
     def close(self) -> None:
-        """Nothing is left."""
+        """Do nothing: there are no temporary files."""
 
 
 def dump(stream: BinaryIO) -> dict[Key, Probes]:
-    """An answer of a program: bit n of a file is its line n. All names and lines together are
-    fewer than PROBES. Raises DumpError, EOFError."""
+    """Read a program's report: bit n of a file is its line n. Raises DumpError, EOFError.
+
+    All names and lines together are fewer than PROBES.
+    """
     try:
-        told = json.loads(sized(stream))
-        size = sum(len(file.encode()) + max(some) for file, some in told.items())
-        if size < PROBES and min(map(min, told.values()), default=0) >= 0:
-            return {Key(0, file): Probes(_bits(some), 0) for file, some in told.items()}
+        lines_by_file = json.loads(sized(stream))
+        size = sum(len(file.encode()) + max(some) for file, some in lines_by_file.items())
+        if size < PROBES and min(map(min, lines_by_file.values()), default=0) >= 0:
+            return {Key(0, file): Probes(_bits(some), 0) for file, some in lines_by_file.items()}
     except (ValueError, TypeError, AttributeError, RecursionError):
         pass
     raise DumpError("no lines of files")
 
 
 def _bits(numbers: Iterable[int]) -> int:
-    """Those with these numbers are set."""
+    """Return an integer with these bits set."""
     some = set(numbers)
-    found = bytearray(max(some) // 8 + 1)
+    data = bytearray(max(some) // 8 + 1)
     for number in some:
-        found[number >> 3] |= 1 << (number & 7)
-    return int.from_bytes(found, "little")
+        data[number >> 3] |= 1 << (number & 7)
+    return int.from_bytes(data, "little")
 
 
 def numbers(bits: int) -> list[int]:
-    """Those of the bits that are set.
+    """Return the numbers of the bits that are set.
 
     >>> numbers(0b1010)
     [1, 3]
@@ -87,8 +96,8 @@ def numbers(bits: int) -> list[int]:
 
 
 def lines_of(report: Mapping[str, Any]) -> dict[Unit, Lines]:
-    """The units of a report in JSON; paths are those below site-packages."""
-    found: dict[Unit, tuple[set[int], set[int]]] = {}
+    """Return the units of a report in JSON; paths are relative to site-packages."""
+    by_unit: dict[Unit, tuple[set[int], set[int]]] = {}
     for path, file in report["files"].items():
         below = PurePath(path.rpartition("site-packages/")[2])
         package, stem = ".".join(below.parent.parts), below.stem
@@ -96,7 +105,7 @@ def lines_of(report: Mapping[str, Any]) -> dict[Unit, Lines]:
         for name, function in file["functions"].items():
             parser = protocol and _PARSER.fullmatch(name) is not None
             unit = Unit(package, f"{stem}.{name}" if parser else stem, parser)
-            reached, every = found.setdefault(unit, (set(), set()))
+            reached, every = by_unit.setdefault(unit, (set(), set()))
             reached.update(function["executed_lines"])
             every.update(function["executed_lines"], function["missing_lines"])
-    return {unit: lines(*numbers) for unit, numbers in found.items() if numbers[1]}
+    return {unit: lines(*numbers) for unit, numbers in by_unit.items() if numbers[1]}

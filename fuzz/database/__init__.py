@@ -1,1 +1,1 @@
-"""The file of campaigns: cases, findings and their evidence, written and read."""
+"""The database of campaigns: cases, findings and their evidence."""

@@ -1,4 +1,4 @@
-"""The file of campaigns: SQLite, one writer, others may read meanwhile."""
+"""The database file of campaigns: SQLite, with one writer and any number of readers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from barnabas.fuzz.database.finding import Reached
 from barnabas.fuzz.engine.stats import Cell
 
 FORMAT: Final = 3
-"""Version of the tables."""
+"""The version of the tables."""
 
 APPLICATION: Final = 0x62617266
-"""What SQLite calls the application of a file: "barf"."""
+"""SQLite's application id of the file: "barf"."""
 
 TABLES: Final = """
 CREATE TABLE campaigns (
@@ -76,15 +76,15 @@ CREATE TABLE IF NOT EXISTS as_valid (    -- of the coverage, cases that showed w
 
 
 class FindingsError(Exception):
-    """A database can't be used, or has no such thing: one line that says why."""
+    """A database can't be used, or lacks a record; the message is one line with the reason."""
 
 
 class NoDatabaseError(FindingsError):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 class Database:
-    """An open file. write: make it if it is not there. Raises FindingsError if it can't be used."""
+    """An open file. write: create it if it is missing. Raises FindingsError if it can't be used."""
 
     def __init__(self, path: Path, *, write: bool) -> None:
         self.path = path
@@ -95,8 +95,8 @@ class Database:
                 private.write(path, b"")  # SQLite's other files get its permissions
             self.connection = sqlite3.connect(path, isolation_level=None)
         except (OSError, sqlite3.Error) as problem:
-            why = problem.strerror if isinstance(problem, OSError) else problem
-            raise FindingsError(f"can't open {path}: {why}") from None
+            reason = problem.strerror if isinstance(problem, OSError) else problem
+            raise FindingsError(f"can't open {path}: {reason}") from None
         try:
             self._begin(write)
         except sqlite3.Error as problem:
@@ -124,16 +124,16 @@ class Database:
             )
 
     def one(self, statement: str, *values: Any) -> Any:
-        """The first value of the first row; None if there is none."""
+        """Return the first value of the first row; None if there is none."""
         row = self.connection.execute(statement, values).fetchone()
         return None if row is None else row[0]
 
     def has(self, table: str) -> bool:
-        """Whether it is there: those of COUNTED may not be."""
+        """Return whether a table exists: those of COUNTED may be missing."""
         return bool(self.one("SELECT count(*) FROM sqlite_schema WHERE name = ?", table))
 
     def cells(self, table: str, campaign: int) -> dict[Cell, int]:
-        """Return the cases of each place of a campaign, of the table `coverage` or `as_valid`."""
+        """Return the cases of each cell of a campaign, from the table `coverage` or `as_valid`."""
         with self.reading() as db:
             if not self.has(table):
                 return {}
@@ -158,21 +158,21 @@ class Database:
             }
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         self.connection.close()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """For whoever reads records. Raises FindingsError for one that is damaged."""
+        """Guard reads of records. Raises FindingsError for a damaged one."""
         try:
             yield self.connection
         except (sqlite3.Error, ValueError, TypeError) as problem:
-            said = str(problem).partition("\n")[0]
-            raise FindingsError(f"{self.path} has a damaged record: {said}") from None
+            message = str(problem).partition("\n")[0]
+            raise FindingsError(f"{self.path} has a damaged record: {message}") from None
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction. Raises FindingsError if the disk or somebody else is in the way."""
+        """Begin a transaction. Raises FindingsError if the disk is full or another process has the lock."""
         try:
             self.connection.execute("BEGIN IMMEDIATE")
             try:

@@ -1,6 +1,6 @@
-"""What passed in a case as a capture: a pcapng file that Wireshark and `barnabas decode` open.
+"""The frames of a case as a capture: a pcapng file that Wireshark and `barnabas decode` open.
 
-An observation has bytes and no packets: the addresses are made up, and so are the times in between.
+An observation has bytes and no packets: the addresses are invented, and so are the times between packets.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ CLIENT: Final[Endpoint] = ("127.0.0.1", 40000)
 BROKER: Final[Endpoint] = ("127.0.0.1", 9092)
 
 STEP: Final = 1_000_000
-"""ns between two packets."""
+"""Nanoseconds between two packets."""
 
 
 def capture(observation: Observation) -> bytes:
-    """The bytes of a capture: what was sent, and what was answered with its sizes in front."""
+    """Return the bytes of a capture: what was sent, and the responses with their sizes."""
     replies = [len(reply).to_bytes(4, "big") + reply for reply in observation.replies]
     chunks = observation.sent or observation.case.chunks
-    # a client is asked by the requests that are its replies, and gets the case as a response
+    # a client's replies are its requests, and the case is the response
     client = observation.case.recipe.seed.direction == "response"
     first, second = (replies, chunks) if client else (chunks, replies)
     with tempfile.TemporaryDirectory(prefix="barnabas-finding-") as folder:

@@ -1,4 +1,4 @@
-"""What a database of campaigns has, as plain values: campaigns, rounds, findings, what was set aside."""
+"""The records of a database as plain values: campaigns, rounds, findings, cases set aside."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CampaignRow(NamedTuple):
 
 
 class RoundRow(NamedTuple):
-    """A round: how many seeds had more energy than the least, and the features that were new."""
+    """A round: its energies, and the number of new features; None while it runs."""
 
     number: int
     energies: Mapping[str, int]
@@ -35,8 +35,11 @@ class RoundRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding as it is kept. `smaller` is what shrinking made of its recipe, which may be the same;
-    None: nobody has tried. `what`, `observation` and `capture` are of the smaller case, if that was kept."""
+    """A finding in a database.
+
+    `smaller` is the shrunk recipe, which may equal `recipe`; None if nobody has tried. `what`, `observation`
+    and `capture` are the smaller case's, if they were stored.
+    """
 
     campaign: int
     name: str
@@ -52,17 +55,23 @@ class Finding:
 
     @property
     def to_shrink(self) -> bool:
-        """Whether nobody has tried, and may: not with what ended a target nobody here can start again."""
+        """Return whether the finding should still be shrunk.
+
+        A target elsewhere that ended can't be restarted, so its findings are not.
+        """
         return self.smaller is None and self.observation.death != Death(None, "")
 
     @property
     def best(self) -> Recipe:
-        """The smallest recipe that fires."""
+        """Return the smallest recipe that fires."""
         return self.smaller or self.recipe
 
     @property
     def seen_smaller(self) -> bool:
-        """Whether what was seen is of the smallest recipe; in older databases it is of the first one."""
+        """Return whether the observation is the smallest recipe's.
+
+        In older databases it is the first recipe's.
+        """
         return self.observation.case.recipe == self.best
 
 
@@ -75,7 +84,7 @@ class Reached(NamedTuple):
 
 
 def finding_name(behaviour: Behaviour) -> str:
-    """What a finding is called, in every database: eight digits of (oracle, behaviour).
+    """Return a finding's name, equal in every database: eight digits of (oracle, behaviour).
 
     >>> finding_name(("died", ("-11",)))
     '5435f640'
@@ -84,8 +93,10 @@ def finding_name(behaviour: Behaviour) -> str:
 
 
 class AsideRow(NamedTuple):
-    """Cases of one kind that were not sent, since others of it had ended the process again and again: how
-    many, the first one's number, and how that is made."""
+    """Cases of one kind that were not sent, since similar ones had ended the process again and again.
+
+    first_case: the number of the first. recipe: how it is made.
+    """
 
     api: str
     version: int

@@ -1,6 +1,6 @@
-"""The database of campaigns, read: where each stands, what it covered, what it found.
+"""The database of campaigns, read: progress, coverage and findings.
 
-A finding stays a user's own: nothing of this leaves the machine. Times are Unix seconds.
+Findings stay on the user's machine. Times are Unix seconds.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from barnabas.fuzz.database.finding import (
     RoundRow,
     finding_name,
 )
-from barnabas.fuzz.database.keeping import Kept
-from barnabas.fuzz.engine.stats import Cell, Found
+from barnabas.fuzz.database.store import StoredCampaign
+from barnabas.fuzz.engine.stats import Cell, Detection
 
 __all__ = [
-    "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "Kept", "NoDatabaseError",
-    "Reached", "RoundRow", "finding_name",
+    "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "NoDatabaseError",
+    "Reached", "RoundRow", "StoredCampaign", "finding_name",
 ]  # fmt: skip
 
 
 class Findings:
     """A database, from `with` to its end. Raises FindingsError if it can't be used.
 
-    write: make it if it is not there. Others may read while one writes.
+    write: create it if it is missing. Others may read while one process writes.
     """
 
     def __init__(self, path: Path, *, write: bool) -> None:
@@ -53,8 +53,10 @@ class Findings:
     def __exit__(self, *problem: object) -> None:
         self._database.close()
 
-    def campaign(self, name: str, target: str, settings: Mapping[str, Any], now: float) -> Kept:
-        """A campaign that begins, or goes on if it is here already."""
+    def campaign(
+        self, name: str, target: str, settings: Mapping[str, Any], now: float
+    ) -> StoredCampaign:
+        """Return a new campaign, or an existing one that continues."""
         text = json.dumps(settings, sort_keys=True)
         with self._database.writing() as db:
             db.execute(
@@ -65,10 +67,10 @@ class Findings:
             "SELECT id FROM campaigns WHERE (name, target, settings) = (?, ?, ?)",
             name, target, text,
         )  # fmt: skip
-        return Kept(self._database, number)
+        return StoredCampaign(self._database, number)
 
     def campaigns(self) -> list[CampaignRow]:
-        """All campaigns, the latest last."""
+        """Return all campaigns, the latest last."""
         with self._database.reading() as db:
             rows = db.execute(
                 "SELECT id, name, target, settings, began, seconds, done FROM campaigns ORDER BY id"
@@ -82,7 +84,7 @@ class Findings:
             ]
 
     def rounds(self, campaign: int) -> list[RoundRow]:
-        """A campaign's rounds, in order."""
+        """Return a campaign's rounds, in order."""
         with self._database.reading() as db:
             rows = db.execute(
                 "SELECT number, energies, news FROM rounds WHERE campaign = ? ORDER BY number",
@@ -94,11 +96,11 @@ class Findings:
             ]
 
     def coverage(self, campaign: int) -> dict[Cell, int]:
-        """How many cases covered each place."""
+        """Return the number of cases of each cell."""
         return self._database.cells("coverage", campaign)
 
     def features(self, campaign: int) -> dict[str, int]:
-        """The features that were reached, and the first case of each."""
+        """Return the features that were reached, and the first case of each."""
         with self._database.reading() as db:
             rows = db.execute(
                 "SELECT feature, first_case FROM features WHERE campaign = ?", (campaign,)
@@ -106,7 +108,10 @@ class Findings:
             return dict(rows.fetchall())
 
     def findings(self, campaign: int | None = None, prefix: str = "") -> list[Finding]:
-        """Findings of a campaign (of all if None) by the beginning of their names, the first found first."""
+        """Return the findings of a campaign (None: all) whose names begin with a prefix.
+
+        They are in the order of their first cases.
+        """
         with self._database.reading() as db:
             rows = db.execute(
                 "SELECT campaign, name, oracle, behaviour, what, cases, first_case, recipe, observation,"
@@ -117,7 +122,7 @@ class Findings:
             return [_finding(row) for row in rows]
 
     def triggers(self, name: str) -> list[Cell]:
-        """The places at which cases of one change made a finding fire, in any campaign."""
+        """Return the cells at which cases of one change made a finding fire, in any campaign."""
         with self._database.reading() as db:
             rows = db.execute(
                 "SELECT DISTINCT api, version, field, mutator FROM triggers WHERE name = ?"
@@ -127,15 +132,15 @@ class Findings:
             return [Cell(*row) for row in rows]
 
     def reached(self, campaign: int) -> dict[Unit, Reached]:
-        """The lines that a campaign reached, if it counted them."""
+        """Return the lines that a campaign reached, if it counted them."""
         return self._database.reached(campaign)
 
     def as_valid(self, campaign: int) -> dict[Cell, int]:
-        """How many cases of each place showed nothing but what valid messages show, if it counted."""
+        """Return how many cases of each cell showed only features of valid messages, if it counted."""
         return self._database.cells("as_valid", campaign)
 
     def aside(self, campaign: int | None = None) -> list[AsideRow]:
-        """What a campaign (all if None) did not send, by kind, the most first."""
+        """Return the cases that a campaign (None: all) did not send, by kind, the most first."""
         with self._database.reading() as db:
             rows = db.execute(
                 "SELECT api, version, mutator, cases, first_case, recipe FROM aside"
@@ -147,17 +152,19 @@ class Findings:
                 for api, version, mutator, cases, first, recipe in rows
             ]
 
-    def smaller(self, finding: Finding, recipe: Recipe, found: Found | None = None) -> None:
-        """Keep what shrinking made of a finding. found: what the smaller case came to, in the place of what
-        the first one had come to."""
+    def smaller(self, finding: Finding, recipe: Recipe, detection: Detection | None = None) -> None:
+        """Store the shrunk recipe of a finding.
+
+        detection: the detection of the smaller case, which replaces the first one's.
+        """
         with self._database.writing() as db:
-            if found is not None:
-                seen = found.observation
+            if detection is not None:
+                observation = detection.observation
                 db.execute(
                     "UPDATE findings SET (what, observation, log, capture) = (?, ?, ?, ?)"
                     " WHERE (campaign, name) = (?, ?)",
-                    (found.verdict.what, observation_json(seen), "\n".join(seen.log),
-                     capture(seen), finding.campaign, finding.name),
+                    (detection.verdict.message, observation_json(observation), "\n".join(observation.log),
+                     capture(observation), finding.campaign, finding.name),
                 )  # fmt: skip
             db.execute(
                 "UPDATE findings SET smaller = ? WHERE (campaign, name) = (?, ?)",
@@ -166,10 +173,10 @@ class Findings:
 
 
 def _finding(row: tuple[Any, ...]) -> Finding:
-    campaign, name, oracle, behaviour, what, cases, first_case, *evidence = row
+    campaign, name, oracle, behaviour, message, cases, first_case, *evidence = row
     recipe, observation, captured, smaller = evidence
     return Finding(
-        *(campaign, name, oracle, tuple(json.loads(behaviour)), what, cases, first_case),
+        *(campaign, name, oracle, tuple(json.loads(behaviour)), message, cases, first_case),
         *(recipe_of(recipe), observation_of(observation), captured),
         None if smaller is None else recipe_of(smaller),
     )

@@ -1,1 +1,1 @@
-"""A campaign run: from a number to a case, to an observation, to a judgement, in shards or not."""
+"""The engine of a campaign: from a number to a case, an observation and a verdict; also in shards."""

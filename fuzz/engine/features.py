@@ -1,7 +1,7 @@
-"""What a case reached: the shape of a response, the error codes in it, the templates of log lines.
+"""Features of an observation: the shape of a response, its error codes, the templates of log lines.
 
-Two observations with equal features are alike: numbers, names and bytes are left out, what remains is
-which branch of the other side answered. A feature is a line of text.
+Numbers, names and bytes are left out. What remains shows which branch of the target's code answered, so two
+observations with equal features are alike. A feature is a line of text.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ TEMPLATE: Final = 160
 """Characters of a log line that are kept."""
 
 LOOKED_AT: Final = 1 << 10
-"""And before what differs is taken out: names in a log may be of 32 KiB."""
+"""Characters of a log line that are read before variable parts are removed: names may have 32 KiB."""
 
 DEPTH: Final = 6
-"""Levels of a response that its shape has."""
+"""Levels of a response that its shape includes."""
 
 _VARIABLE: Final = re.compile(
-    r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}"  # what is quoted or in brackets
-    r"|/[\w.:-]+|(?<![\w-])(?=[\w-]*\d)[\w-]+"  # addresses; whatever has a digit
+    r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}"  # quoted or in brackets
+    r"|/[\w.:-]+|(?<![\w-])(?=[\w-]*\d)[\w-]+"  # addresses; words with a digit
 )
 _RUN: Final = re.compile(r"…(?:[^\w\s]*…)+")
 _SPACES: Final = re.compile(r"\s+")
 
 
 def features(observation: Observation) -> frozenset[str]:
-    """What an observation shows, for feedback. Pure."""
+    """Return the features of an observation. Pure."""
     return frozenset(_features(observation))
 
 
@@ -47,11 +47,12 @@ def _features(observation: Observation) -> Iterator[str]:
     if seed.direction == "request":
         for reply in observation.replies:
             yield from (
-                f"{name} v{seed.version}: {one}" for one in _reply(reply, seed.key, seed.version)
+                f"{name} v{seed.version}: {feature}"
+                for feature in _reply(reply, seed.key, seed.version)
             )
     facts: dict[str, Any] = dict(observation.facts)
     yield from facts.get(REACHED, ())
-    for key, _ in facts.get("later", ()):  # what a client asks after a case says how it took it
+    for key, _ in facts.get("later", ()):  # a client's next requests show its reaction
         yield f"{name}: then {NAMES.get(key, key)}"
     for line in observation.log:
         yield f"log: {template(line)}"
@@ -62,7 +63,7 @@ def _features(observation: Observation) -> Iterator[str]:
 
 
 def template(entry: str) -> str:
-    """The first line of a log entry without what differs from time to time.
+    """Return the first line of a log entry without its variable parts.
 
     >>> template("[2024-01-02 10:00:00,123] ERROR Closing socket for 127.0.0.1:9092-127.0.0.1:40000-7")
     '… ERROR Closing socket for …'
@@ -74,7 +75,7 @@ def template(entry: str) -> str:
 
 
 def _reply(reply: bytes, key: int, version: int) -> tuple[str, ...]:
-    """What a response shows, whatever its correlation id."""
+    """Return the features of a response, without regard to its correlation id."""
     if not 4 <= len(reply) <= REMEMBERED:
         return _shown.__wrapped__(reply, key, version)
     return _shown(bytes(4) + reply[4:], key, version)
@@ -95,11 +96,11 @@ def _shown(reply: bytes, key: int, version: int) -> tuple[str, ...]:
 def _walk(value: Any, path: str, parts: set[str], codes: set[str], depth: int) -> None:
     if isinstance(value, dict):
         for name, inner in value.items():
-            where = f"{path}.{name}" if path else str(name)
+            field_path = f"{path}.{name}" if path else str(name)
             if name == "error_code":
-                codes.add(f"{where}={inner}")
+                codes.add(f"{field_path}={inner}")
             else:
-                _walk(inner, where, parts, codes, depth)
+                _walk(inner, field_path, parts, codes, depth)
     elif isinstance(value, list):
         parts.add(f"{path}[{min(len(value), 2)}]")
         if depth:

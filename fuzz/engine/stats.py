@@ -1,7 +1,7 @@
-"""What cases came to: coverage, features and findings. Those of parts add up, in whatever order.
+"""Statistics of cases: coverage, features and findings. Statistics of parts add up in any order.
 
-A campaign adds one batch after the other to its database; on Spark each shard makes stats of its own.
-Both come to the same, because what is kept of several is the one with the lowest rank (`Found.rank`).
+A campaign adds one batch after the other to its database; on Spark each shard makes its own statistics. Both
+give the same result, because of several detections the one with the lowest `Detection.rank` is kept.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from barnabas.specs.registry import NAMES
 _INDEX: Final = re.compile(r"\[\d+\]")
 
 Behaviour = tuple[str, tuple[str, ...]]
-"""(oracle, behaviour): what makes two verdicts one finding."""
+"""(oracle, behaviour): verdicts with equal values are one finding."""
 
 
 class Field(NamedTuple):
-    """A field of a version of an API, in a message of it."""
+    """A field of one version of an API."""
 
     api: str
     version: int
@@ -32,7 +32,7 @@ class Field(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A place of the coverage: a mutator was applied to a field of a version."""
+    """A cell of the coverage: a mutator that was applied to a field of a version."""
 
     api: str
     version: int
@@ -41,12 +41,12 @@ class Cell(NamedTuple):
 
     @property
     def place(self) -> Field:
-        """Where that is."""
+        """Return the field."""
         return Field(self.api, self.version, self.field)
 
 
 class Reached(NamedTuple):
-    """A feature's first case, and the origin of the seed that it was made from."""
+    """The first case of a feature, and the origin of its seed."""
 
     case: int
     origin: str
@@ -54,7 +54,7 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A case that was run: what it reached, and what was wrong. The observation says all else."""
+    """A case that was run, with its observation, features and verdicts."""
 
     observation: Observation
     features: frozenset[str]
@@ -62,14 +62,16 @@ class Judged:
 
     @property
     def number(self) -> int:
-        """The case's number."""
+        """Return the case's number."""
         return self.observation.case.number
 
 
 @dataclass(slots=True)
-class Found:
-    """A finding of some cases: how many fired, and the first of them that showed it alone, if any did.
-    triggers: the places at which cases of one change fired."""
+class Detection:
+    """A finding of some cases: how many fired, and the first that showed it alone, if one did.
+
+    triggers: the cells at which cases with one change fired.
+    """
 
     verdict: Verdict
     observation: Observation
@@ -78,16 +80,16 @@ class Found:
 
     @property
     def case(self) -> int:
-        """The number of the first case."""
+        """Return the number of the first case."""
         return self.observation.case.number
 
     @property
     def rank(self) -> tuple[bool, int]:
-        """Of several the lowest is kept: one that showed it alone before one that others may have."""
+        """Return the sort key: a case that showed the finding alone comes before one that shares it."""
         return self.observation.shared, self.case
 
 
-Kind = tuple[str, int, str]
+CaseKind = tuple[str, int, str]
 """An API, a version, a mutator ("" for none)."""
 
 
@@ -102,23 +104,23 @@ class Aside:
 
 @dataclass(slots=True)
 class Stats:
-    """What some cases came to."""
+    """The results of some cases."""
 
     cases: int = 0
     coverage: Counter[Cell] = field(default_factory=Counter)
     features: dict[str, Reached] = field(default_factory=dict)
-    findings: dict[Behaviour, Found] = field(default_factory=dict)
-    aside: dict[Kind, Aside] = field(default_factory=dict)
+    findings: dict[Behaviour, Detection] = field(default_factory=dict)
+    aside: dict[CaseKind, Aside] = field(default_factory=dict)
     as_valid: Counter[Cell] = field(default_factory=Counter)
-    """Of the coverage the cases that showed nothing but what valid messages show; where that is looked at."""
+    """Cases of the coverage that showed only features of valid messages, if these are known."""
 
     def run(self, case: Case) -> None:
-        """A case is run. A target may show one twice, or one of before: that is one case all the same."""
+        """Count a case. A target may return a case twice, or an earlier one again: it counts once."""
         self.cases += 1
         self.coverage.update(cells(case.recipe))
 
     def add(self, judged: Judged) -> None:
-        """What one observation came to."""
+        """Add the features and verdicts of one observation."""
         recipe = judged.observation.case.recipe
         facts = dict(judged.observation.facts)
         if facts.get(AS_VALID) and not judged.verdicts:
@@ -129,20 +131,25 @@ class Stats:
         for feature in judged.features:
             self._reach(feature, Reached(judged.number, recipe.seed.origin))
         for verdict in judged.verdicts:
-            told = len(recipe.changes) == 1 and alone(verdict.oracle, judged.observation)
-            triggers = Counter(cells(recipe) if told else ())
-            self._find(Found(verdict, judged.observation, triggers=triggers))
+            attributable = len(recipe.changes) == 1 and alone(verdict.oracle, judged.observation)
+            triggers = Counter(cells(recipe) if attributable else ())
+            self._find(Detection(verdict, judged.observation, triggers=triggers))
 
     def merge(self, other: Stats) -> None:
-        """What other cases came to."""
+        """Add the statistics of other cases."""
         self.cases += other.cases
         self.coverage.update(other.coverage)
         self.as_valid.update(other.as_valid)
         for feature, reached in other.features.items():
             self._reach(feature, reached)
-        for found in other.findings.values():
+        for detection in other.findings.values():
             self._find(
-                Found(found.verdict, found.observation, found.count, Counter(found.triggers))
+                Detection(
+                    detection.verdict,
+                    detection.observation,
+                    detection.count,
+                    Counter(detection.triggers),
+                )
             )
         for kind, aside in other.aside.items():
             self._set_aside(kind, aside)
@@ -152,49 +159,53 @@ class Stats:
         if before is None or reached.case < before.case:
             self.features[feature] = reached
 
-    def _find(self, found: Found) -> None:
-        key = (found.verdict.oracle, found.verdict.behaviour)
+    def _find(self, detection: Detection) -> None:
+        key = (detection.verdict.oracle, detection.verdict.behaviour)
         before = self.findings.get(key)
         if before is None:
-            self.findings[key] = found
+            self.findings[key] = detection
             return
-        kept, other = (found, before) if found.rank < before.rank else (before, found)
-        kept.count += other.count
-        kept.triggers.update(other.triggers)
-        self.findings[key] = kept
+        retained, other = (
+            (detection, before) if detection.rank < before.rank else (before, detection)
+        )
+        retained.count += other.count
+        retained.triggers.update(other.triggers)
+        self.findings[key] = retained
 
-    def _set_aside(self, kind: Kind, aside: Aside) -> None:
+    def _set_aside(self, kind: CaseKind, aside: Aside) -> None:
         before = self.aside.get(kind)
         if before is not None:
-            first = min(before, aside, key=lambda one: one.case)
+            first = min(before, aside, key=lambda skipped: skipped.case)
             aside = replace(first, count=before.count + aside.count)
         self.aside[kind] = aside
 
 
-def _kind(recipe: Recipe) -> Kind:
+def _kind(recipe: Recipe) -> CaseKind:
     seed = recipe.seed
     mutator = recipe.changes[-1].mutator if recipe.changes else ""
     return NAMES.get(seed.key, str(seed.key)), seed.version, mutator
 
 
 def unshown(cases: Mapping[Cell, int], as_valid: Mapping[Cell, int]) -> dict[Field, int]:
-    """The fields of which no case showed anything but what valid messages show, and how many cases they had.
+    """Return the fields without a result, and how many cases they had.
+
+    A field has a result if a case showed anything but the features of a valid message.
 
     >>> a, b = Cell("Fetch", 4, "a", "null"), Cell("Fetch", 4, "b", "null")
     >>> unshown({a: 2, b: 3, b._replace(mutator="enums"): 1}, {a: 1, b: 3, b._replace(mutator="enums"): 1})
     {Field(api='Fetch', version=4, field='b'): 4}
     """
-    had: Counter[Field] = Counter()
+    case_counts: Counter[Field] = Counter()
     for cell, count in cases.items():
-        had[cell.place] += count
+        case_counts[cell.place] += count
     for cell, count in cases.items():
         if as_valid.get(cell, 0) < count:
-            had.pop(cell.place, None)
-    return dict(had)
+            case_counts.pop(cell.place, None)
+    return dict(case_counts)
 
 
 def cells(recipe: Recipe) -> Iterator[Cell]:
-    """The places that a recipe covers; a field has no indices.
+    """Yield the cells that a recipe covers; fields have no indices.
 
     >>> from barnabas.fuzz.cases.case import Change, Seed
     >>> list(cells(Recipe(Seed(3, 9, "request", b"", ""), (Change("null", "topics[2].name", 0),))))

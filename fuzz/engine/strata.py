@@ -1,14 +1,14 @@
-"""All that a campaign can try: each mutator at each field of each version, in an order that a seed gives.
+"""All combinations of mutator and field that a campaign can try, in an order that its seed determines.
 
-A family is a mutator at a field of an API, told apart by how the field is written. Its variants are the
-versions of the API; of a field of the header, which all APIs share, they are the APIs. The visits of a family
-go round its variants, the newest version first, then the oldest, then those between; each visit of a variant
-comes behind another session, or none, and in an answer of another shape. So a pass first has every mutator at
-every field once, then in the oldest version, then in all others, and only then again. Mutators to which all
-fields of a kind are the same have one family for each kind, with as many visits as they have turns.
+A family is a mutator at a field of an API, for each encoding of the field. Its variants are the versions of
+the API; for a field of the header, which all APIs share, they are the APIs. The visits of a family go round
+its variants: the newest version, the oldest, then those between. Each visit of a variant uses another
+session, or none, and another shape of a response. So a pass first has every mutator at every field once, then
+in the oldest version, then in all others, and only then again. A mutator that treats all fields of a kind
+alike has one family for each kind, with as many visits as it has turns.
 
-Batches and what is in them are few fields among very many, and that is where most can go wrong. So every
-fourth turn is one in there: of each kind of part at each depth as many as of any other.
+Record batches and their contents are few fields among very many, but most can go wrong there. So every fourth
+turn is within a batch, with equal shares for each kind of field at each depth.
 """
 
 from __future__ import annotations
@@ -29,43 +29,45 @@ from barnabas.fuzz.mutators.mutator import Mutator
 from barnabas.specs.registry import NAMES
 
 KEPT: Final = 16
-"""Places that are kept at most of a variant behind one session, spread over all that were found."""
+"""Positions that are kept of a variant and a session, spread over all that exist."""
 DEEP: Final = 4
-"""One turn in so many is in a batch."""
+"""One turn in this many is within a batch."""
 
 Place = tuple[FieldMap, Mutator, Part]
-"""A message, a mutator, and the part that it is put to."""
+"""A message, a mutator, and the field that the mutator is applied to."""
 
 
 Turn = tuple[Place, int]
-"""A place in its turn, and how many visits the family had before, from a number of its own on."""
+"""A position, and how many visits its family had before, counted from a random offset."""
 
 
 @dataclass(slots=True)
 class _Family:
-    """Variant -> session or shape -> places, and how many there were. Of these, once all are found: the
-    places of each, for each variant in the order in which they are visited; how many visits one pass has, and
-    where their count begins."""
+    """A mutator at a field, with its positions by variant and by session or shape.
+
+    counts: how many positions there were. order: the positions of each session, for each variant in the order
+    of visits. visits: the visits of one pass. first: the offset of their count.
+    """
 
     variants: dict[int, dict[str, list[Place]]] = field(default_factory=dict)
-    seen: dict[tuple[int, str], int] = field(default_factory=dict)
+    counts: dict[tuple[int, str], int] = field(default_factory=dict)
     order: tuple[tuple[list[Place], ...], ...] = ()
     visits: int = 0
     first: int = 0
 
-    def keep(self, variant: int, session: str, place: Place, dice: SeededRandom) -> None:
-        """One of its places, each as likely as any other."""
-        which = variant, session
-        seen = self.seen[which] = self.seen.get(which, 0) + 1
-        if seen == 1:
-            self.variants.setdefault(variant, {})[session] = [place]
-        elif seen <= KEPT:
-            self.variants[variant][session].append(place)
-        elif (instead := dice.below(seen)) < KEPT:
-            self.variants[variant][session][instead] = place
+    def keep(self, variant: int, session: str, position: Place, dice: SeededRandom) -> None:
+        """Keep a position; each is kept with equal probability."""
+        variant_and_session = variant, session
+        count = self.counts[variant_and_session] = self.counts.get(variant_and_session, 0) + 1
+        if count == 1:
+            self.variants.setdefault(variant, {})[session] = [position]
+        elif count <= KEPT:
+            self.variants[variant][session].append(position)
+        elif (instead := dice.below(count)) < KEPT:
+            self.variants[variant][session][instead] = position
 
     def put_in_order(self) -> None:
-        """The newest variant, the oldest, those between; of the sessions, none comes last."""
+        """Order the variants: the newest, the oldest, those between. No session comes last."""
         variants = (self.variants[variant] for variant in _from_the_ends(self.variants))
         self.order = tuple(
             tuple(places for _, places in sorted(sessions.items(), reverse=True))
@@ -74,9 +76,10 @@ class _Family:
 
 
 class Strata:
-    """The turns of one pass, in levels: each family's first visit, its second, those of other variants, and
-    what it has more turns for. The order within a level is a shuffle that depends on the seed alone. Between
-    them stand the turns in batches.
+    """The turns of one pass, in levels: each family's first visit, its second, other variants, further turns.
+
+    The order within a level is a shuffle that depends on the seed alone. The turns within batches are spread
+    evenly between the others.
     """
 
     def __init__(self, seed: str, corpus: Sequence[Seed], mutators: Sequence[Mutator]) -> None:
@@ -95,20 +98,22 @@ class Strata:
             family.put_in_order()
             family.first = dice.below(1 << 24)
             _, mutator, part = _any(family)
-            # a frame as a whole is in no version different from what it is in another
+            # a whole frame is equal in all versions
             each = len(family.order) if mutator.per == "field" and part.path else 0
             for visit in range(max(mutator.turns, each, 1)):
                 levels[min(visit, 2) if visit < max(each, 2) else 3].append(family)
             depth = depth_of(part.path)
             if depth != MESSAGE:
                 deep.setdefault((depth, part.kind), []).extend([family] * mutator.turns)
-        for some in (*levels, *deep.values()):
-            _shuffle(some, dice)
+        for group in (*levels, *deep.values()):
+            _shuffle(group, dice)
         turns: list[tuple[_Family, int]] = []
-        for family in _woven([one for some in levels for one in some], list(deep.values())):
+        for family in _woven([family for level in levels for family in level], list(deep.values())):
             turns.append((family, family.visits))
             family.visits += 1
-        self._turns = [(one.order, one.first, one.visits, visit) for one, visit in turns]
+        self._turns = [
+            (family.order, family.first, family.visits, visit) for family, visit in turns
+        ]
 
     def _found_in(
         self, chart: FieldMap, families: dict[tuple[object, ...], _Family], dice: SeededRandom
@@ -129,29 +134,29 @@ class Strata:
         return len(self._turns)
 
     def turn(self, number: int, dice: SeededRandom) -> Turn:
-        """The place whose turn it is; of several of its kind, one that is drawn."""
-        again, turn = divmod(number, len(self._turns))
+        """Return the position for a number; of several of its kind, a random one."""
+        passes, turn = divmod(number, len(self._turns))
         order, first, visits, visit = self._turns[turn]
-        visit += again * visits
-        again, rank = divmod(visit, len(order))
+        visit += passes * visits
+        passes, rank = divmod(visit, len(order))
         sessions = order[rank]
-        places = sessions[(again + rank) % len(sessions)]
+        places = sessions[(passes + rank) % len(sessions)]
         return dice.pick(places), first + visit
 
     def anywhere(self, seed: int, dice: SeededRandom) -> Turn:
-        """A place in one message: any mutator, then any place of it."""
+        """Return a random position in one message: any mutator, then any of its fields."""
         table = self._tables.get(seed)
         if table is None:
             by_mutator: dict[str, list[Place]] = {}
-            for place in _places(self._charts[seed], self._mutators):
-                by_mutator.setdefault(place[1].name, []).append(place)
+            for position in _places(self._charts[seed], self._mutators):
+                by_mutator.setdefault(position[1].name, []).append(position)
             table = self._tables[seed] = list(by_mutator.values())
         if not table:
             return self.turn(dice.below(len(self._turns)), dice)
         return dice.pick(dice.pick(table)), dice.below(1 << 24)
 
     def at_field(self, field: Field, dice: SeededRandom) -> Turn:
-        """A place at a field of a version: any message that has it, then any mutator."""
+        """Return a random position at a field of a version: any message that has it, then any mutator."""
         charts = self._having.get(field)
         if charts is None:
             charts = self._having[field] = [
@@ -163,31 +168,31 @@ class Strata:
             ]
         chart = dice.pick(charts) if charts else None
         by_mutator: dict[str, list[Place]] = {}
-        for place in places_of(chart, self._mutators) if chart else ():
-            if field_of(place[2].path) == field.field:
-                by_mutator.setdefault(place[1].name, []).append(place)
+        for position in places_of(chart, self._mutators) if chart else ():
+            if field_of(position[2].path) == field.field:
+                by_mutator.setdefault(position[1].name, []).append(position)
         if not by_mutator:
             return self.turn(dice.below(len(self._turns)), dice)
         return dice.pick(dice.pick(list(by_mutator.values()))), dice.below(1 << 24)
 
     def any_place(self, chart: FieldMap, dice: SeededRandom) -> Place | None:
-        """A place in a message of its own, if a mutator that is drawn has any."""
+        """Return a random position in a message for a random mutator; None if that has none."""
         mutator = dice.pick(self._mutators)
         places = mutator.places(chart)
         return (chart, mutator, dice.pick(places)) if places else None
 
 
 def places_of(chart: FieldMap, mutators: Sequence[Mutator]) -> list[Place]:
-    """All that can be tried in one map."""
+    """Return all positions in one map."""
     return [(chart, mutator, part) for mutator in mutators for part in mutator.places(chart)]
 
 
 def _places(charts: Iterable[FieldMap], mutators: Sequence[Mutator]) -> Iterator[Place]:
-    return (place for chart in charts for place in places_of(chart, mutators))
+    return (position for chart in charts for position in places_of(chart, mutators))
 
 
 def _field(chart: FieldMap, part: Part) -> tuple[int, tuple[object, ...], tuple[object, ...]]:
-    """What variant of its field a part is; what tells its kind from others, and what the field."""
+    """Return the variant of a field, the key of its kind, and the key of the field."""
     key, variant = chart.seed.key, chart.seed.version
     if part.path.startswith("header."):
         key, variant = -1, key
@@ -200,33 +205,33 @@ def _field(chart: FieldMap, part: Part) -> tuple[int, tuple[object, ...], tuple[
 
 
 def _name(chart: FieldMap) -> tuple[str, int]:
-    """The API and the version of a message, as coverage has them."""
+    """Return the API and the version of a message, as coverage has them."""
     return NAMES.get(chart.seed.key, str(chart.seed.key)), chart.seed.version
 
 
 def _any(family: _Family) -> Place:
-    """One of its places."""
+    """Return one of a family's positions."""
     return next(iter(next(iter(family.variants.values())).values()))[0]
 
 
 def _from_the_ends(numbers: Iterable[int]) -> tuple[int, ...]:
-    """The last, the first, and what is between: the middle of the longest stretch that is left each time.
+    """Return the last number, the first, then always the middle of the longest remaining stretch.
 
     >>> _from_the_ends(range(8))
     (7, 0, 3, 5, 1, 2, 4, 6)
     """
-    left = sorted(numbers)
-    found = [left[-1], left[0]][: len(left)]
-    while len(found) < len(left):
-        places = sorted(left.index(one) for one in found)
+    ordered = sorted(numbers)
+    chosen = [ordered[-1], ordered[0]][: len(ordered)]
+    while len(chosen) < len(ordered):
+        places = sorted(ordered.index(number) for number in chosen)
         gaps = [(before - after, after) for after, before in itertools.pairwise(places)]
         size, after = max(gaps, key=lambda gap: (gap[0], -gap[1]))
-        found.append(left[after + size // 2])
-    return tuple(found)
+        chosen.append(ordered[after + size // 2])
+    return tuple(chosen)
 
 
 def _woven(plain: Sequence[_Family], deep: Sequence[Sequence[_Family]]) -> Iterator[_Family]:
-    """All of the one, and one of the others in every DEEP: of each group in turn, there of each in turn."""
+    """Yield all plain families, and after every DEEP - 1 of them one of the others, groups in turn."""
     groups = itertools.cycle([itertools.cycle(group) for group in deep])
     for at, family in enumerate(plain, 1):
         yield family
@@ -235,7 +240,7 @@ def _woven(plain: Sequence[_Family], deep: Sequence[Sequence[_Family]]) -> Itera
 
 
 def _shuffle(things: list[_Family], dice: SeededRandom) -> None:
-    """Fisher and Yates's."""
+    """Shuffle in place (Fisher and Yates)."""
     for last in range(len(things) - 1, 0, -1):
         other = dice.below(last + 1)
         things[last], things[other] = things[other], things[last]

@@ -1,1 +1,1 @@
-"""Where everything stands in an encoded frame: fields, records, lengths, checksums."""
+"""Maps of encoded frames: the bytes of every field, record, length and checksum."""

@@ -1,9 +1,9 @@
-"""What is compressed in a message, mapped as the message is: mutators work on that (`mutators.repacking`).
+"""Maps of the compressed parts of a message, on which mutators work as on the message (`mutators.repacking`).
 
-Of compressed bytes there are two maps: of the container as it stands there, with its headers, lengths and
-checksums (`barnabas.fuzz.frame_map.containers`), and of what comes out. Records of magic 2 stand behind an
-int32 that counts them, as in the batch, where the count is not packed. A wrapper of magic 0 or 1 holds
-messages, of which some may be wrappers again.
+Compressed bytes have two maps: of the container with its headers, lengths and checksums
+(`barnabas.fuzz.frame_map.containers`), and of its content. Records of magic 2 follow an int32 with their
+number, which in the batch is not compressed. A wrapper of magic 0 or 1 holds messages, some of which may be
+wrappers again.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from barnabas.specs.records import decompress
 from barnabas.specs.records.compression import codec_name
 
 MOST: Final = 64 << 10
-"""Bytes of what is unpacked that are mapped; larger ones stay closed."""
+"""Bytes of the largest content that is mapped."""
 
 
 def charts_of(chart: FieldMap) -> tuple[FieldMap, ...]:
-    """The map of a message, and those of what is packed in it."""
+    """Return the map of a message, and those of its containers and their contents."""
     return chart, *packed(chart)
 
 
 def packed(chart: FieldMap) -> Iterator[FieldMap]:
-    """The maps of containers in a message, of what is packed in them, and in that."""
+    """Yield the maps of containers in a message, of their contents, and of containers in these."""
     for part in chart.parts:
         if part.kind == "packed" and part.end > part.start:
             container = _container(chart, part)
@@ -42,34 +42,34 @@ def packed(chart: FieldMap) -> Iterator[FieldMap]:
 
 
 def message_of(chart: FieldMap) -> FieldMap:
-    """The map of the message that something is packed in."""
+    """Return the map of the message that a container is in."""
     while chart.packing is not None:
         chart = chart.packing.outer
     return chart
 
 
 def _batch(outer: FieldMap, part: Part) -> tuple[str, int, str]:
-    """The path of the batch that a part is in, its magic and its codec."""
+    """Return the path of the batch that a part is in, its magic and its codec."""
     batch = part.path.rpartition(".")[0]
     magic = outer.parts[outer.index[f"{batch}.magic"]].value
     return batch, magic, codec_name(outer.parts[outer.index[f"{batch}.attributes"]].value)
 
 
 def _container(outer: FieldMap, part: Part) -> FieldMap | None:
-    """The map of the compressed bytes themselves; None if they are too many, or of no codec."""
+    """Return the map of the compressed bytes; None if they are too many, or have no container format."""
     batch, magic, codec = _batch(outer, part)
     data = outer.seed.frame[part.start : part.end]
-    found = containers.declared(codec, magic, data)
-    if found is None or len(data) > MOST:
+    name_and_declaration = containers.declared(codec, magic, data)
+    if name_and_declaration is None or len(data) > MOST:
         return None
-    name, declaration = found
+    name, declaration = name_and_declaration
     parts = Parts(len(data))
     containers.note(data, parts, f"{batch}.{name}", declaration)
     return _map(data, parts, Packing(outer, part, "none", magic))
 
 
 def _opened(outer: FieldMap, part: Part) -> FieldMap | None:
-    """The map of what a part holds; None if it can't be unpacked, or is too large."""
+    """Return the map of the content of a part; None if it can't be decompressed, or is too large."""
     batch, magic, codec = _batch(outer, part)
     try:
         data = decompress(codec, outer.seed.frame[part.start : part.end], limit=MOST, magic=magic)
@@ -89,6 +89,6 @@ def _opened(outer: FieldMap, part: Part) -> FieldMap | None:
 
 
 def _map(data: bytes, parts: Parts, packing: Packing) -> FieldMap:
-    found = tuple(parts.found)
-    index = {one.path: at for at, one in enumerate(found)}
-    return FieldMap(replace(packing.outer.seed, frame=data), found, index, packing=packing)
+    in_order = tuple(parts.items)
+    index = {part.path: at for at, part in enumerate(in_order)}
+    return FieldMap(replace(packing.outer.seed, frame=data), in_order, index, packing=packing)

@@ -1,4 +1,4 @@
-"""How deep in a message a field stands, by its path: in a batch, in a record, in what is compressed."""
+"""The depth of a field in a message, by its path: in a batch, a record, or compressed data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MESSAGE: Final = "message"
 """In no batch: the headers and bodies of messages."""
 
 CONTAINERS: Final = ("gzip", "xerial", "snappy", "lz4", "zstd")
-"""What is compressed, by its framing."""
+"""The formats of compressed data."""
 
 DEPTHS: Final = (
     MESSAGE,
@@ -21,7 +21,7 @@ DEPTHS: Final = (
     "packed record",
     "packed record header",
 )
-"""All of them, the shallow ones first."""
+"""All depths, the shallow ones first."""
 
 _BATCH: Final = re.compile(r"records\[\d*\](?:\.(\w+))?")
 _HEADER: Final = re.compile(r"\.headers\[\d*\]")
@@ -29,20 +29,20 @@ _HEADER: Final = re.compile(r"\.headers\[\d*\]")
 
 @functools.lru_cache(maxsize=1 << 16)
 def depth_of(path: str) -> str:
-    """One of DEPTHS, of a part's path or of a field's. Messages in a wrapper are packed records.
+    """Return the depth of a part's path, or of a field's. Messages in a wrapper are packed records.
 
     >>> [depth_of(f"responses[].records[].{path}") for path in ("crc", "lz4.flags", "records[].key")]
     ['batch', 'lz4', 'record']
     >>> depth_of("records[0].unpacked.records[3].headers[1].key.length")
     'packed record header'
     """
-    found = _BATCH.search(path)
-    if found is None:
+    in_batch = _BATCH.search(path)
+    if in_batch is None:
         return MESSAGE
-    first = found[1]
+    first = in_batch[1]
     if first in CONTAINERS:
         return first
     if first not in ("records", "unpacked") or path.endswith(".records.count"):
         return "batch" if first != "unpacked" else "packed record"
-    inside = "record header" if _HEADER.search(path, found.end()) else "record"
+    inside = "record header" if _HEADER.search(path, in_batch.end()) else "record"
     return inside if first == "records" else f"packed {inside}"

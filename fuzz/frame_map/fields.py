@@ -1,8 +1,8 @@
-"""Where every field of an encoded frame stands: the map that mutators work on.
+"""The map of an encoded frame: every field with its bytes, on which mutators work.
 
-A frame is mapped once for a seed; a mutation then is a splice of bytes, with the lengths, counts and
-checksums around it mended, or deliberately not. The careful reader of barnabas.specs.codec reads the layout;
-here is only what it notes on its way. Record sets are read by `barnabas.fuzz.frame_map.records`.
+A frame is mapped once for a seed. A mutation is then a splice of bytes, with the lengths, counts and
+checksums around it corrected, or deliberately not. The careful decoder of barnabas.specs.codec reads the
+layout; this module only notes where it is. Record sets are read by `barnabas.fuzz.frame_map.records`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MEASURED: Final = frozenset(("string", "bytes", "records", "array"))
 
 @functools.lru_cache(maxsize=1 << 16)
 def field_of(path: str) -> str:
-    """A path without the numbers of elements: what it is a field of, in any message of its kind.
+    """Return a path without the indices of elements: the field in any message of its kind.
 
     >>> field_of("topics[3].partitions[0].index")
     'topics[].partitions[].index'
@@ -41,9 +41,9 @@ def field_of(path: str) -> str:
 
 
 class Packing(NamedTuple):
-    """Where and how something is packed: in which map, which part of that, by what.
+    """The container of a map: the outer map, the part of it, the codec, the batch's magic.
 
-    codec: "none" of a container, whose bytes are that part's.
+    codec: "none" for the map of a container itself, whose bytes are the part's.
     """
 
     outer: FieldMap
@@ -56,26 +56,26 @@ class Packing(NamedTuple):
 class FieldMap:
     """A seed and its parts, in wire order; a part that holds others comes before them.
 
-    The first is the frame as a whole. cut: why there are no more parts, of a frame that is malformed;
-    "" if all of it was read. Equal to itself only, so that what is known of one can be kept.
+    The first part is the whole frame. cut: why there are no more parts, for a malformed frame; "" if all of
+    it was read. Equal to itself only, so that results can be cached by it.
     """
 
     seed: Seed
     parts: tuple[Part, ...]
     index: Mapping[str, int]
-    """Where a part of a path stands among them."""
+    """The index of a path's part."""
     cut: str = ""
     packing: Packing | None = None
-    """Of what is packed in a message: where, and how. Its seed's frame is the unpacked bytes."""
+    """The container whose content this map is of; the seed's frame is the decompressed bytes."""
     framed: bytes = field(init=False, repr=False)
-    """The seed's frame with its size in front."""
+    """The seed's frame after its size."""
     sums: frozenset[int] = field(init=False, repr=False)
     """Indices of the parts that are checksums."""
     session: str = field(init=False, repr=False)
-    """What the seed belongs behind."""
+    """The session of the seed."""
 
     def __post_init__(self) -> None:
-        # found once: every mutation needs them
+        # computed once: every mutation needs them
         frame = self.seed.frame
         sums = frozenset(at for at, part in enumerate(self.parts) if part.kind == "crc")
         object.__setattr__(self, "framed", len(frame).to_bytes(4, "big") + frame)
@@ -84,7 +84,7 @@ class FieldMap:
 
 
 def map_of(seed: Seed) -> FieldMap:
-    """The map of a frame; of a malformed one, as far as it can be read.
+    """Return the map of a frame; of a malformed one, as far as it can be read.
 
     >>> metadata = Seed(3, 1, "request", bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), "")
     >>> [(part.path, part.start, part.end) for part in map_of(metadata).parts][-3:]
@@ -101,18 +101,18 @@ def map_of(seed: Seed) -> FieldMap:
             cut = f"{len(seed.frame) - mapper.offset} trailing bytes"
     except Malformed as problem:
         cut = str(problem)
-    found = tuple(mapper.parts.found)
-    return FieldMap(seed, found, {part.path: at for at, part in enumerate(found)}, cut)
+    in_order = tuple(mapper.parts.items)
+    return FieldMap(seed, in_order, {part.path: at for at, part in enumerate(in_order)}, cut)
 
 
 @functools.cache
 def _layouts(key: int, version: int, direction: str) -> tuple[Layout, Layout]:
     body = api(key).message(direction).layout(version)
     if key not in NAMES:  # of a dialect
-        spoken, asked = of_key(key)
+        spoken, api_of_dialect = of_key(key)
         if direction == "request":
             return spoken.request_header.layout(0), body
-        return spoken.response_header_of(asked).layout(0), body
+        return spoken.response_header_of(api_of_dialect).layout(0), body
     return header_codec(direction, key, version).layout, body
 
 
@@ -124,7 +124,7 @@ class _Section(NamedTuple):
 
 
 class _Mapper(CarefulDecoder):
-    """Notes where it is, on the way; `around` is what says how long or how many the next field is."""
+    """A decoder that notes parts on the way; `around` has the lengths and counts of the next field."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
@@ -132,7 +132,7 @@ class _Mapper(CarefulDecoder):
         self.around: tuple[int, ...] = ()
         self._section: _Section | None = None
         self._numbers: list[int] = []
-        """Indices of the parts that the present section's varints became: its count, tags and sizes."""
+        """Indices of the parts of the section's varints: its count, tags and sizes."""
 
     def length(self, node: Node, path: str) -> int | None:
         start, end = self.offset, len(self.data)
@@ -149,38 +149,38 @@ class _Mapper(CarefulDecoder):
 
     def present(self, node: Node, path: str) -> bool:
         start = self.offset
-        there = super().present(node, path)
+        is_present = super().present(node, path)
         coding = "uvarint" if node.tagged else "int8"
-        value = 1 if there else 0 if node.tagged else -1
+        value = 1 if is_present else 0 if node.tagged else -1
         name, end = f"{path}.present", self.offset
         self.parts.add(Part(name, "marker", start, end, True, False, self.around, coding, value))
-        return there
+        return is_present
 
     def value(self, node: Node, path: str) -> Any:
         fixed = FIXED.get(node.kind)
         if fixed is not None and self.offset + fixed.size <= len(self.data):
             return self._fixed(node.kind, fixed, path)
-        around, index, start = self.around, len(self.parts.found), self.offset
-        found = super().value(node, path)
+        around, index, start = self.around, len(self.parts.items), self.offset
+        decoded = super().value(node, path)
         if node.kind in _MEASURED:
             self.parts.ends(index + 1, self.offset)
-            if node.kind == "records" and found:
-                records.note(self.data, self.parts, self.parts.found[index + 1])
+            if node.kind == "records" and decoded:
+                records.note(self.data, self.parts, self.parts.items[index + 1])
         elif node.kind != "struct":
-            number = found if isinstance(found, int) else 0
+            number = decoded if isinstance(decoded, int) else 0
             end, kind = self.offset, node.kind
             self.parts.add(Part(path, kind, start, end, False, False, around, kind, number))
         self.around = around
-        return found
+        return decoded
 
     def _fixed(self, kind: str, fixed: struct.Struct, path: str) -> int | float:
-        """A number of a fixed size: half of all fields are, and nothing can be wrong with one."""
+        """Read a number of a fixed size: half of all fields are, and none can be malformed."""
         start = self.offset
         number: int | float = fixed.unpack_from(self.data, start)[0]
         self.offset = start + fixed.size
         value = number if isinstance(number, int) else 0
         part = Part(path, kind, start, self.offset, False, False, self.around, kind, value)
-        self.parts.found.append(part)
+        self.parts.items.append(part)
         return number
 
     def struct(self, layout: Layout, path: str) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class _Mapper(CarefulDecoder):
         return {}
 
     def _fields(self, layout: Layout, path: str) -> None:
-        """What stands in a structure; its values as one are of no use here."""
+        """Read the fields of a structure; their values are not needed here."""
         dot = f"{path}." if path else ""
         for slot in layout.plain:
             self.value(slot.node, dot + slot.name)
@@ -219,7 +219,7 @@ class _Mapper(CarefulDecoder):
         section = self._section
         if section is None or path != section.path:
             return number
-        # of a section's own varints the first is its count, then come a tag and its size in turn
+        # the section's varints: its count, then alternately a tag and its size
         turn = len(self._numbers)
         name = f"{path}[{(turn - 1) // 2}]"
         if turn == 0:
@@ -250,6 +250,6 @@ class _Mapper(CarefulDecoder):
         return self.parts.add(part)
 
     def _tag_ends(self, end: int) -> None:
-        """The entry before, if there is one, ends here; its part stands before its number's."""
+        """Set the end of the tag before, if there is one; its part comes before its number's."""
         if len(self._numbers) > 2:
             self.parts.ends(self._numbers[-2] - 1, end)

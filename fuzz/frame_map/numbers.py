@@ -1,9 +1,9 @@
-"""The ways in which Kafka writes a number, each by name, and the numbers that each of them can hold.
+"""The encodings of numbers by name, and the range of each.
 
-"uvarint+1" is a compact length: an unsigned varint of the length and one, so that null is 0 (KIP-482).
-"varint" and "varlong" are zigzag varints of 32 and 64 bits, as in records (KIP-98). What ends in "le" is
-little-endian, as containers of compressed bytes have it; "literal" is a tag of snappy; "uint24le>>3+5" stands
-in the upper 21 bits of 24, with 5 in the lower three.
+"uvarint+1" is a compact length: an unsigned varint of the length plus one, so that null is 0 (KIP-482).
+"varint" and "varlong" are zigzag varints of 32 and 64 bits, as in records (KIP-98). Names that end in "le"
+are little-endian, as in containers of compressed bytes. "literal" is a tag of snappy. "uint24le>>3+5" is in
+the upper 21 bits of 24, with 5 in the lower three.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MASK64: Final = (1 << 64) - 1
 
 
 class _Coding(NamedTuple):
-    """What writes a number, and the least and the most that it can be as Kafka reads it."""
+    """The writer of a number, and its minimum and maximum as Kafka reads it."""
 
     write: Callable[[int], bytes]
     least: int
@@ -56,12 +56,12 @@ def _varlong(value: int) -> bytes:
 
 
 def _above(bits: int, low: int) -> Callable[[int], bytes]:
-    """In three bytes, above so many bits that hold something else."""
+    """Return a writer of three bytes, in which the number is above some bits with another value."""
     return lambda value: (value << bits & 0xFFFFFF | low).to_bytes(3, "little")
 
 
 def shifted(coding: str, bits: int, low: int) -> str:
-    """The name of a coding above some bits."""
+    """Return the name of a coding above some bits."""
     return f"{coding}>>{bits}+{low}"
 
 
@@ -95,10 +95,10 @@ _CODINGS: Final[dict[str, _Coding]] = {
 }
 
 WRITE: Final = {name: coding.write for name, coding in _CODINGS.items()}
-"""What writes a number by the name of its coding; one that does not fit wraps around, as in Java."""
+"""Writers of numbers by coding; a number that does not fit wraps around, as in Java."""
 
 RANGE: Final = {name: (coding.least, coding.most) for name, coding in _CODINGS.items()}
-"""The least and the most that a coding holds (of float64: its bits), as Kafka reads it."""
+"""The minimum and maximum of each coding (of float64: its bits), as Kafka reads it."""
 
 VARINTS: Final = {"uvarint": 5, "uvarint+1": 5, "varint": 5, "varlong": 10}
-"""The codings of no fixed size, with the most bytes that Kafka reads (its ByteUtils)."""
+"""The codings without a fixed size, with the maximal number of bytes that Kafka reads (its ByteUtils)."""

@@ -1,7 +1,7 @@
-"""Where everything stands in a record set, of any magic: noted as far as it can be read.
+"""The parts of a record set of any magic, as far as it can be read.
 
-Layouts: KIP-98 (magic 2), and the message sets of magic 0 and 1 (KIP-31, KIP-32; LegacyRecord). What is
-compressed is one part here; `barnabas.fuzz.frame_map.compressed` maps what is in it.
+Layouts: KIP-98 (magic 2), and the message sets of magic 0 and 1 (KIP-31, KIP-32; LegacyRecord). Compressed
+data are one part here; `barnabas.fuzz.frame_map.compressed` maps their content.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HEAD: Final = (
     ("producer_epoch", "int16", 51),
     ("base_sequence", "int32", 53),
 )
-"""The header of a batch of magic 2, after its length: name, coding and place."""
+"""The header of a batch of magic 2, after its length: name, coding and offset."""
 
 _MESSAGE: Final = (("crc", "crc32", 12), ("magic", "int8", 16), ("attributes", "int8", 17))
 _TIMESTAMP: Final = ("timestamp", "int64", 18)
@@ -50,14 +50,14 @@ def note(data: bytes, parts: Parts, field: Part) -> None:
             return
         path = f"{field.path}[{index}]"
         parts.add(Part(path, "batch", at, end, around=field.around, value=magic))
-        # records that are not what they say end a batch's parts; the next batch may be as it should
+        # malformed records end a batch's parts; the next batch may be valid
         with contextlib.suppress(Malformed, IndexError):
             (reader.batch if magic == 2 else reader.message)(path, at, end, field.around)
         at, index = end, index + 1
 
 
 def note_records(data: bytes, parts: Parts, path: str) -> None:
-    """Add the parts of unpacked records of magic 2, which stand behind an int32 of their number."""
+    """Add the parts of decompressed records of magic 2, which follow an int32 of their number."""
     reader = _Reader(data, parts)
     around = (reader.number(f"{path}.count", "int32", 0, (), kind="count"),)
     parts.add(Part(path, "array", 4, len(data), around=around, value=reader.signed(0, 4)))
@@ -66,20 +66,20 @@ def note_records(data: bytes, parts: Parts, path: str) -> None:
 
 
 class _Reader:
-    """Reads batches and adds their parts. Raises Malformed, IndexError where they can't be read."""
+    """A reader of batches that adds their parts. Raises Malformed, IndexError if they can't be read."""
 
     def __init__(self, data: bytes, parts: Parts) -> None:
         self.data = data
         self.parts = parts
 
     def signed(self, at: int, size: int) -> int:
-        """Return a big-endian number with a sign."""
+        """Return a signed big-endian number."""
         return int.from_bytes(self.data[at : at + size], "big", signed=True)
 
     def number(
         self, path: str, coding: str, at: int, around: _Around, *, kind: str = "", **more: Any
     ) -> int:
-        """Add a number of a fixed size; returns its index."""
+        """Add a number of a fixed size; return its index."""
         end = at + _SIZES[coding]
         value = self.signed(at, end - at)
         return self.parts.add(
@@ -89,7 +89,7 @@ class _Reader:
     def varint(
         self, path: str, coding: str, at: int, around: _Around, *, kind: str = "", **more: Any
     ) -> tuple[int, int, int]:
-        """Add a varint; returns its index, its value and where it ends."""
+        """Add a varint; return its index, its value and its end."""
         value, end = varint(self.data, at, path, bits=64 if coding == "varlong" else 32)
         index = self.parts.add(
             Part(path, kind or coding, at, end, around=around, coding=coding, value=value, **more)
@@ -97,7 +97,7 @@ class _Reader:
         return index, value, end
 
     def batch(self, path: str, at: int, end: int, around: _Around) -> None:
-        """Add what is in a batch of magic 2."""
+        """Add the parts of a batch of magic 2."""
         around = self._head(path, at, end, around, _HEAD)
         count = self.number(f"{path}.records.count", "int32", at + 57, around, kind="count")
         around = (count, *around)
@@ -111,7 +111,7 @@ class _Reader:
         self.records(f"{path}.records", begin, end, around)
 
     def message(self, path: str, at: int, end: int, around: _Around) -> None:
-        """Add what is in a message of magic 0 or 1, which may be the wrapper of others."""
+        """Add the parts of a message of magic 0 or 1, which may be the wrapper of others."""
         magic = self.data[at + 16]
         fields = (*_MESSAGE, _TIMESTAMP) if magic else _MESSAGE
         around = self._head(path, at, end, around, fields)
@@ -126,15 +126,17 @@ class _Reader:
                 f"{path}.{name}.length", "int32", begin, around, kind="length", nullable=True
             )
             kind = "packed" if wrapper and name == "value" else "bytes"
-            about = (length, *around)
-            content = Part(f"{path}.{name}", kind, begin + 4, after, True, around=about, value=size)
+            value_around = (length, *around)
+            content = Part(
+                f"{path}.{name}", kind, begin + 4, after, True, around=value_around, value=size
+            )
             self.parts.add(content)
             begin = after
 
     def _head(
         self, path: str, at: int, end: int, around: _Around, fields: Iterable[tuple[str, str, int]]
     ) -> _Around:
-        """Add offset, length and fields of a fixed place; returns what is around the rest."""
+        """Add offset, length and fields at fixed offsets; return the numbers around the rest."""
         self.number(f"{path}.base_offset", "int64", at, around)
         length = self.number(f"{path}.length", "int32", at + 8, around, kind="length")
         around = (length, *around)
@@ -154,7 +156,7 @@ class _Reader:
             number += 1
 
     def _record(self, path: str, at: int, limit: int, around: _Around) -> int:
-        """Add a record; returns where the next begins."""
+        """Add a record; return its end."""
         size, begin = varint(self.data, at, path)
         end = begin + size
         if size < 0 or end > limit:
@@ -180,7 +182,7 @@ class _Reader:
         return end
 
     def _sized(self, path: str, kind: str, at: int, around: _Around, *, nullable: bool) -> int:
-        """Add bytes or text behind a varint of their length; returns where they end."""
+        """Add bytes or text after a varint of their length; return their end."""
         size, after = varint(self.data, at, path)
         end = after + max(size, 0)
         if end > self.parts.size:

@@ -1,1 +1,1 @@
-"""Valid values, record batches and messages, by seeded draws."""
+"""Generators of valid values, record batches and messages, from seeded draws."""

@@ -1,4 +1,4 @@
-"""Valid record sets of any magic, by barnabas.specs.records' own builders."""
+"""Valid record sets of any magic, made by the builders of barnabas.specs.records."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _OLD_ONE_IN: Final = 6
 
 
 def record_set(dice: SeededRandom, magic: int, *, mixed: bool = False) -> bytes:
-    """One batch, or a few behind each other as a broker hands them out, if `mixed`: also older ones."""
+    """Return one batch; if `mixed`, one or more batches as a broker returns them, some of an older magic."""
     if not mixed:
         return batch(dice, magic, 0)
-    found = []
+    batches = []
     base = dice.pick((0, 0, 1, 100))
     for _ in range(dice.pick(_SETS)):
         here = dice.below(magic + 1) if dice.chance(_OLD_ONE_IN) else magic
-        found.append(batch(dice, here, base))
+        batches.append(batch(dice, here, base))
         base += 10
-    return b"".join(found)
+    return b"".join(batches)
 
 
 def batch(dice: SeededRandom, magic: int, base: int) -> bytes:
-    """A batch, with a producer's id or without; of magic 0 and 1: messages, or a wrapper of some."""
+    """Return a batch, with or without a producer id; for magic 0 and 1 messages, or a wrapper of some."""
     container = "none"
     if dice.below(_PACKED_ONE_IN) == 0:
         container = dice.pick(names(zstd=magic == 2))

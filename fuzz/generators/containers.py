@@ -1,6 +1,6 @@
-"""The ways in which a codec's bytes may stand there: as the Java client writes them, and as others may.
+"""The forms of compressed bytes: as the Java client writes them, and as other clients may.
 
-The bytes are valid; what differs is which of a container's optional fields are there.
+The bytes are valid; they differ in the optional fields of the container.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from barnabas.specs.records.xxhash import xxh64
 
 
 class Container(NamedTuple):
-    """A way to pack: its name, its codec, and what packs records that stand in a batch of a magic."""
+    """A form of compressed bytes: its name, its codec, and the function that packs records for a magic."""
 
     name: str
     codec: str
@@ -33,7 +33,7 @@ def _as_java(codec: str) -> Container:
 
 
 def _gzip_named(data: bytes, magic: int) -> bytes:
-    """A member with all that a header may have."""
+    """Return a member with all optional fields of a header."""
     (member,) = GZIP.parse(compress("gzip", data)).members
     member.flags = gzip.EXTRA | gzip.NAME | gzip.COMMENT | gzip.HEADER_CRC
     member.extra = b"BN\x04\x00four"  # one subfield: its id, its length, its data
@@ -46,13 +46,16 @@ def _gzip_named(data: bytes, magic: int) -> bytes:
 
 
 def _gzip_members(data: bytes, magic: int) -> bytes:
-    """Two members."""
+    """Return two members."""
     half = len(data) // 2
     return compress("gzip", data[:half]) + compress("gzip", data[half:])
 
 
 def _lz4_sized(data: bytes, magic: int) -> bytes:
-    """A frame with the content's size and all checksums. A dictionary's id is what Kafka refuses."""
+    """Return a frame with the content's size and all checksums.
+
+    There is no dictionary id, which Kafka refuses.
+    """
     packing = cramjam.lz4.Compressor(content_checksum=True, block_linked=False)
     packing.compress(data)
     frame = LZ4.parse(bytes(packing.finish()))
@@ -65,7 +68,7 @@ def _lz4_sized(data: bytes, magic: int) -> bytes:
 
 
 def _zstd_streamed(data: bytes, magic: int) -> bytes:
-    """A frame of which the size was not known when it began: there is a window instead, of 1 MiB."""
+    """Return a frame without a size, as of a stream, with a window of 1 MiB instead."""
     frame = ZSTD.parse(compress("zstd", data))
     if not frame.descriptor & zstd.SINGLE_SEGMENT:
         return compress("zstd", data)
@@ -74,7 +77,7 @@ def _zstd_streamed(data: bytes, magic: int) -> bytes:
 
 
 def _zstd_checked(data: bytes, magic: int) -> bytes:
-    """A frame with the checksum of its content, as Go's clients write it."""
+    """Return a frame with the checksum of its content, as Go's clients write it."""
     frame = ZSTD.parse(compress("zstd", data))
     frame.descriptor |= zstd.CHECKSUM
     frame.checksum = xxh64(data) & 0xFFFFFFFF
@@ -90,14 +93,14 @@ CONTAINERS: Final[tuple[Container, ...]] = (
     Container("zstd-streamed", "zstd", _zstd_streamed),
     Container("zstd-checked", "zstd", _zstd_checked),
 )
-"""All of them."""
 
-
-_BY_NAME: Final = {one.name: one for one in CONTAINERS}
+_BY_NAME: Final = {container.name: container for container in CONTAINERS}
 
 
 def packing(name: str, magic: int) -> dict[str, Any]:
-    """The arguments of barnabas.specs.records.build for a container; none for "none". Raises KeyError.
+    """Return the arguments of barnabas.specs.records.build for a container.
+
+    They are empty for "none". Raises KeyError for an unknown container.
 
     >>> packing("snappy-raw", 2)["compression"]
     'snappy'
@@ -109,5 +112,5 @@ def packing(name: str, magic: int) -> dict[str, Any]:
 
 
 def names(*, zstd: bool) -> tuple[str, ...]:
-    """Those of a version: zstd came late (KIP-110)."""
-    return tuple(one.name for one in CONTAINERS if zstd or one.codec != "zstd")
+    """Return the names of all containers; zstd is new in some versions (KIP-110)."""
+    return tuple(container.name for container in CONTAINERS if zstd or container.codec != "zstd")

@@ -1,6 +1,6 @@
-"""What bytes fields hold: record sets, and what members of groups tell each other.
+"""The contents of bytes fields: record sets, and messages between the members of groups.
 
-Which field holds what: barnabas.specs.embedded.bytes_fields, and the custom of Kafka's clients.
+Which field has what: barnabas.specs.embedded.bytes_fields, and the custom of Kafka's clients.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _SUBSCRIPTIONS: Final = frozenset(("metadata", "member_metadata"))
 _ASSIGNMENTS: Final = frozenset(("assignment", "member_assignment"))
 _GROUPS: Final = (keys.JOIN_GROUP, keys.SYNC_GROUP, keys.DESCRIBE_GROUPS)
 _MAGIC_SINCE: Final = {keys.PRODUCE: (2, 3), keys.FETCH: (2, 4)}
-"""The versions that brought magic 1 and 2 to these APIs (KIP-32, KIP-98)."""
+"""The versions of these APIs that introduced magic 1 and 2 (KIP-32, KIP-98)."""
 
 
 def hidden(
     key: int, version: int, direction: Direction, path: tuple[str, ...]
 ) -> Callable[[SeededRandom], Any]:
-    """Draws the contents of a field of bytes or records."""
+    """Return a function that draws the contents of a field of bytes or records."""
     name = path[-1]
     if name in ("records", "unaligned_records"):
-        one, two = _MAGIC_SINCE.get(key, (0, 0))
-        newest = (version >= one) + (version >= two)
-        # a broker hands out what was written long ago; a producer writes what its version says
+        magic_1_since, magic_2_since = _MAGIC_SINCE.get(key, (0, 0))
+        newest = (version >= magic_1_since) + (version >= magic_2_since)
+        # a broker returns old batches; a producer writes the magic of its version
         mixed = key == keys.FETCH and direction == "response"
         return lambda dice: record_set(dice, newest, mixed=mixed)
     if key in _GROUPS and name in _SUBSCRIPTIONS:
@@ -44,7 +44,7 @@ def hidden(
 
 
 def _encoded(message: Message, values: dict[str, Any], dice: SeededRandom) -> bytes:
-    """A message of the consumer protocol, behind its version."""
+    """Return a message of the consumer protocol, after its version."""
     version = dice.below(message.versions[1] + 1)
     codec = message.codec(version)
     return version.to_bytes(2, "big") + codec.encode(codec.layout.fitted(values))

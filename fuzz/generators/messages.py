@@ -1,4 +1,4 @@
-"""Valid messages of any API, version and direction, with their headers."""
+"""Generated valid messages of any API, version and direction, with their headers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def message(
     origin: str,
     shape: Shape = ANY,
 ) -> Seed:
-    """A fresh message. Raises LookupError for a version that there is not."""
+    """Return a new message. Raises LookupError for an unknown version."""
     draw, encode, header = _parts(key, version, direction, shape)
     return Seed(key, version, direction, header + encode(draw(dice)), origin)
 
@@ -32,7 +32,7 @@ _KEPT: Final = 16
 
 
 def kept(key: int, version: int, direction: Direction, dice: SeededRandom) -> bytes:
-    """The frame of one of a few messages that are kept, for who needs any."""
+    """Return the frame of one of a few cached messages, where any will do."""
     return _kept(key, version, direction, dice.below(_KEPT))
 
 
@@ -42,7 +42,7 @@ def _kept(key: int, version: int, direction: Direction, number: int) -> bytes:
 
 
 def with_header(key: int, version: int, direction: Direction, body: bytes, origin: str) -> Seed:
-    """A body behind a header of this project's client."""
+    """Return a body with a header of barnabas's client."""
     header = encode_header(direction, key, version, 1, CLIENT_ID)
     return Seed(key, version, direction, header + body, origin)
 

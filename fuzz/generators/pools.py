@@ -1,4 +1,4 @@
-"""What generated messages talk about: few things, so that several messages are about the same."""
+"""The values of generated messages: few, so that several messages concern the same things."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from barnabas.specs.error_codes import ERROR_CODES
 
 CLIENT_ID: Final = "barnabas"
 TOPICS: Final = ("fuzz-topic", "fuzz-topic", "fuzz-topic", "fuzz-other", "not-there")
-"""The first exists on targets that sessions prepare."""
+"""The first exists on targets with sessions."""
 
 GROUPS: Final = ("fuzz-group", "fuzz-group-2")
 TRANSACTIONAL_IDS: Final = ("fuzz-txn", "fuzz-txn-2")
@@ -18,10 +18,10 @@ TOPIC_IDS: Final = (
     uuid.UUID(int=1),
     uuid.UUID("5eed0000-0000-4000-8000-000000000001"),
 )
-"""No id, the metadata log's, and one that looks like any."""
+"""No id, the metadata log's, and one like any other."""
 
 IDS: Final = (uuid.UUID(int=0), uuid.UUID("5eed0000-0000-4000-8000-000000000002"))
-"""Of anything else: directories, incarnations, client instances."""
+"""UUIDs of other things: directories, incarnations, client instances."""
 
 ERRORS: Final = (0,) * 12 + tuple(error.code for error in ERROR_CODES)
 
@@ -80,7 +80,7 @@ OF_NUMBERS: Final[dict[str, tuple[int, ...]]] = {
     "timestamp": (-1, -2, 0, 1500000000000),
     "upgrade_type": (1, 2, 3),
 }
-"""Values that make sense, by a field's own name; Kafka's enumerations among them."""
+"""Values by a field's name, with Kafka's enumerations."""
 
 BY_ENDING: Final[dict[str, tuple[int, ...]]] = {
     "_code": ERRORS,
@@ -98,7 +98,7 @@ BY_ENDING: Final[dict[str, tuple[int, ...]]] = {
     "_id": (0, 1, -1),
     "s": (0, 1, 2),
 }
-"""The same by how a name ends, the first that fits."""
+"""Values by the ending of a field's name; the first that fits counts."""
 
 TEXTS: Final[dict[str, tuple[str, ...]]] = {
     "client_software_name": ("barnabas",),
@@ -122,22 +122,22 @@ TEXTS: Final[dict[str, tuple[str, ...]]] = {
     "states_filter": ("Stable", "Empty"),
     "user": ("fuzz",),
 }
-"""Texts by a field's own name."""
+"""Strings by a field's name."""
 
 WORDS: Final = ("", "a", "fuzz", "fuzz-topic", "0", "naïve", "x" * 40)
-"""Texts for all other fields."""
+"""Strings for all other fields."""
 
 
 def numbers_for(name: str) -> tuple[int, ...] | None:
-    """The numbers that make sense in a field, or None: anything does."""
-    found = OF_NUMBERS.get(name)
-    if found is not None:
-        return found
+    """Return the values for a number field; None if there are none."""
+    numbers = OF_NUMBERS.get(name)
+    if numbers is not None:
+        return numbers
     return next((values for ending, values in BY_ENDING.items() if name.endswith(ending)), None)
 
 
 def texts_for(name: str, entity: str | None) -> tuple[str, ...]:
-    """The texts that make sense in a field; `entity` is what it names, if it names something."""
+    """Return the values for a string field; `entity` is what it names, if it names something."""
     named: dict[str | None, tuple[str, ...]] = {
         "topic": TOPICS,
         "group": GROUPS,

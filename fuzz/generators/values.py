@@ -1,4 +1,4 @@
-"""Valid values of any message, made from its layout as a decoder is: once, then by draws alone."""
+"""Valid values of any message, made from its layout: once as functions, which then only draw."""
 
 from __future__ import annotations
 
@@ -20,12 +20,18 @@ Draw = Callable[[SeededRandom], Any]
 
 _UNKNOWN_ONE_IN: Final = 16
 _DEPTH: Final = 2
-"""Deeper arrays than this are `deep`."""
+"""Arrays at a greater depth than this are `deep`."""
 
 
 class Shape(NamedTuple):
-    """How many elements arrays have, and those deep inside; how rarely what may be null is, and how rarely a
-    tagged field is not at its default. null_one_in: 0 for never."""
+    """The shape of generated values.
+
+    Attributes:
+        sizes: Numbers of elements of arrays.
+        deep: Numbers of elements of arrays deep inside.
+        null_one_in: A nullable field is null once in this many times; 0 for never.
+        tag_one_in: A tagged field has another value than its default once in this many times.
+    """
 
     sizes: tuple[int, ...]
     deep: tuple[int, ...]
@@ -36,16 +42,16 @@ class Shape(NamedTuple):
 ANY: Final = Shape((0, 1, 1, 1, 1, 2, 2, 3), (0, 1, 1), 5, 3)
 SHAPES: Final = (
     ANY,
-    Shape((1,), (1,), 0, 1),  # one of each, and all that there may be
+    Shape((1,), (1,), 0, 1),  # one element of each array, no nulls, all tagged fields
     Shape((2, 3), (1, 2), 5, 3),
-    Shape((1,), (0, 1), 1, 1000),  # null and default wherever it may be
+    Shape((1,), (0, 1), 1, 1000),  # nulls and defaults wherever they are allowed
 )
-"""What one target insists on another one refuses, so messages are of each of these in turn."""
+"""A target may reject what another one requires, so messages have alternating shapes."""
 
 
 @functools.cache
 def drawer(key: int, version: int, direction: Direction, shape: Shape = ANY) -> Draw:
-    """Draws bodies of a message as values. Raises LookupError for a version that there is not."""
+    """Return a function that draws bodies of a message. Raises LookupError for an unknown version."""
     layout = api(key).message(direction).layout(version)
     entities: dict[tuple[str, ...], str] = {
         path: entity
@@ -56,7 +62,7 @@ def drawer(key: int, version: int, direction: Direction, shape: Shape = ANY) -> 
 
 
 class _Maker:
-    """Makes the drawers of one message."""
+    """A maker of drawing functions for one message."""
 
     def __init__(
         self,
@@ -73,7 +79,7 @@ class _Maker:
         self.shape = shape
 
     def struct(self, layout: Layout, path: tuple[str, ...]) -> Draw:
-        """All fields of a structure, in order; tagged ones and unknown tags now and then."""
+        """Return a function for all fields of a structure; it sometimes adds an unknown tag."""
         fields = [(slot.name, self.slot(slot, path)) for slot in layout.slots]
         if not layout.flexible:
 
@@ -85,15 +91,15 @@ class _Maker:
         free = tuple(tag for tag in (100, 101, 500) if tag not in taken)
 
         def draw_flexible(dice: SeededRandom) -> Any:
-            found = {name: field(dice) for name, field in fields}
+            values = {name: field(dice) for name, field in fields}
             if dice.below(_UNKNOWN_ONE_IN) == 0:
-                found["_tags"] = {dice.pick(free): dice.some_bytes(dice.below(4))}
-            return found
+                values["_tags"] = {dice.pick(free): dice.some_bytes(dice.below(4))}
+            return values
 
         return draw_flexible
 
     def slot(self, slot: Slot, path: tuple[str, ...]) -> Draw:
-        """A field; a tagged one is at its default more often than not."""
+        """Return a function for a field; a tagged one is mostly at its default."""
         inner = self.node(slot.node, (*path, slot.name))
         if slot.tag is None:
             return inner
@@ -105,7 +111,7 @@ class _Maker:
         return draw
 
     def node(self, node: Node, path: tuple[str, ...]) -> Draw:
-        """A value; null now and then where it may be."""
+        """Return a function for a value, which is sometimes null where that is allowed."""
         inner = self.present(node, path)
         one_in = self.shape.null_one_in
         if not node.nullable or not one_in:
@@ -117,7 +123,7 @@ class _Maker:
         return draw
 
     def present(self, node: Node, path: tuple[str, ...]) -> Draw:
-        """A value that is not null."""
+        """Return a function for a value that is not null."""
         match node.kind:
             case "struct":
                 assert node.struct is not None  # noqa: S101
@@ -139,18 +145,18 @@ class _Maker:
                 return self.number(kind, path[-1])
 
     def array(self, element: Node, path: tuple[str, ...]) -> Draw:
-        """A few elements; not many of what is deep inside."""
-        one = self.node(element, path)
+        """Return a function for an array with a few elements."""
+        draw_element = self.node(element, path)
         sizes = self.shape.sizes if len(path) <= _DEPTH else self.shape.deep
         number = len(sizes)
 
         def draw(dice: SeededRandom) -> Any:
-            return [one(dice) for _ in range(sizes[dice.below(number)])]
+            return [draw_element(dice) for _ in range(sizes[dice.below(number)])]
 
         return draw
 
     def number(self, kind: str, name: str) -> Draw:
-        """One that makes sense in a field of this name."""
+        """Return a function for a number that makes sense in a field of this name."""
         low, high = RANGE[kind]
         values = pools.numbers_for(name) or (0, 1, 2, 7)
         return _one_of(tuple(value for value in values if low <= value <= high) or (0, 1))

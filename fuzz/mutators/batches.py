@@ -1,4 +1,4 @@
-"""Other batches in the place of a record set: repeated, empty, of another magic, bombs, nested wrappers."""
+"""Mutators of record sets: batches repeated, empty or of another magic, bombs, nested wrappers."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _DEPTHS: Final = (2, 2, 3, 10, 60)
 
 
 def other_batches(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
-    """Put batches that are valid each, or parts of them, in the place of a record set or behind it."""
-    own = message.seed.frame[part.start : part.end] or _any(dice, 2)
-    behind = part._replace(start=part.end)
+    """Replace a record set with batches that are valid each, or parts of them, or add them after it."""
+    batch_version = message.seed.frame[part.start : part.end] or _any(dice, 2)
+    following = part._replace(start=part.end)
     match dice.below(8):
         case 0:
-            return replace(message, part, own * 2, dice, "the same batches twice")
+            return replace(message, part, batch_version * 2, dice, "the same batches twice")
         case 1:
             return replace(message, part, _EMPTY, dice, "a batch without records")
         case 2:
@@ -50,16 +50,18 @@ def other_batches(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
             return replace(message, part, other, dice, f"a batch of magic {magic}")
         case 3:
             other = _any(dice, dice.below(3))
-            return replace(message, behind, other, dice, "one more batch after it")
+            return replace(message, following, other, dice, "one more batch after it")
         case 4:
             marker = _marker(dice.pick(("ABORT", "COMMIT")))
             return replace(message, part, marker, dice, "a control batch")
         case 5:
-            cut = own[: dice.between(1, max(len(own) - 1, 1))]
-            return replace(message, part, cut, dice, f"{len(cut)} bytes of {len(own)} of a batch")
+            cut = batch_version[: dice.between(1, max(len(batch_version) - 1, 1))]
+            return replace(
+                message, part, cut, dice, f"{len(cut)} bytes of {len(batch_version)} of a batch"
+            )
         case 6:
-            cut = own[: dice.between(1, max(len(own) - 1, 1))]
-            return replace(message, behind, cut, dice, "part of a batch after it")
+            cut = batch_version[: dice.between(1, max(len(batch_version) - 1, 1))]
+            return replace(message, following, cut, dice, "part of a batch after it")
         case _:
             noise = dice.some_bytes(dice.pick((1, 11, 12, 16, 17, 60, 61, 200)))
             return replace(message, part, noise, dice, f"{len(noise)} bytes that are not a batch")
@@ -86,12 +88,12 @@ def _marker(control: str) -> bytes:
 
 
 def bomb(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
-    """Put one record of zeros, packed, or 20,000 records without key and value in a record set's place."""
+    """Replace a record set with one packed record of zeros, or with 20,000 records without key and value."""
     codec, size = dice.pick(_BOMBS)
     many = dice.chance(3)
-    what = "very many records" if many else f"a record of {size} bytes"
+    description = "very many records" if many else f"a record of {size} bytes"
     packed = _many(codec) if many else _large(codec, size)
-    return replace(message, part, packed, dice, f"{what} as {codec}, {len(packed)} bytes")
+    return replace(message, part, packed, dice, f"{description} as {codec}, {len(packed)} bytes")
 
 
 @functools.cache
@@ -105,7 +107,7 @@ def _many(codec: str) -> bytes:
 
 
 def nested(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
-    """Put wrappers inside of wrappers in a record set's place, around messages of magic 0, 1 or 2."""
+    """Replace a record set with wrappers inside of wrappers, around messages of magic 0, 1 or 2."""
     magic, codec = dice.below(2), dice.pick(_CODECS)
     inner, depth = dice.below(3), dice.pick(_DEPTHS)
     detail = f"{depth} wrappers of magic {magic}, {codec}, around magic {inner}"
@@ -114,12 +116,12 @@ def nested(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 
 @functools.cache
 def _wrapped(magic: int, codec: str, inner: int, depth: int) -> bytes:
-    found = build([Record(0, _NOW if inner else -1, None, b"v")], magic=inner)
+    wrapped = build([Record(0, _NOW if inner else -1, None, b"v")], magic=inner)
     shell = Record(0, _NOW if magic else -1, None, b"")
     for _ in range(depth):
-        always = functools.partial(_first, compress(codec, found, magic=magic))
-        found = build([shell], magic=magic, compression=codec, compressor=always)
-    return found
+        always = functools.partial(_first, compress(codec, wrapped, magic=magic))
+        wrapped = build([shell], magic=magic, compression=codec, compressor=always)
+    return wrapped
 
 
 def _first(packed: bytes, data: bytes) -> bytes:

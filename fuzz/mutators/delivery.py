@@ -1,6 +1,6 @@
-"""How a message is sent: several times, in another order, at once, byte by byte, then half-closed.
+"""Mutators of delivery: a message several times, out of order, at once, byte by byte, half-closed.
 
-The message itself stays as it is.
+The message itself stays unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OTHERS: Final = (
     keys.SASL_AUTHENTICATE,
     keys.FETCH,
 )
-"""What sessions are made of: versions, groups, transactions, authentication."""
+"""APIs of other messages: versions, groups, transactions, authentication."""
 
 _TIMES: Final = (10, 50, 50, 200)
 _MOST: Final = 512 << 10

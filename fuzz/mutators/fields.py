@@ -1,4 +1,4 @@
-"""Values of fields: numbers at their limits, unknown codes, odd or broken text, nothing, very much."""
+"""Mutators of values: numbers at their limits, unknown codes, odd or invalid text, empty or huge values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CONTENTS: Final = frozenset(("string", "bytes", "records", "array", "packed"))
 
 _BROKEN: Final = (
     b"\xff",
-    b"\xc0\x80",  # Java's modified UTF-8 has NUL so
+    b"\xc0\x80",  # NUL in Java's modified UTF-8
     b"\xc3",
     b"\xe2\x82",
     b"\xed\xa0\x80",  # half a surrogate pair
@@ -88,8 +88,8 @@ def other_code(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Write a code that does not exist, or one that does not belong there."""
     choices: tuple[int, ...] = (-128, -2, -1, 0, 3, 5, 13, 31, 64, 127)
     if part.kind == "int16":
-        known = dice.pick(ERROR_CODES).code
-        choices = (_LAST_ERROR + 1, _LAST_ERROR + 100, -2, -32768, 32767, known)
+        valid_codes = dice.pick(ERROR_CODES).code
+        choices = (_LAST_ERROR + 1, _LAST_ERROR + 100, -2, -32768, 32767, valid_codes)
     return replace_number(message, part, dice, dice.pick(choices), -5)
 
 

@@ -1,4 +1,4 @@
-"""The header of a message: its API key, its version, its correlation id."""
+"""Mutators of the header: API key, version, correlation id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that say how long something is or how many there are: wrong, null, or oddly written."""
+"""Mutators of lengths and counts: wrong numbers, null, or an odd encoding."""
 
 from __future__ import annotations
 
@@ -100,15 +100,15 @@ def beyond(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 def not_null(message: FieldMap) -> Sequence[Part]:
     """Return the markers, and the lengths and counts right before what they are about, that are not null."""
     parts = message.parts
-    found = []
+    nullable_parts = []
     for index, part in enumerate(parts):
         if part.kind == "marker" and part.value > 0:
-            found.append(part)
+            nullable_parts.append(part)
         elif part.kind in ("length", "count") and part.value >= 0 and index + 1 < len(parts):
             content = parts[index + 1]
             if content.kind in _MEASURED and content.around[:1] == (index,):
-                found.append(part)
-    return found
+                nullable_parts.append(part)
+    return nullable_parts
 
 
 def null(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
@@ -136,7 +136,7 @@ def odd_varint(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
             new = b"\xff" * most
         case "maximal":
             new = b"\xff" * (most - 1) + (b"\x0f" if most == 5 else b"\x01")
-        case _:  # bits that neither an int32 nor an int64 has
+        case _:  # more bits than an int64 has
             new = b"\xff" * (most - 1) + b"\x7f"
     if new == old:
         new = _padded(old, len(old) + 1)

@@ -1,4 +1,4 @@
-"""What a mutator is: places in a message where it can do something, and what it does there."""
+"""The interface of mutators: the parts of a message that they can change, and the change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST: Final = 1 << 20
 
 
 class Mutated(NamedTuple):
-    """The chunks as they go on the wire (sizes included), what was done in words, and how to write them."""
+    """The chunks as they are written (sizes included), a description of the change, and the delivery."""
 
     chunks: tuple[bytes, ...]
     detail: str
@@ -29,22 +29,26 @@ Apply = Callable[[FieldMap, Part, SeededRandom], Mutated]
 
 
 class Mutator(NamedTuple):
-    """A way to break a message.
+    """A way to break a message. Both functions are pure.
 
-    places: found once for a seed; none: the mutator can't be applied. Both functions are pure.
-    turns: how often a place has its turn in one pass of a campaign: more where there are many variants.
-    per: what counts as a place: each field, or, where fields differ in nothing else, each kind of field.
+    Attributes:
+        name: The mutator's name.
+        description: For lists.
+        places: Returns the parts that the mutator can be applied to, once for a seed; none: not applicable.
+        apply: Changes a message at a part.
+        turns: How often a part has its turn in one pass of a campaign: more where there are many variants.
+        per: What counts as a part: each field, or, where fields differ in nothing else, each kind of field.
     """
 
     name: str
-    about: str
+    description: str
     places: Places
     apply: Apply
     turns: int = 1
     per: Literal["field", "kind"] = "field"
 
     def without(self, left_out: Mapping[tuple[int, str], Sequence[range]]) -> Mutator:
-        """Return the mutator for all places but some: what is known to fail there hides what comes after it.
+        """Return the mutator without some fields: known failures there hide later ones.
 
         left_out: an API's key and a field -> the versions in which the mutator is not applied to it.
         """
@@ -78,7 +82,7 @@ def named(*endings: str) -> Places:
 
 
 def whole(message: FieldMap) -> Sequence[Part]:
-    """Return the frame as a whole; what is packed in a message is none."""
+    """Return the frame as a whole; nothing for the content of a container."""
     return message.parts[:1] if message.packing is None else ()
 
 

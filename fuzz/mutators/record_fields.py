@@ -1,4 +1,4 @@
-"""Numbers of batches and records that do not fit: checksums, offsets, magics, attributes."""
+"""Mutators of numbers in batches and records: checksums, offsets, magics, attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry: every mutator, in the order in which a campaign lists them."""
+"""The registry of all mutators, in the order in which a campaign lists them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ENDS: Final = of_kinds("frame", "records", "batch", "record", "tag", "container
 
 # fmt: off
 MUTATORS: Final[tuple[Mutator, ...]] = (
-    # numbers that say how long or how many
+    # lengths and counts
     Mutator("counts", "a count that differs from the number of elements",
             of_kinds("count"), lengths.wrong_number, turns=4),
     Mutator("lengths", "a length that differs from the number of bytes",

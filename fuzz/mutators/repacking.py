@@ -1,7 +1,7 @@
-"""What was packed put back where it stood, with lengths and checksums around it corrected.
+"""Repacking: changed content of a container put back, with lengths and checksums around it corrected.
 
-gzip, LZ4 and zstd also have checksums of what comes out of a container. No part of the container is what
-these cover: a reader says what comes out. Where nothing does, they stay as they are.
+gzip, LZ4 and zstd also have checksums of the content. These are computed by a reader of the container; where
+there is none, the checksums stay as they are.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _TRAILER: Final = struct.Struct("<II")
 """At the end of a member of gzip: the checksum of its content, and its size."""
 
 
-def packed_again(message: FieldMap, made: Mutated, dice: SeededRandom) -> Mutated:
-    """Return the message around a container with that changed, or with what was unpacked packed again.
+def repack(message: FieldMap, made: Mutated, dice: SeededRandom) -> Mutated:
+    """Return the message around a container whose bytes or content were changed.
 
-    The checksums of a container's content are corrected or not; so, sometimes, is what is around it.
+    The checksums of the content are corrected or not; sometimes, so are the numbers around the container.
     """
     packing = message.packing
     if packing is None:
         return made
     outer, part, codec, magic = packing
-    new, detail = made.chunks[0][4:], made.detail  # the frame's size stands in front
+    new, detail = made.chunks[0][4:], made.detail  # without the frame's size
     if codec == "none":
         name = message.parts[0].path.rpartition(".")[2]
         new, more = _summed(name, magic, message.seed.frame, new, dice)
@@ -49,11 +49,11 @@ def packed_again(message: FieldMap, made: Mutated, dice: SeededRandom) -> Mutate
             counted = outer.parts[part.around[0]]
             part = part._replace(start=counted.start, around=part.around[1:])
         new, detail = count + _compressed(packing, new), f"{detail}, packed by {codec}"
-    return packed_again(outer, replace(outer, part, new, dice, detail), dice)
+    return repack(outer, replace(outer, part, new, dice, detail), dice)
 
 
 def _compressed(packing: Packing, data: bytes) -> bytes:
-    """Pack data in the framing that it had, of the two that snappy has."""
+    """Compress data in the framing that it had; snappy has two."""
     outer, part, codec, magic = packing
     if codec == "snappy" and not outer.seed.frame.startswith(xerial.MAGIC, part.start):
         return raw_snappy(data)
@@ -61,7 +61,7 @@ def _compressed(packing: Packing, data: bytes) -> bytes:
 
 
 class _Read(NamedTuple):
-    """What comes out of a container, and the container with checksums that fit that."""
+    """The content of a container, and the container with checksums that fit the content."""
 
     content: bytes
     fitting: bytes
@@ -70,9 +70,9 @@ class _Read(NamedTuple):
 def _summed(
     codec: str, magic: int, before: bytes, data: bytes, dice: SeededRandom
 ) -> tuple[bytes, str]:
-    """Correct the checksums of a container's content half of the times that a change made them wrong.
+    """Correct the checksums of a container's content in half of the cases in which a change made them wrong.
 
-    Returns the container, and in words what became of the checksums. magic: of the batch around it.
+    Returns the container, and a description of the checksums. magic: of the batch around it.
     """
     read = _read(codec, magic, data)
     if read is None or read.fitting == data or read.content == _content(codec, magic, before):
@@ -93,7 +93,7 @@ def _read(codec: str, magic: int, data: bytes) -> _Read | None:
 
 @functools.lru_cache(maxsize=1024)
 def _content(codec: str, magic: int, seed: bytes) -> bytes | None:
-    """Return the content of a seed's container: seeds are few, and each is changed often."""
+    """Return the content of a seed's container; cached, since seeds are few and changed often."""
     try:
         return decompress(codec, seed, limit=MOST, magic=magic)
     except Malformed:
@@ -117,7 +117,7 @@ def _fit_gzip(data: bytes, magic: int) -> _Read | None:
 
 
 def _deflated_at(data: bytes, at: int) -> int:
-    """Return where the header of a member of gzip ends (RFC 1952). Raises IndexError, ValueError."""
+    """Return the end of the header of a gzip member (RFC 1952). Raises IndexError, ValueError."""
     flags = data[at + 3]
     at += 10
     if flags & gzip.EXTRA:
@@ -132,7 +132,7 @@ def _fit_lz4(data: bytes, magic: int) -> _Read | None:
     if not data[4:5] or not data[4] & CONTENT_CHECKSUM:
         return None
     content = decompress("lz4", data, limit=MOST, magic=magic)
-    try:  # a frame that is whole without the end mark and the checksum at its end has something after it
+    try:  # if the frame is whole without its last end mark and checksum, other bytes follow it
         decompress("lz4", data[:-8], limit=MOST, magic=magic)
     except Malformed:
         return _Read(content, data[:-4] + xxh32(content).to_bytes(4, "little"))

@@ -1,7 +1,8 @@
-"""Bytes in the place of others, and the numbers about them corrected, or deliberately not.
+"""Splicing of bytes, with the numbers that describe them corrected, or deliberately not.
 
-A change of bytes makes wrong: the lengths of all that they stand in, the counts if elements came or went,
-the checksums that cover them, and the size of the frame. What stays wrong on purpose is reported.
+A change of bytes makes these numbers wrong: the lengths of all structures around them, the counts if elements
+came or went, the checksums that cover them, and the size of the frame. What stays wrong on purpose is
+reported.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ ALL: Final = LENGTHS | COUNTS | CHECKSUMS | SIZE
 _KINDS: Final = {"length": LENGTHS, "count": COUNTS, "crc": CHECKSUMS}
 _WORDS: Final = {LENGTHS: "lengths", COUNTS: "counts", CHECKSUMS: "checksums", SIZE: "frame size"}
 _LEFT_ONE_IN: Final = 8
-"""How rarely one kind of number about a change stays as it was."""
+"""One kind of number about a change stays wrong in one of this many cases."""
 
 _SIZE: Final = struct.Struct(">I").pack
 CHECKSUM: Final[dict[str, Callable[[bytes], int]]] = {
     "crc32c": crc32c.crc32c,
     "crc32": zlib.crc32,
-    "crc16le": zlib.crc32,  # of which the lower half is kept (RFC 1952)
+    "crc16le": zlib.crc32,  # only the lower half is used (RFC 1952)
     "xxh32": header_checksum,
     "xxh32le": xxh32,
 }
-"""What a checksum is computed with, by its coding: magic 2 has the first, magic 0 and 1 the second, the
-headers of gzip and LZ4 the next two, blocks of LZ4 the last."""
+"""The checksum of each coding: magic 2 has the first, magic 0 and 1 the second, the headers of gzip and LZ4
+the next two, blocks of LZ4 the last."""
 
 
 def replace(
@@ -49,14 +50,14 @@ def replace(
 ) -> Mutated:
     """Splice bytes, and now and then leave one kind of number about them as it was.
 
-    Args as `splice` has them. detail: what is done, in words.
+    Args as `splice` has them. detail: a description of the change.
     """
     mend = ALL
     if not dice.below(_LEFT_ONE_IN):
         wrong = _wrong(message, part, len(new) != part.end - part.start, elements)
         if wrong:
-            left = dice.pick(wrong)
-            mend, detail = ALL - left, f"{detail}; {_WORDS[left]} unchanged"
+            following = dice.pick(wrong)
+            mend, detail = ALL - following, f"{detail}; {_WORDS[following]} unchanged"
     chunk = splice(message, part, new, elements, mend)
     return tuple_of(Mutated, ((chunk,), detail, "whole"))
 
@@ -69,12 +70,17 @@ def _wrong(message: FieldMap, part: Part, resized: bool, elements: int) -> list[
 
 
 def replace_number(
-    message: FieldMap, part: Part, dice: SeededRandom, new: int, otherwise: int, what: str = ""
+    message: FieldMap,
+    part: Part,
+    dice: SeededRandom,
+    new: int,
+    otherwise: int,
+    description: str = "",
 ) -> Mutated:
     """Write another number in the place of one. otherwise: the number to write if it is `new` already."""
     if new == part.value:
         new = otherwise
-    detail = f"{what}{new} instead of {part.value}"
+    detail = f"{description}{new} instead of {part.value}"
     return replace(message, part, WRITE[part.coding](new), dice, detail)
 
 
@@ -91,11 +97,11 @@ def splice(message: FieldMap, part: Part, new: bytes, elements: int = 0, mend: i
     '00000011 00030001 00000007 00036162 63ffffff ff'
     """
     framed, around = message.framed, part.around
-    start, end = part.start + 4, part.end + 4  # in `framed` all stands after the size
+    start, end = part.start + 4, part.end + 4  # offsets in `framed` include the size
     grown = len(new) - (end - start)
     if not grown and not elements and message.sums.isdisjoint(around):
         return framed[:start] + new + framed[end:]
-    after = [framed[end:], new]  # all after `start`, the last first
+    after = [framed[end:], new]  # everything after `start`, the last first
     parts = message.parts
     trailers: list[Part] = []
     for index in around:

@@ -1,4 +1,4 @@
-"""What a message consists of: elements, fields and bytes that are missing, repeated, added or mixed up."""
+"""Mutators of structure: elements, fields and bytes that are missing, repeated, added or mixed up."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def repeat_element(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated
     part, count = _counted(message, part)
     size = part.end - part.start
     times = max(min(dice.pick(_TIMES), _MOST_ELEMENTS // size), 1)
-    again = message.seed.frame[part.start : part.end] * times
+    repeats = message.seed.frame[part.start : part.end] * times
     after = part._replace(start=part.end)
-    return replace(message, after, again, dice, f"{times} times more", times * count)
+    return replace(message, after, repeats, dice, f"{times} times more", times * count)
 
 
 def drop_element(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
@@ -57,9 +57,13 @@ def _counted(message: FieldMap, part: Part) -> tuple[Part, int]:
     A batch counts as none: a record set says how many bytes it has, not how many batches.
     """
     if part.around:
-        own = message.parts[part.around[0]]
-        if own.kind == "length" and own.path == f"{part.path}.length" and own.end == part.start:
-            part = part._replace(start=own.start, around=part.around[1:])
+        count = message.parts[part.around[0]]
+        if (
+            count.kind == "length"
+            and count.path == f"{part.path}.length"
+            and count.end == part.start
+        ):
+            part = part._replace(start=count.start, around=part.around[1:])
     return part, 0 if part.kind == "batch" else 1
 
 
@@ -73,9 +77,9 @@ def drop_bytes(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 
 def repeat_bytes(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Repeat the bytes of a field after it."""
-    again = message.seed.frame[part.start : part.end][:_MOST_BYTES]
+    repeats = message.seed.frame[part.start : part.end][:_MOST_BYTES]
     after = part._replace(start=part.end)
-    return replace(message, after, again, dice, f"{plural(len(again), 'byte')} again")
+    return replace(message, after, repeats, dice, f"{plural(len(repeats), 'byte')} again")
 
 
 def trailing(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
@@ -90,8 +94,8 @@ def _numbers_about(message: FieldMap, part: Part) -> tuple[int, ...]:
     """Return the numbers within a batch, record or tag that say how long it is, or cover its end."""
     if part.kind in ("frame", "records", "container"):
         return ()
-    found = (message.index.get(f"{part.path}.{name}") for name in ("size", "crc", "length"))
-    return tuple(index for index in found if index is not None)
+    numbers = (message.index.get(f"{part.path}.{name}") for name in ("size", "crc", "length"))
+    return tuple(index for index in numbers if index is not None)
 
 
 def _after(message: FieldMap, start: int) -> Part:
@@ -110,7 +114,7 @@ def truncate(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 
 
 def outermost(message: FieldMap) -> Sequence[Part]:
-    """Return the lengths, counts and tagged sections that stand in no other field."""
+    """Return the lengths, counts and tagged sections that are in no other field."""
     return [
         part
         for part in message.parts[1:]
@@ -141,9 +145,9 @@ def noise(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     size = dice.pick((1, 4, 16, 64, 256, 1024))
     byte = bytes((dice.pick((0x00, 0x01, 0x7F, 0x80, 0xFF)),))
     some = dice.some_bytes(size) if dice.chance(2) else byte * size
-    what = "random bytes" if some != byte * size else f"bytes of {byte.hex()}"
+    description = "random bytes" if some != byte * size else f"bytes of {byte.hex()}"
     chunk = splice(message, _after(message, part.start), some)
-    return Mutated((chunk,), f"{size} {what} instead of the body")
+    return Mutated((chunk,), f"{size} {description} instead of the body")
 
 
 def flip_bits(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
@@ -154,7 +158,7 @@ def flip_bits(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     bits = [dice.below(size) for _ in range(dice.between(1, 4))]
     for bit in bits:
         value ^= 1 << (size - 1 - bit)
-    if value == old:  # a bit that is flipped twice is as before
+    if value == old:  # a bit that is flipped twice is unchanged
         value ^= 1
     new = value.to_bytes(end - start, "big")
     return replace(message, part, new, dice, f"bits {bits} flipped")

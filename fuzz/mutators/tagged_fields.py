@@ -105,14 +105,14 @@ def _last_number(message: FieldMap, section: Part) -> int:
     """Return the highest number of a section's tags, or -1."""
     if _count_of(message, section).value <= 0:
         return -1
-    own = f"{section.path}["
+    numbers = f"{section.path}["
     return max(
         (
             part.value
             for part in message.parts[message.index[section.path] + 1 :]
             if section.start <= part.start < section.end
             and part.kind == "uvarint"
-            and part.path.startswith(own)
+            and part.path.startswith(numbers)
             and part.path.endswith("].tag")
         ),
         default=-1,

@@ -1,1 +1,1 @@
-"""What an observation says: its requests, responses, ends, exceptions, memory. Targets and oracles ask."""
+"""Readers of observations, for targets and oracles: requests, responses, crashes, exceptions, memory."""

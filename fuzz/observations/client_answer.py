@@ -1,4 +1,4 @@
-"""What a client made of an answer, in words that another one's can be held against."""
+"""A client's reaction to a response, described so that the reactions of two clients can be compared."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from barnabas.specs.keys import API_VERSIONS, HEARTBEAT, LEAVE_GROUP, METADATA
 from barnabas.specs.registry import NAMES
 
 FIELDS: Final = ("partition", "offset", "timestamp", "key", "value", "headers")
-"""Of a record, in the order in which programs tell them (peers/clients/programs/lines.py)."""
+"""Fields of a record, in the order in which programs report them (peers/clients/programs/lines.py)."""
 
 _ALONGSIDE: Final = frozenset((API_VERSIONS, METADATA, HEARTBEAT, LEAVE_GROUP))
-"""What clients ask beside what they are at, and when they end."""
+"""Requests that clients send next to their current task, and when they end."""
 
 LEAVES: Final = "makes another connection"
 ASKS_AGAIN: Final = "asks again"
@@ -22,34 +22,37 @@ ASKS_OLDER: Final = "asks again in an earlier version"
 STOPS: Final = "asks for nothing more"
 
 _IMPATIENT: Final = ("timeout", "timed_out", "transport", "gaveup")
-"""In names of errors that say only that time was over, as it may be or not."""
+"""Parts of names of errors that only report a timeout, which is chance."""
 
 
 def refusals(observation: Observation) -> list[str]:
-    """What shows that it did not take the answer, whatever it does next; the clearest first."""
+    """Return how the client refused the response, the clearest sign first; empty if it did not."""
     facts: dict[str, Any] = dict(observation.facts)
-    found = []
+    reasons = []
     if observation.death is not None:
-        found.append("dies")
+        reasons.append("dies")
     if observation.probe is not None and not observation.probe.answered:
-        found.append("hangs")
+        reasons.append("hangs")
     raised = observation.raised.partition(":")[0].rpartition(".")[2]
     if raised and not _impatient(raised):
-        found.append(f"raises {raised}")
-    errors = [one for one in facts.get("failed", ()) if not _impatient(one)]
-    return found + [f"reports {one}" for one in dict.fromkeys(errors)]
+        reasons.append(f"raises {raised}")
+    errors = [error for error in facts.get("failed", ()) if not _impatient(error)]
+    return reasons + [f"reports {error}" for error in dict.fromkeys(errors)]
 
 
-def steps(observation: Observation) -> list[str]:
-    """What it did next. It goes on if it does that behind valid answers, too: who asks instead for what comes
-    before the answer steps back."""
+def next_steps(observation: Observation) -> list[str]:
+    """Return what the client did next.
+
+    If it does the same after valid responses, it goes on. A client that repeats an earlier request steps
+    back.
+    """
     facts: dict[str, Any] = dict(observation.facts)
     following = _next(observation.case.recipe.seed, facts.get("later", ()))
     return [LEAVES, following] if facts.get("left") else [following]
 
 
 def _impatient(error: str) -> bool:
-    return any(one in error.lower() for one in _IMPATIENT)
+    return any(word in error.lower() for word in _IMPATIENT)
 
 
 def _next(seed: Seed, later: Sequence[Sequence[int]]) -> str:
@@ -61,31 +64,35 @@ def _next(seed: Seed, later: Sequence[Sequence[int]]) -> str:
     return STOPS
 
 
-def delivered(observation: Observation) -> list[list[Any]] | None:
-    """The records that it gave to the application, by partition; None if its program does not tell."""
-    found = dict(observation.facts).get("delivered")
-    return sorted(found, key=lambda one: one[0]) if isinstance(found, list) else None
+def delivered_records(observation: Observation) -> list[list[Any]] | None:
+    """Return the records that the application got, by partition; None if its program does not report them."""
+    partitions = dict(observation.facts).get("delivered")
+    return (
+        sorted(partitions, key=lambda partition: partition[0])
+        if isinstance(partitions, list)
+        else None
+    )
 
 
-def starts(observation: Observation) -> dict[int, int]:
-    """Partition -> the offset that it read from first behind the answer."""
-    found = dict(observation.facts).get("starts")
-    return dict(found) if isinstance(found, list) else {}
+def first_offsets(observation: Observation) -> dict[int, int]:
+    """Return the offset from which each partition was read first after the response."""
+    offsets = dict(observation.facts).get("starts")
+    return dict(offsets) if isinstance(offsets, list) else {}
 
 
-def unlike(
-    one: Sequence[Sequence[Any]], other: Sequence[Sequence[Any]]
+def first_difference(
+    first: Sequence[Sequence[Any]], second: Sequence[Sequence[Any]]
 ) -> tuple[str, str, str] | None:
-    """What records differ in first, and what it is in either.
+    """Return the first difference of records, and its value in either; None if they are equal.
 
-    >>> unlike([[0, 7, -1, None, "61", []]], [[0, 7, -1, None, "62", []]])
+    >>> first_difference([[0, 7, -1, None, "61", []]], [[0, 7, -1, None, "62", []]])
     ('value', '61', '62')
-    >>> unlike([], [[0, 7, -1, None, "62", []]])
+    >>> first_difference([], [[0, 7, -1, None, "62", []]])
     ('number', '0', '1')
     """
-    if len(one) != len(other):
-        return "number", str(len(one)), str(len(other))
-    for mine, theirs in zip(one, other, strict=True):
+    if len(first) != len(second):
+        return "number", str(len(first)), str(len(second))
+    for mine, theirs in zip(first, second, strict=True):
         for name, ours, others in zip(FIELDS, mine, theirs, strict=True):
             if ours != others:
                 return name, _said(ours), _said(others)

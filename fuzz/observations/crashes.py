@@ -1,4 +1,4 @@
-"""What a process says when it dies: a panic of Go, a fault of Python or of C, and where."""
+"""Crashes in the last output of a process: a panic of Go, a fault of Python or of C, and its location."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ _PANIC: Final = re.compile(r"^(panic|fatal error): (.*)$", re.MULTILINE)
 _GOROUTINE: Final = re.compile(r"^goroutine \d+.*\[running.*\]:$", re.MULTILINE)
 _ASSERTION: Final = re.compile(r"(\S+): Assertion [`'](.*?)['`] failed")
 _RDKAFKA: Final = re.compile(r"^\*\*\* \S+?:\d+:(\w+): (.*) \*\*\*$", re.MULTILINE)
-"""librdkafka's own way to abort (rd_kafka_crash): file, line, function, why."""
+"""The message before an abort of librdkafka (rd_kafka_crash): file, line, function, reason."""
 _ALLOCATOR: Final = re.compile(
     r"^(?:free|malloc|realloc|calloc|munmap_chunk)\(\): .*|^double free or corruption.*"
     r"|^corrupted (?:size|double-linked).*|^\*\*\* stack smashing detected \*\*\*",
     re.MULTILINE,
 )
-"""What glibc says before it aborts."""
+"""The message of glibc before an abort."""
 _FAULT: Final = re.compile(r"^Fatal Python error: (.*)$", re.MULTILINE)
 _PYTHON: Final = re.compile(r'^  File "(.*)", line \d+ in (.*)$', re.MULTILINE)
 _NOT_THEIRS: Final = ("runtime.", "runtime/", "panic(", "main.", "internal/", "reflect.")
 _FRAMES: Final = 3
 _CONDITION: Final = 160
-"""Characters of what did not hold: macros of C can be pages."""
+"""Characters of an assertion's condition: macros of C can be pages."""
 
 
 class Crash(NamedTuple):
-    """The reason, without the numbers of this time, and the innermost frames of what is not Go's or ours."""
+    """The reason, without numbers, and the innermost frames that are neither Go's nor our program's."""
 
     reason: str
     frames: tuple[str, ...]
 
 
-def how(code: int | None) -> str:
-    """How a process ended, by its exit code (negative: a signal; None: nobody here knows).
+def describe_exit(code: int | None) -> str:
+    """Describe how a process ended, by its exit code (negative: a signal; None: unknown).
 
-    >>> how(3), how(-9), how(None)
+    >>> describe_exit(3), describe_exit(-9), describe_exit(None)
     ('exit code 3', 'signal SIGKILL', 'its address refuses connections')
     """
     if code is None:
@@ -49,15 +49,15 @@ def how(code: int | None) -> str:
         return f"signal {-code}"
 
 
-def crash(words: str) -> Crash | None:
-    """What last words tell of a crash; None if they tell of none.
+def find_crash(words: str) -> Crash | None:
+    r"""Return the crash that the last output reports; None if there is none.
 
-    >>> crash("panic: runtime error: index out of range [5]\\n\\ngoroutine 7 [running]:\\n"
-    ...       "github.com/a/b.(*C).read(0xc0)\\n\\t/b.go:3 +0x1\\nmain.main()\\n")
+    >>> find_crash("panic: runtime error: index out of range [5]\n\ngoroutine 7 [running]:\n"
+    ...       "github.com/a/b.(*C).read(0xc0)\n\t/b.go:3 +0x1\nmain.main()\n")
     Crash(reason='panic: runtime error: index out of range [N]', frames=('github.com/a/b.(*C).read',))
-    >>> crash("free(): invalid size\\nFatal Python error: Aborted\\n")
+    >>> find_crash("free(): invalid size\nFatal Python error: Aborted\n")
     Crash(reason='free(): invalid size', frames=())
-    >>> crash("*** rdkafka_buf.h:812:rd_kafka_buf_read: assert: len > 4 ***")
+    >>> find_crash("*** rdkafka_buf.h:812:rd_kafka_buf_read: assert: len > 4 ***")
     Crash(reason='assert: len > N', frames=('rd_kafka_buf_read',))
     """
     panic = _PANIC.search(words)
@@ -68,27 +68,27 @@ def crash(words: str) -> Crash | None:
     assertion = _ASSERTION.search(words)
     if assertion is not None:
         return Crash(f"assertion: {assertion[2][:_CONDITION]}", (assertion[1],))
-    own = _RDKAFKA.search(words)
-    if own is not None:
-        return Crash(_NUMBER.sub("N", own[2]), (own[1],))
+    librdkafka = _RDKAFKA.search(words)
+    if librdkafka is not None:
+        return Crash(_NUMBER.sub("N", librdkafka[2]), (librdkafka[1],))
     allocator = _ALLOCATOR.search(words)
     if allocator is not None:
         return Crash(allocator[0], ())
     fault = _FAULT.search(words)
     if fault is not None:
-        found = _PYTHON.findall(words, fault.end())
-        theirs = [(file.rpartition("site-packages/"), name) for file, name in found]
+        python_frames = _PYTHON.findall(words, fault.end())
+        theirs = [(file.rpartition("site-packages/"), name) for file, name in python_frames]
         frames = tuple(f"{file}:{name}" for (_, below, file), name in theirs if below)
         return Crash(f"Fatal Python error: {fault[1]}", frames[:_FRAMES])
     return None
 
 
 def _of_go(stack: str) -> tuple[str, ...]:
-    """The innermost functions of one goroutine that are neither Go's own nor the program's."""
-    one, _, _ = stack.lstrip("\n").partition("\n\n")
+    """Return the innermost functions of one goroutine that are neither Go's own nor the program's."""
+    goroutine, _, _ = stack.lstrip("\n").partition("\n\n")
     names = [
         line.rpartition("(")[0]
-        for line in one.splitlines()
+        for line in goroutine.splitlines()
         if not line.startswith(("\t", "created by")) and line.endswith(")")
     ]
     return tuple(name for name in names if not f"{name}(".startswith(_NOT_THEIRS))[:_FRAMES]

@@ -1,4 +1,4 @@
-"""Which requests a broker may leave unanswered for a while, and why: all others are answered at once.
+"""Requests that a broker may leave unanswered for a while, with reasons. Others are answered at once.
 
 Sources: KafkaApis, DelayedOperationPurgatory and the message definitions of Apache Kafka.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.observations.requests import Asked
+from barnabas.fuzz.observations.requests import SentRequest
 from barnabas.specs import keys
 
 PARKED: Final = {
@@ -77,15 +77,15 @@ PARKED: Final = {
     keys.ENVELOPE: "as long as what is in it",
     keys.ALTER_REPLICA_LOG_DIRS: "moves logs",
 }
-"""API key -> why its answer may take its time."""
+"""API key -> why its response may be delayed."""
 
 LIMIT_MS: Final = 3000
-"""How long anything else may take, alone, while a probe is answered."""
+"""Milliseconds that any other response may take, alone, while a probe is answered."""
 
 AT_WORK_MS: Final = 30_000
-"""The same of a process that is at work meanwhile: a machine may be busy."""
+"""Milliseconds that it may take while the process is at work: the machine may be busy."""
 
 
-def may_wait(asked: Asked) -> bool:
-    """Whether the answer to a request may take its time."""
-    return asked.key in PARKED and asked.acks != 1
+def may_wait(request: SentRequest) -> bool:
+    """Return whether the response to a request may be delayed."""
+    return request.key in PARKED and request.acks != 1

@@ -1,4 +1,4 @@
-"""An observation of a broker, read: each request it was sent beside the response that it gave."""
+"""The exchanges of an observation: each request that was sent, with its response."""
 
 from __future__ import annotations
 
@@ -8,65 +8,69 @@ from functools import lru_cache
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import KEPT_LIMIT, REPLY_LIMIT, Observation
-from barnabas.fuzz.observations.requests import Asked, Question, question
+from barnabas.fuzz.observations.requests import RequestStream, SentRequest, parse_requests
 from barnabas.specs.frames import Short, request_head, response_body
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
 
 REMEMBERED: Final = 4 << 10
-"""Bytes at most of a response that is remembered: most are the same again but for the correlation id."""
+"""Bytes of the largest response that is cached: most are equal except for the correlation id."""
 
 
 @dataclass(frozen=True, slots=True)
-class Exchanged:
-    """A request that an answer was due to. reply: the frame; None where none came.
-    version: of the response's layout, which for ApiVersions is 0 if the broker lacks the request's.
-    cut: it may be longer than what of it was kept, which may be nothing."""
+class Exchange:
+    """A request that a response is due to, with the response.
 
-    asked: Asked
+    Attributes:
+        head: The request's header fields.
+        request: The request's frame.
+        reply: The response's frame; None if none came.
+        cut: The response may be longer than what was kept of it.
+    """
+
+    head: SentRequest
     request: bytes
     reply: bytes | None
     cut: bool = False
 
     @property
-    def known(self) -> bool:
-        """Whether we have the layout of both."""
-        key, version = self.asked.key, self.asked.version
+    def has_layout(self) -> bool:
+        """Return whether the layout of the API's version is known."""
+        key, version = self.head.key, self.head.version
         if key not in NAMES:
             return False
         low, high = api(key).versions
         return low <= version <= high
 
 
-def exchanged(observation: Observation) -> tuple[Question, tuple[Exchanged, ...]]:
-    """What was asked, and the requests that were due an answer with theirs, first in, first out."""
-    asked = question(observation.sent)
+def pair_responses(observation: Observation) -> tuple[RequestStream, tuple[Exchange, ...]]:
+    """Return the requests of an observation, and the exchanges, first in, first out."""
+    stream = parse_requests(observation.sent)
     data = b"".join(observation.sent)
-    found = []
-    at = kept = 0
+    exchanges = []
+    at = retained = 0
     replies = iter(observation.replies)
-    for one in asked.requests:
+    for head in stream.requests:
         size = int.from_bytes(data[at : at + 4])
         frame = data[at + 4 : at + 4 + size]
         at += 4 + size
-        if one.answered:
+        if head.answered:
             reply = next(replies, None)
             length = len(reply or b"")
-            kept += length
-            cut = length >= REPLY_LIMIT or kept >= KEPT_LIMIT
-            found.append(Exchanged(one, frame, reply, cut))
-    return asked, tuple(found)
+            retained += length
+            cut = length >= REPLY_LIMIT or retained >= KEPT_LIMIT
+            exchanges.append(Exchange(head, frame, reply, cut))
+    return stream, tuple(exchanges)
 
 
-def wrong_request(request: bytes, asked: Asked) -> Malformed | None:
-    """Why no layout reads a request of a known API and version; None if one does.
+def wrong_request(request: bytes, head: SentRequest) -> Malformed | None:
+    """Return why no layout reads a request of a known API and version; None if one does.
 
-    A number of tags below zero is read as none: Kafka's generated readers count up to it, in 32 bits with a
-    sign. Nothing is forbidden that could be told from that.
+    A negative number of tags is read as none: Kafka's generated readers count up to it, in signed 32 bits.
     """
     while True:
-        problem = _wrong_request(request, asked)
+        problem = _wrong_request(request, head)
         at = _countless(request, problem) if problem is not None else None
         if at is None:
             return problem
@@ -74,10 +78,10 @@ def wrong_request(request: bytes, asked: Asked) -> Malformed | None:
 
 
 def _countless(request: bytes, problem: Malformed) -> int | None:
-    """Where the number of tags stands that is below zero, if that is the problem."""
+    """Return the offset of a negative number of tags, if that is the problem."""
     try:
         head = request_head(request, 0, len(request)).body
-    except Malformed:  # it ends in the tags behind the client id
+    except Malformed:  # the header ends within the tags after the client id
         at = 10 + max(int.from_bytes(request[8:10], "big", signed=True), 0)
         return at if _negative(request, at) else None
     except Short:
@@ -89,15 +93,15 @@ def _countless(request: bytes, problem: Malformed) -> int | None:
 
 
 def _negative(request: bytes, at: int) -> bool:
-    """Whether an unsigned varint with the highest of 32 bits stands here: it takes five bytes."""
+    """Return whether an unsigned varint here has the highest of 32 bits set, which takes five bytes."""
     text = request[at : at + 5]
     return len(text) == 5 and min(text[:4]) > 0x7F and text[4] & 0x88 == 8
 
 
-def _wrong_request(request: bytes, asked: Asked) -> Malformed | None:
+def _wrong_request(request: bytes, sent: SentRequest) -> Malformed | None:
     try:
         head = request_head(request, 0, len(request))
-        api(asked.key).request.codec(asked.version).decode(request[head.body :])
+        api(sent.key).request.codec(sent.version).decode(request[head.body :])
     except Short:
         return Malformed("header", len(request), "the header is cut off")
     except Malformed as problem:
@@ -105,12 +109,12 @@ def _wrong_request(request: bytes, asked: Asked) -> Malformed | None:
     return None
 
 
-def answer(one: Exchanged) -> dict[str, Any]:
-    """The body of a response, which others may have, too. Raises Malformed.
+def response_body_of(exchange: Exchange) -> dict[str, Any]:
+    """Return the body of a response; it may be shared and must not be changed. Raises Malformed.
 
     An ApiVersions request of a version that the broker lacks is answered in v0 (KIP-511).
     """
-    reply, key, version = one.reply or b"", one.asked.key, one.asked.version
+    reply, key, version = exchange.reply or b"", exchange.head.key, exchange.head.version
     if len(reply) < 4:
         raise Malformed("header", len(reply), "the header is cut off")
     body = reply[response_body(reply, key, version) :]
@@ -125,17 +129,17 @@ def _read(body: bytes, key: int, version: int) -> dict[str, Any]:
     regular = codec.regular(body)
     if regular is not None:
         return regular
-    found, odd = codec.inspect(body)
-    trailing = next((one for one in odd if "trailing" in one.what), None)
+    decoded, oddities = codec.inspect(body)
+    trailing = next((oddity for oddity in oddities if "trailing" in oddity.what), None)
     if trailing is not None:
         raise Malformed("", trailing.offset, trailing.what)
-    return found
+    return decoded
 
 
-def minus_ones(value: Any, path: str = "") -> Iterator[str]:
-    """The paths, without indices, of error codes that are -1.
+def unknown_error_paths(value: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths, without indices, of error codes that are -1.
 
-    >>> list(minus_ones({"topics": [{"error_code": -1}, {"error_code": 3}], "error_code": 0}))
+    >>> list(unknown_error_paths({"topics": [{"error_code": -1}, {"error_code": 3}], "error_code": 0}))
     ['topics.error_code']
     """
     if isinstance(value, dict):
@@ -145,7 +149,7 @@ def minus_ones(value: Any, path: str = "") -> Iterator[str]:
                 if inner == -1:
                     yield at
             else:
-                yield from minus_ones(inner, at)
+                yield from unknown_error_paths(inner, at)
     elif isinstance(value, list):
         for inner in value:
-            yield from minus_ones(inner, path)
+            yield from unknown_error_paths(inner, path)

@@ -1,4 +1,4 @@
-"""What the bytes of a case ask of a broker: its whole requests, and what stands behind the last one."""
+"""The requests in the bytes of a case as a broker reads them, and what follows the last whole one."""
 
 from __future__ import annotations
 
@@ -12,22 +12,31 @@ from barnabas.specs.keys import PRODUCE
 from barnabas.specs.malformed import Malformed
 
 REQUEST_LIMIT: Final = 100 << 20
-"""Kafka's socket.request.max.bytes: a broker closes on a larger size, and on a negative one."""
+"""Kafka's socket.request.max.bytes: a broker closes the connection on a larger size, and on a negative
+one."""
 
 _REMEMBERED: Final = 64 << 10
-"""Bytes at most of a case whose question is remembered: a target, its second looks and oracles all ask it."""
+"""Bytes of the largest case whose requests are cached: a target, its second looks and oracles all need
+them."""
 
 _SIZE: Final = struct.Struct(">i")
 _HEAD: Final = struct.Struct(">hhi")
 
 Rest = Literal["", "partial", "nonsense"]
-"""What stands behind the last whole request: nothing, the beginning of another one (a broker may wait
-for the rest as long as it likes), or a size that no request has (it must close)."""
+"""What follows the last whole request: nothing, the beginning of another one (a broker may wait for the
+rest), or an impossible size (it must close the connection)."""
 
 
-class Asked(NamedTuple):
-    """A whole request as a broker takes it out of the stream; key -1: too short to say. `answered`: a
-    response is due, or an end of the connection in its place. acks: of Produce, if it can be read."""
+class SentRequest(NamedTuple):
+    """A whole request as a broker takes it out of the stream.
+
+    Attributes:
+        key: The API key; -1 for a request that is too short.
+        version: The version.
+        correlation_id: The correlation id.
+        answered: A response is due, or the end of the connection instead.
+        acks: The acks of a Produce, if they can be read.
+    """
 
     key: int
     version: int
@@ -36,27 +45,30 @@ class Asked(NamedTuple):
     acks: int | None = None
 
 
-class Question(NamedTuple):
-    """What some bytes ask."""
+class RequestStream(NamedTuple):
+    """The requests in some bytes."""
 
-    requests: tuple[Asked, ...]
+    requests: tuple[SentRequest, ...]
     rest: Rest
     answers: int
     """Responses that are due."""
 
     @property
     def untold(self) -> bool:
-        """Whether a request has no answer, not even that it is refused (acks 0): a busy broker may close on
-        it when the connection's next case is under way, and seems to close on that."""
-        return not all(one.answered for one in self.requests)
+        """Return whether a request gets no response, not even a refusal (acks 0).
+
+        A busy broker may then close the connection while the next case is in flight, and seem to close it
+        because of that case.
+        """
+        return not all(request.answered for request in self.requests)
 
 
-def question(chunks: Sequence[bytes]) -> Question:
-    r"""What a broker makes of the bytes of a case.
+def parse_requests(chunks: Sequence[bytes]) -> RequestStream:
+    r"""Split the bytes of a case into requests, as a broker does.
 
-    >>> question((bytes.fromhex("0000000a 0003 0001 00000007 ffff"),)).requests
-    (Asked(key=3, version=1, correlation_id=7, answered=True, acks=None),)
-    >>> question((b"\x00\x00\x00\x0a\x00",)).rest, question((b"\xff\xff\xff\xff",)).rest
+    >>> parse_requests((bytes.fromhex("0000000a 0003 0001 00000007 ffff"),)).requests
+    (SentRequest(key=3, version=1, correlation_id=7, answered=True, acks=None),)
+    >>> parse_requests((b"\x00\x00\x00\x0a\x00",)).rest, parse_requests((b"\xff\xff\xff\xff",)).rest
     ('partial', 'nonsense')
     """
     data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
@@ -64,7 +76,7 @@ def question(chunks: Sequence[bytes]) -> Question:
 
 
 @lru_cache(maxsize=1024)
-def _question(data: bytes) -> Question:
+def _question(data: bytes) -> RequestStream:
     at, end, answers = 0, len(data), 0
     requests = []
     rest: Rest = ""
@@ -80,19 +92,19 @@ def _question(data: bytes) -> Question:
         if at + size > end:
             rest = "partial"
             break
-        asked = _asked(data, at, at + size)
-        answers += asked.answered
-        requests.append(asked)
+        request = _asked(data, at, at + size)
+        answers += request.answered
+        requests.append(request)
         at += size
-    return Question(tuple(requests), rest, answers)
+    return RequestStream(tuple(requests), rest, answers)
 
 
-def _asked(data: bytes, start: int, end: int) -> Asked:
+def _asked(data: bytes, start: int, end: int) -> SentRequest:
     if end - start < 8:
-        return Asked(-1, -1, -1, True)
+        return SentRequest(-1, -1, -1, True)
     key, version, correlation_id = _HEAD.unpack_from(data, start)
     acks = _acks(data, start, end) if key == PRODUCE else None
-    return Asked(key, version, correlation_id, acks != 0, acks)
+    return SentRequest(key, version, correlation_id, acks != 0, acks)
 
 
 def _acks(data: bytes, start: int, end: int) -> int | None:

@@ -1,1 +1,1 @@
-"""What is wrong in an observation: a function for each question; registry.ORACLES lists them."""
+"""Oracles: pure functions that report what is wrong in an observation; `registry.ORACLES` lists them."""

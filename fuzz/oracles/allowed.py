@@ -1,15 +1,15 @@
-"""Which exceptions a broker may log when it gets bad input, and why. All others are bugs.
+"""Exceptions that a broker may log when it gets bad input, with reasons. All others are bugs.
 
-The rule: what Apache Kafka throws for the client to be told (org.apache.kafka.common.errors: each class has
-an error code), what says that bytes are no request, and what happens to connections. An exception of the
-language (NullPointerException and so on), an Error, or one of Scala's was meant by nobody.
+Allowed is what Apache Kafka throws in order to report it to the client (org.apache.kafka.common.errors: each
+class has an error code), what rejects bytes that are no request, and what concerns connections. Exceptions of
+the language (NullPointerException and so on), Errors and Scala's exceptions are never intended.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.observations.java_exceptions import Raised
+from barnabas.fuzz.observations.java_stacks import JavaException
 
 PREFIXES: Final = (
     ("org.apache.kafka.common.errors.", "each has an error code that the client is told"),
@@ -20,7 +20,7 @@ PREFIXES: Final = (
     ("org.apache.zookeeper.", "the broker's own session"),
     ("kafka.zookeeper.", "the broker's own session"),
 )
-"""(beginning of the class's name, why it is allowed)."""
+"""(prefix of the class's name, why it is allowed)."""
 
 _OLD_CODES: Final = (
     "BrokerNotAvailable", "ClusterAuthorization", "ConsumerCoordinatorNotAvailable", "ControllerMoved",
@@ -31,11 +31,11 @@ _OLD_CODES: Final = (
     "RequestTimedOut", "TopicAlreadyMarkedForDeletion", "TopicAuthorization", "TopicExists",
     "UnknownTopicOrPartition",
 )  # fmt: skip
-"""Of kafka.common, before 1.0 (ErrorMapping). Others there, such as OffsetsOutOfOrderException, are a log's
-or a controller's own trouble."""
+"""Classes of kafka.common before 1.0 (ErrorMapping). Others there, such as OffsetsOutOfOrderException, report
+a problem of a log or a controller."""
 
 CLASSES: Final = {
-    **{f"kafka.common.{one}Exception": "has an error code (before 1.0)" for one in _OLD_CODES},
+    **{f"kafka.common.{name}Exception": "has an error code (before 1.0)" for name in _OLD_CODES},
     "kafka.common.KafkaException": "bytes that are no request, or no message (before 1.0)",
     "kafka.common.InvalidRequestException": "the same",
     "kafka.common.UnknownCodecException": "the same",
@@ -64,7 +64,7 @@ IN_PARSING: Final = {
     "java.lang.ArrayIndexOutOfBoundsException": "a version that the API lacks (to 1.0)",
     "org.apache.kafka.common.KafkaException": "what readers of records throw",
 }
-"""Class -> why it is allowed as the cause of what says that bytes are no request."""
+"""Class -> why it is allowed as the cause of an exception in REFUSING."""
 
 REFUSING: Final = frozenset(
     (
@@ -74,16 +74,16 @@ REFUSING: Final = frozenset(
         "kafka.common.InvalidRequestException",
     )
 )
-"""What says that bytes are no request."""
+"""Classes that reject bytes that are no request."""
 
 
-def allowed(chain: tuple[Raised, ...]) -> bool:
-    """Whether an exception and its causes (the outermost first) may be, for bad input."""
+def allowed(chain: tuple[JavaException, ...]) -> bool:
+    """Return whether an exception and its causes (the outermost first) are allowed for bad input."""
     refused = False
-    for one in chain:
-        if one.name in REFUSING:
+    for exception in chain:
+        if exception.name in REFUSING:
             refused = True
-        elif _plain(one.name) or (refused and one.name in IN_PARSING):
+        elif _plain(exception.name) or (refused and exception.name in IN_PARSING):
             continue
         else:
             return False

@@ -1,4 +1,4 @@
-"""What a client must not do, whatever it is sent: die, hang, take much memory, raise what is undocumented."""
+"""Oracles of clients: they must not crash, hang, take much memory, or raise undocumented exceptions."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import SPINS, Observation
-from barnabas.fuzz.observations.changed_fields import api_and_change, changed
-from barnabas.fuzz.observations.client_end import client_end
-from barnabas.fuzz.observations.client_memory import LIMIT, grown
-from barnabas.fuzz.observations.told_to_wait import told_to_wait
+from barnabas.fuzz.observations.case_labels import api_and_change, last_change
+from barnabas.fuzz.observations.client_outcome import LIMIT, client_end, is_throttled, memory_growth
 from barnabas.fuzz.oracles.documented import documented
 from barnabas.fuzz.oracles.oracle import Verdict
 
 _FRAMES: Final = 3
-"""Frames that tell one bug from another: where an exception was raised, and two callers."""
+"""Frames that tell bugs apart: where an exception was raised, and two callers."""
 
 
 def died(observation: Observation) -> Iterator[Verdict]:
@@ -25,40 +23,40 @@ def died(observation: Observation) -> Iterator[Verdict]:
 
 
 def hung(observation: Observation) -> Iterator[Verdict]:
-    """Report a call that did not return, long after its own timeouts and with a broker that answers.
+    """Report a call that did not return, long after its own timeouts and with a broker that responds.
 
-    No progress alone is nothing: good clients fetch a corrupt batch again and again, in silence. Here a call
-    was given a timeout, all connections of the case are closed or answered, and still no new session could
-    begin, twice: the second time with this case alone in a new process. A client that is told to wait
-    (throttle_time_ms, KIP-219) may. A client that computes is another bug than one that waits.
+    Missing progress alone is no finding: good clients fetch a corrupt batch again and again. Here a call had
+    a timeout, all connections of the case are closed or answered, and still no new session could begin,
+    twice: the second time with this case alone in a new process. A throttled client (throttle_time_ms,
+    KIP-219) may wait. A client that computes is another bug than one that waits.
     """
     probe = observation.probe
     facts: dict[str, Any] = dict(observation.facts)
-    # who died ended its session: that is for `died`
+    # a client that ended is reported by `died`
     if probe is None or probe.answered or observation.death is not None:
         return
-    if facts.get("confirmed") and not told_to_wait(observation.case):
+    if facts.get("confirmed") and not is_throttled(observation.case):
         api, *change = api_and_change(observation.case)
         doing = "computes" if facts.get(SPINS) else "waits"
-        what = f"the client hangs and {doing}: {probe.problem}"
-        yield Verdict("client-hung", what, (api, doing, *change))
+        message = f"the client hangs and {doing}: {probe.problem}"
+        yield Verdict("client-hung", message, (api, doing, *change))
 
 
 def memory(observation: Observation) -> Iterator[Verdict]:
-    """Report a client that took far more memory than it was sent bytes.
+    """Report a client whose memory grew far beyond the bytes it was sent.
 
-    It did so twice, the second time with this case alone in a new process: what it took once may have been of
-    a case before.
+    It grew twice, the second time with this case alone in a new process: the first growth may have been an
+    earlier case's.
     """
-    more = grown(observation)
+    more = memory_growth(observation)
     if more >= LIMIT and dict(observation.facts).get("confirmed"):
         sent = sum(map(len, observation.case.chunks))
-        what = f"{more >> 20} MiB more memory for {sent} bytes"
-        yield Verdict("client-memory", what, changed(observation.case))
+        message = f"{more >> 20} MiB more memory for {sent} bytes"
+        yield Verdict("client-memory", message, last_change(observation.case))
 
 
 def raised(observation: Observation) -> Iterator[Verdict]:
-    """Report an exception of an undocumented class that left the client, or ended a thread of its own.
+    """Report an exception of an undocumented class that left the client, or ended one of its threads.
 
     Applications catch what is documented. Anything else ends the application, or, in the background, leaves a
     client that does nothing any more.
@@ -69,7 +67,7 @@ def raised(observation: Observation) -> Iterator[Verdict]:
     if documented(facts.get("dialect", ""), facts["bases"]):
         return
     first = observation.raised.splitlines()[0]
-    where = facts["where"]
-    how = "left the client" if where == "call" else f"ended a {where} of the client"
+    location = facts["where"]
+    how = "left the client" if location == "call" else f"ended a {location} of the client"
     behaviour = (facts["bases"][0], *facts["frames"][:_FRAMES])
     yield Verdict("client-raised", f"{first}: undocumented, it {how}", behaviour)

@@ -1,4 +1,4 @@
-"""Few bytes have a thread compute for seconds, while nobody else is under way."""
+"""The oracle `costly`: few bytes make a thread compute for seconds while no other case is in flight."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import COMPUTES, Observation
-from barnabas.fuzz.observations.about import placeless
+from barnabas.fuzz.observations.case_labels import labels_without_stack
 from barnabas.fuzz.oracles.oracle import Verdict
 
 FEW: Final = 1 << 20
-"""Bytes; more may take that long."""
+"""Bytes; more of them may take that long."""
 
 FOR_SECONDS: Final = "computes for seconds"
 
@@ -21,6 +21,6 @@ def judge(observation: Observation) -> Iterator[Verdict]:
     sent = sum(map(len, observation.sent))
     if COMPUTES in facts and sent <= FEW:
         seconds, *frames = facts[COMPUTES]
-        where = tuple(frames) or placeless(observation)
-        said = f"{sent} bytes had a thread compute for {seconds:.0f} s or more"
-        yield Verdict("costly", said, (FOR_SECONDS, *where))
+        frames_or_labels = tuple(frames) or labels_without_stack(observation)
+        message = f"{sent} bytes had a thread compute for {seconds:.0f} s or more"
+        yield Verdict("costly", message, (FOR_SECONDS, *frames_or_labels))

@@ -1,4 +1,4 @@
-"""The process ended: whatever it was sent, it must not."""
+"""The oracle `died`: the process ended, which no input may cause."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.about import placeless
-from barnabas.fuzz.observations.crashes import crash, how
-from barnabas.fuzz.observations.java_exceptions import raised
+from barnabas.fuzz.observations.case_labels import labels_without_stack
+from barnabas.fuzz.observations.crashes import describe_exit, find_crash
+from barnabas.fuzz.observations.java_stacks import exceptions_in
 from barnabas.fuzz.oracles.oracle import Verdict
 
 FROM_OUTSIDE: Final = ", from outside: the kernel, for want of memory, or somebody else"
-"""Of SIGKILL: no process sends it to itself, so the case that is blamed may be innocent."""
+"""A note on SIGKILL: no process sends it to itself, so the case that is blamed may be innocent."""
 
 
 def judge(observation: Observation) -> Iterator[Verdict]:
@@ -21,16 +21,16 @@ def judge(observation: Observation) -> Iterator[Verdict]:
     death = observation.death
     if death is None:
         return
-    ended = how(death.exit_code)
-    found, said = raised(death.last_words), crash(death.last_words)
-    if found:
-        where = found[-1].signature
-    elif said is not None:
-        where = (*said.frames, said.reason)
+    ended = describe_exit(death.exit_code)
+    exceptions, native_crash = exceptions_in(death.last_words), find_crash(death.last_words)
+    if exceptions:
+        location = exceptions[-1].signature
+    elif native_crash is not None:
+        location = (*native_crash.frames, native_crash.reason)
     else:
-        where = ()
-    placed = death.exit_code is not None and death.exit_code >= 0  # a signal tells no place
-    if not placed and not found and (said is None or not said.frames):
-        where = (*where, *placeless(observation))
-    whose = FROM_OUTSIDE if death.exit_code == -signal.SIGKILL else ""
-    yield Verdict("died", f"the process ended: {ended}{whose}", (ended, *where))
+        location = ()
+    placed = death.exit_code is not None and death.exit_code >= 0  # a signal has no location
+    if not placed and not exceptions and (native_crash is None or not native_crash.frames):
+        location = (*location, *labels_without_stack(observation))
+    note = FROM_OUTSIDE if death.exit_code == -signal.SIGKILL else ""
+    yield Verdict("died", f"the process ended: {ended}{note}", (ended, *location))

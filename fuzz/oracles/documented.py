@@ -1,7 +1,7 @@
-"""The exceptions that clients document: what may leave them, whatever a broker sends.
+"""The exceptions that clients document: only these may leave a client, whatever a broker sends.
 
-By the name of a base class: who catches that, catches all that is documented. What stands here follows
-from each client's own documents, given beside it, and not from what any release was seen to do.
+An entry names a base class: an application that catches it catches all that is documented. Entries follow
+from each client's own documents, named in the entry, not from the behaviour of a release.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ DOCUMENTED: Final[tuple[tuple[str, str, str], ...]] = (
 
 
 def documented(client: str, bases: Sequence[str]) -> bool:
-    """Whether an exception with these bases (its own class first) is one that a client documents.
+    """Return whether a client documents an exception with these bases (its own class first).
 
     >>> documented("kafka-python", ["kafka.errors.KafkaTimeoutError", "kafka.errors.KafkaError"])
     True

@@ -1,4 +1,4 @@
-"""What a case must not do to other clients: leave them unanswered, change what they wrote."""
+"""Oracles of other clients: a case must not leave them unanswered or change what they wrote."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.about import api_of, case_of
+from barnabas.fuzz.observations.case_labels import api_of, case_of
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.specs import keys
 from barnabas.specs.registry import NAMES
@@ -42,7 +42,7 @@ _EXEMPT: Final = frozenset(NAMES[key] for key in MAY)
 def hung(observation: Observation) -> Iterator[Verdict]:
     """Report a probe that was not answered."""
     probe = observation.probe
-    # nobody is answered by who is dead: that is for `died`
+    # a process that ended is reported by `died`
     if probe is None or probe.answered or observation.death is not None:
         return
     yield Verdict("hung", f"a probe was not answered: {probe.problem}", (case_of(observation),))
@@ -53,12 +53,12 @@ def damaged(observation: Observation) -> Iterator[Verdict]:
     probe = observation.probe
     if probe is None or not probe.answered or not probe.problem:
         return
-    # what a broker that died had not written yet is gone, which `died` is about
+    # a crash loses what was not written yet, which `died` reports
     if observation.death is not None or api_of(observation) in _EXEMPT:
         return
-    what = re.sub(r"-?\d+", "#", probe.problem)
+    problem = re.sub(r"-?\d+", "#", probe.problem)
     yield Verdict(
         "damaged",
         f"another client: {probe.problem}",
-        (api_of(observation), what),
+        (api_of(observation), problem),
     )

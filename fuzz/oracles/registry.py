@@ -1,4 +1,4 @@
-"""The registry: every oracle."""
+"""The registry of all oracles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from barnabas.fuzz.oracles import (
     responses,
     silent,
 )
-from barnabas.fuzz.oracles.differing import differs
+from barnabas.fuzz.oracles.differences import differs
 from barnabas.fuzz.oracles.oracle import Oracle
 
 _BROKER: Final[frozenset[Role]] = frozenset(("broker",))
@@ -74,6 +74,6 @@ ORACLES: Final[tuple[Oracle, ...]] = (
            _CLIENT, partial(differs, "clients-differ"), "the same as the other client makes of it"),
 )
 # fmt: on
-"""All of them, the gravest first: findings are told in this order. A campaign may name some."""
+"""All oracles, the gravest first: findings are reported in this order. A campaign may name some."""
 
 ORACLES_BY_NAME: Final = {oracle.name: oracle for oracle in ORACLES}

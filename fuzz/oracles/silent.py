@@ -1,6 +1,6 @@
-"""Accepted without an error, and served differently, or served although the specification forbids it.
+"""The oracle `silent`: a batch was accepted without an error, and is served differently or against the rules.
 
-What was served is asked by the target (fuzz/targets/read_back.py) and stands in the facts.
+The target fetches what is served (fuzz/targets/read_back.py) and adds it to the facts.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.changed_fields import changed
+from barnabas.fuzz.observations.case_labels import last_change
 from barnabas.fuzz.oracles.oracle import Verdict
 
 
@@ -21,5 +21,5 @@ def judge(observation: Observation) -> Iterator[Verdict]:
         yield Verdict(
             "silent",
             f"a batch was accepted, and then: {difference}",
-            ("Produce", str(difference), *changed(observation.case)),
+            ("Produce", str(difference), *last_change(observation.case)),
         )

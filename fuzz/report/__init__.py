@@ -1,1 +1,1 @@
-"""Campaigns in words: of a database, without a terminal."""
+"""Reports of campaigns from a database, as text, Markdown, HTML and scripts."""

@@ -1,5 +1,7 @@
-"""What findings have in common: an error at one place in a program, whatever API, field and mutator showed
-it, and whoever judged. Where no place is known, the oracle has to be the same."""
+"""Root causes of findings: an error at one location in a program, whatever API, field, mutator or oracle.
+
+If no location is known, the oracle must be the same.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.database.finding import Finding
-from barnabas.fuzz.observations.about import NO_STACK
+from barnabas.fuzz.observations.case_labels import NO_STACK
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.specs.registry import NAMES
 
@@ -25,7 +27,7 @@ STACK_AT: Final = {
     "server_error": 2,
     "closing": 2,
 }
-"""Oracles of whose behaviours the rest, from there on, is an error and the innermost frames."""
+"""Oracles whose behaviours have, from this index on, an error and the innermost frames."""
 
 ERROR_AT: Final = {
     "damaged": slice(1, 2),
@@ -33,12 +35,12 @@ ERROR_AT: Final = {
     "responses": slice(None),
     "silent": slice(1, 2),
 }
-"""Where the error stands in behaviours of oracles that know no frames; else it is the first."""
+"""The part of a behaviour that is the error, for oracles without frames; else it is the first."""
 
-GRAVITY: Final = {one.name: at for at, one in enumerate(ORACLES)}
+GRAVITY: Final = {oracle.name: index for index, oracle in enumerate(ORACLES)}
 
 PLACELESS: Final = frozenset(("client-hung", "client-memory", "hung", "amplified"))
-"""Oracles whose behaviours name fields and mutators only."""
+"""Oracles whose behaviours only name fields and mutators."""
 
 _ERROR: Final = re.compile(
     r"(?:[a-z_$][\w$]*\.)*[\w$]*(?:Exception|Error|Throwable|Interrupt|Exit)"
@@ -47,14 +49,19 @@ _NOT_OWN: Final = re.compile(
     r"(?:io|bytes|bufio|strings|runtime|reflect|sync|net|errors|slices|sort|fmt|math)\.(?=[A-Z(])"
     r"|(?:encoding|compress|hash|crypto|container|internal)/|(?:java|javax|jdk|sun|scala)\."
 )
-"""Frames of the libraries that languages come with."""
+"""Frames of the libraries that come with languages."""
 _NO_MORE: Final = frozenset((NO_STACK, *NAMES.values()))
-"""What stands behind these tells apart what left no stack."""
+"""The labels that follow these replace a missing stack."""
 
 
 class Cause(NamedTuple):
-    """An error (a class, a panic, a signal; what the oracle says where there is none), the innermost
-    frame of the program's own, "" if none is known, and the oracle, "" where both are known."""
+    """A root cause.
+
+    Attributes:
+        error: A class, a panic, a signal; the oracle's words if there is none.
+        frame: The innermost frame of the program's own code, "" if none is known.
+        oracle: The oracle; "" if both others are known.
+    """
 
     error: str
     frame: str
@@ -62,19 +69,19 @@ class Cause(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Findings of one cause, the gravest first, of those the first found."""
+    """Findings of one cause, the gravest first, then by their first cases."""
 
     cause: Cause
     findings: tuple[Finding, ...]
 
     @property
     def cases(self) -> int:
-        """How many cases showed them."""
-        return sum(one.cases for one in self.findings)
+        """Return the number of cases that showed the findings."""
+        return sum(finding.cases for finding in self.findings)
 
 
 def cause(oracle: str, behaviour: Sequence[str]) -> Cause:
-    """The cause of a behaviour.
+    """Return the cause of a behaviour.
 
     >>> cause("client-died", ("panic: len out of range", "io.ReadFull", "github.com/a/b.(*C).read"))
     Cause(error='panic: len out of range', frame='github.com/a/b.(*C).read', oracle='')
@@ -91,35 +98,40 @@ def cause(oracle: str, behaviour: Sequence[str]) -> Cause:
         return Cause("", "", oracle)
     if oracle == "closing" and behaviour[1:2] == ("answered",):
         return Cause("answered", behaviour[-1], oracle)
-    told = behaviour[STACK_AT.get(oracle, len(behaviour)) :]
-    frames = [*itertools.takewhile(lambda one: one not in _NO_MORE, told)]
+    details = behaviour[STACK_AT.get(oracle, len(behaviour)) :]
+    frames = [*itertools.takewhile(lambda detail: detail not in _NO_MORE, details)]
     if not frames:
-        said = behaviour[ERROR_AT.get(oracle, slice(1))]
-        return Cause(", ".join(filter(None, said)), "", oracle)
-    # a death is told by an exception of Java's, which comes first, or by what was said last
+        errors = behaviour[ERROR_AT.get(oracle, slice(1))]
+        return Cause(", ".join(filter(None, errors)), "", oracle)
+    # an exit has a Java exception first, or another reason last
     last = oracle == "died" and not _ERROR.fullmatch(frames[0])
     error = frames.pop(-1 if last else 0)
     if not frames:
         return Cause(error, "", oracle)
-    own = (one for one in frames if not _NOT_OWN.match(one))
-    return Cause(error, next(own, frames[0]), "")
+    own_frames = (detail for detail in frames if not _NOT_OWN.match(detail))
+    return Cause(error, next(own_frames, frames[0]), "")
 
 
-def standing(group: Group) -> Finding | None:
-    """The finding of a group that is made smaller in the place of all: one that was, or the first that may
-    be; None: none may."""
-    done = (one for one in group.findings if one.smaller is not None)
-    return next(done, next((one for one in group.findings if one.to_shrink), None))
+def representative(group: Group) -> Finding | None:
+    """Return the finding of a group that is shrunk on behalf of all: one that was, or the first that may be.
+
+    None if no finding may be shrunk.
+    """
+    done = (finding for finding in group.findings if finding.smaller is not None)
+    return next(done, next((finding for finding in group.findings if finding.to_shrink), None))
 
 
-def unshrunk(found: Iterable[Finding]) -> int:
-    """How many are still to be made smaller."""
-    return sum((one := standing(group)) is not None and one.to_shrink for group in groups(found))
+def count_unshrunk(findings: Iterable[Finding]) -> int:
+    """Return how many groups still have to be shrunk."""
+    return sum(
+        (finding := representative(group)) is not None and finding.to_shrink
+        for group in groups(findings)
+    )
 
 
-def groups(found: Iterable[Finding]) -> list[Group]:
-    """Findings by cause: the gravest first, of those the first found."""
+def groups(findings: Iterable[Finding]) -> list[Group]:
+    """Return findings by cause: the gravest first, then by their first cases."""
     by_cause: dict[Cause, list[Finding]] = {}
-    for one in sorted(found, key=lambda one: GRAVITY.get(one.oracle, len(GRAVITY))):
-        by_cause.setdefault(cause(one.oracle, one.behaviour), []).append(one)
-    return [Group(one, tuple(members)) for one, members in by_cause.items()]
+    for finding in sorted(findings, key=lambda finding: GRAVITY.get(finding.oracle, len(GRAVITY))):
+        by_cause.setdefault(cause(finding.oracle, finding.behaviour), []).append(finding)
+    return [Group(root_cause, tuple(members)) for root_cause, members in by_cause.items()]

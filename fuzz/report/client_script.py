@@ -1,6 +1,6 @@
-"""A finding of a client as a script of Python's standard library, which is its broker.
+"""A finding of a client as a script of Python's standard library that acts as the client's broker.
 
-It gives the answers of a recorded session, by API and version, and the case in the place of one of them.
+It sends the responses of a recorded session, by API and version, and the case instead of one of them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from barnabas.fuzz.answering.broker import Broker
-from barnabas.fuzz.answering.planted import ADDRESS, filled
+from barnabas.fuzz.bench_broker.broker import Broker
+from barnabas.fuzz.bench_broker.planted import ADDRESS, filled
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.report.script import in_rows, wrapped
@@ -25,60 +25,69 @@ the client has one session after the other."""
 
 _BEHIND_ID: Final = 8
 _IDS: Final = (0x5EED0001, 0x0BADCAFE)
-"""Two correlation ids: what differs between cases filled with them is one."""
+"""Two correlation ids: bytes that differ between cases filled with them are the correlation id."""
 
 
 class Session(NamedTuple):
-    """A session that a client is to have. recorded: its brokers with the case, and others for what was not
-    asked in it. about: what the client does."""
+    """A session for the client.
+
+    recorded: its broker with the case, and that of a valid session, for APIs that it lacks. about: what the
+    client does.
+    """
 
     case: Case
     recorded: Sequence[Broker]
-    about: str
+    workload: str
 
 
 def client_script(title: str, sessions: Sequence[Session]) -> str:
-    """The whole script. title: lines that say what came of the last session, behind the others."""
-    about = title.splitlines()
-    for one in sessions:
-        about += [f"Answered: {made_of(one.case.recipe)}", f"The client: {one.about}"]
+    """Return the script.
+
+    title: lines with the result of the last session, which the script prints at the end.
+    """
+    lines = title.splitlines()
+    for session in sessions:
+        lines += [f"Answered: {made_of(session.case.recipe)}", f"The client: {session.workload}"]
     more = "" if len(sessions) == 1 else _EACH
-    text = FRAME.read_text("utf-8").replace("ABOUT", wrapped(about), 1).replace(" MORE", more, 1)
+    text = FRAME.read_text("utf-8").replace("ABOUT", wrapped(lines), 1).replace(" MORE", more, 1)
     return text.replace("    SESSIONS\n", "".join(map(_session, sessions)), 1)
 
 
-def _session(one: Session) -> str:
-    asked = one.case.recipe.seed.key, one.case.recipe.seed.version
+def _session(session: Session) -> str:
+    api_version = session.case.recipe.seed.key, session.case.recipe.seed.version
     return (
         "    {\n"
-        f'        "asked": {asked},\n'
-        f'        "delivery": "{one.case.delivery}",\n'
-        f'        "case": [\n{_indented(_chunks(one.case))}        ],\n'
-        f'        "valid": {{\n{_indented(_answers(one.recorded))}        }},\n'
+        f'        "asked": {api_version},\n'
+        f'        "delivery": "{session.case.delivery}",\n'
+        f'        "case": [\n{_indented(_chunks(session.case))}        ],\n'
+        f'        "valid": {{\n{_indented(_answers(session.recorded))}        }},\n'
         "    },\n"
     )
 
 
 def _given(broker: Broker) -> dict[tuple[int, int], list[bytes]]:
-    """By API key and version, as if the broker listened at ADDRESS; the same at the end is there once."""
-    here, there = (
+    """Return the valid responses by API key and version, as if the broker listened at ADDRESS.
+
+    Equal ones at the end appear once.
+    """
+    live, advertised = (
         host.encode() + struct.pack(">i", port)
         for host, port in ((broker.cluster.host, broker.cluster.port), ADDRESS)
     )
-    found: dict[tuple[int, int], list[bytes]] = {}
+    responses: dict[tuple[int, int], list[bytes]] = {}
     for key, version, answer in broker.given:
-        found.setdefault((key, version), []).append(answer.replace(here, there))
-    for answers in found.values():
+        responses.setdefault((key, version), []).append(answer.replace(live, advertised))
+    for answers in responses.values():
         while len(answers) > 1 and answers[-1][_BEHIND_ID:] == answers[-2][_BEHIND_ID:]:
             answers.pop()
-    return found
+    return responses
 
 
 def _answers(recorded: Sequence[Broker]) -> Iterator[str]:
-    found: dict[tuple[int, int], list[bytes]] = {}
+    responses: dict[tuple[int, int], list[bytes]] = {}
     for broker in recorded:
-        found = {**_given(broker), **found}
-    for (key, version), answers in sorted(found.items()):
+        responses = {**_given(broker), **responses}
+    for (key, version), answers in sorted(responses.items()):
         yield f"({key}, {version}): ("
         yield f'    "{NAMES[key]} v{version}",'
         yield "    ["
@@ -89,8 +98,8 @@ def _answers(recorded: Sequence[Broker]) -> Iterator[str]:
 
 
 def _chunks(case: Case) -> Iterator[str]:
-    one, other = (filled(case, correlation_id, *ADDRESS) for correlation_id in _IDS)
-    for chunk, differing in zip(one, other, strict=True):
+    first, second = (filled(case, correlation_id, *ADDRESS) for correlation_id in _IDS)
+    for chunk, differing in zip(first, second, strict=True):
         yield "("
         yield from (f"    {row}" for row in in_rows(chunk))
         yield f"    {chunk != differing},"

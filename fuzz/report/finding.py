@@ -1,4 +1,4 @@
-"""One finding as text: what it came of, what was sent, what was expected and what came."""
+"""A finding as text: the cause, the message and its bytes, the expected and the observed reaction."""
 
 from __future__ import annotations
 
@@ -11,108 +11,110 @@ from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.cases.observation import EARLIER, UNDER_WAY
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding
-from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.observations.crashes import how
-from barnabas.fuzz.oracles.oracle import whose
+from barnabas.fuzz.engine.case_maker import cook
+from barnabas.fuzz.observations.crashes import describe_exit
+from barnabas.fuzz.oracles.oracle import case_label
 from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
-from barnabas.fuzz.report.hex_dump import dump
-from barnabas.fuzz.report.message import Place, place, tree
+from barnabas.fuzz.report.message import MarkedBytes, place, tree
 from barnabas.fuzz.report.title import title
 from barnabas.plural import plural
 
 WIDTH: Final = 400
-"""Characters of a line that are shown: what is logged may have a whole message in it."""
+"""Characters of a line that are shown: a log line may have a whole message in it."""
 
 BEFORE: Final = "sent before it was shrunk"
 
 NOT_SMALLER: Final = "not made smaller"
 GOES_ON: Final = "the same `barnabas fuzz run` goes on with it, if without `--shrink 0`"
-"""Of what shrinking had no time for."""
+"""Follows what shrinking had no time for."""
 
 LINES: Final = 40
-"""Of a log entry or a stack trace."""
+"""Lines of a log entry or a stack trace that are shown."""
 
 NOT_SHOWN: Final = frozenset(
     ("bases", "dialect", EARLIER, "frames", "later", "port", "records", "stack", UNDER_WAY, "where")
 )
-"""Facts that targets and oracles need and no reader does; nor does one need those that are true or empty."""
+"""Facts for targets and oracles only; facts that are True or empty are not shown either."""
 
 
 def command(finding: Finding, database: Path | str) -> str:
-    """What runs it again."""
+    """Return the command that runs a finding again."""
     return shlex.join(["barnabas", "fuzz", "replay", finding.name, "--db", str(database)])
 
 
-def text(finding: Finding, database: Path | str, stands: Finding | None = None) -> str:
-    """All of it. stands: the one of its cause that is made smaller in the place of all."""
-    return "\n".join(_lines(finding, database, stands))
+def text(finding: Finding, database: Path | str, representative: Finding | None = None) -> str:
+    """Return a finding as text.
+
+    representative: the finding of the same cause that is shrunk on behalf of all.
+    """
+    return "\n".join(_lines(finding, database, representative))
 
 
-def _lines(finding: Finding, database: Path | str, stands: Finding | None) -> Iterator[str]:
+def _lines(finding: Finding, database: Path | str, representative: Finding | None) -> Iterator[str]:
     yield _clipped(f"{finding.name}  {finding.oracle}: {printable(title(finding))}")
     if finding.oracle in ORACLES_BY_NAME:
         yield f"  expected: {ORACLES_BY_NAME[finding.oracle].expects}"
     yield _clipped(f"  came: {printable(finding.what)}")
-    first = whose(finding.oracle, finding.observation)
+    first = case_label(finding.oracle, finding.observation)
     yield f"  found by {plural(finding.cases, 'case')}, first by {first}"
     yield _clipped(f"  behaviour: {printable(', '.join(filter(None, finding.behaviour)))}")
     yield _clipped(f"  mutation: {made_of(finding.recipe)}")
     yield f"    seed: {finding.recipe.seed.origin}"
     if finding.smaller not in (None, finding.recipe):
         yield _clipped(f"  shrunk: {made_of(finding.best)}")
-    elif finding.to_shrink and stands is not None and stands.name != finding.name:
-        yield f"  {NOT_SMALLER}: {stands.name}, of the same cause, stands for it"
+    elif finding.to_shrink and representative is not None and representative.name != finding.name:
+        yield f"  {NOT_SMALLER}: {representative.name}, of the same cause, stands for it"
     elif finding.to_shrink:
         yield f"  {NOT_SMALLER} yet: {GOES_ON}"
     yield f"  replay: {command(finding, database)}"
     yield "  message, valid but for what is marked:"
-    chunks, what = _chunks(finding)
-    whole = chunks[0] if len(chunks) == 1 and what != BEFORE else None
+    chunks, heading = _chunks(finding)
+    whole = chunks[0] if len(chunks) == 1 and heading != BEFORE else None
     yield from (f"    {line}" for line in tree(finding.best, whole))
-    yield from _dump(what, chunks, None if whole is None else place(finding.best, whole))
+    yield from _dump(heading, chunks, None if whole is None else place(finding.best, whole))
     if not finding.seen_smaller:
         yield f"  what came is of {first}, before it was shrunk"
     yield from _seen(finding)
 
 
 def _chunks(finding: Finding) -> tuple[tuple[bytes, ...], str]:
-    """What was sent, and that in words; of what was shrunk what would be, as far as no session is asked."""
-    seen = finding.observation
+    """Return what was sent and a heading; for a shrunk finding, what would be sent without a session."""
+    observation = finding.observation
     if finding.seen_smaller:
-        return seen.sent or seen.case.chunks, "sent"
+        return observation.sent or observation.case.chunks, "sent"
     try:
         return cook(finding.best, finding.first_case).chunks, "sent if it is replayed"
-    except LookupError:  # made by another version
-        return seen.sent or seen.case.chunks, BEFORE
+    except LookupError:  # another version of barnabas made the recipe
+        return observation.sent or observation.case.chunks, BEFORE
 
 
 def _seen(finding: Finding) -> Iterator[str]:
-    """What came."""
-    seen = finding.observation
-    if seen.death is not None:
-        yield f"  died: {how(seen.death.exit_code)}, after {seen.took_ms:.1f} ms"
-        yield from _cut(seen.death.last_words, "    ")
+    """Yield what the target did."""
+    observation = finding.observation
+    if observation.death is not None:
+        yield f"  died: {describe_exit(observation.death.exit_code)}, after {observation.took_ms:.1f} ms"
+        yield from _cut(observation.death.last_words, "    ")
     else:
-        yield f"  connection: {seen.ending}, after {seen.took_ms:.1f} ms"
-        if seen.probe is not None:
-            probe = seen.probe
-            said = f"answered in {probe.took_ms:.1f} ms" if probe.answered else "not answered"
-            said = ": ".join(filter(None, (said, printable(probe.problem))))
-            yield _clipped(f"  probe: {said}")
-    for name, value in seen.facts:
+        yield f"  connection: {observation.ending}, after {observation.took_ms:.1f} ms"
+        if observation.probe is not None:
+            probe = observation.probe
+            probe_text = f"answered in {probe.took_ms:.1f} ms" if probe.answered else "not answered"
+            probe_text = ": ".join(filter(None, (probe_text, printable(probe.problem))))
+            yield _clipped(f"  probe: {probe_text}")
+    for name, value in observation.facts:
         if name not in NOT_SHOWN and value and value is not True:
             yield _clipped(f"  {name}: {printable(str(value))}")
-    under_way = dict(seen.facts).get(UNDER_WAY)
+    under_way = dict(observation.facts).get(UNDER_WAY)
     if isinstance(under_way, list):
         yield "  under way, one of these:"
-        yield from (_clipped(f"    {printable(str(one))}") for one in under_way)
-    yield from _dump("received", seen.replies, None)
-    if seen.raised:
+        yield from (_clipped(f"    {printable(str(description))}") for description in under_way)
+    yield from _dump("received", observation.replies, None)
+    if observation.raised:
         yield "  raised:"
-        yield from _cut(seen.raised, "    ")
-    if seen.log:
+        yield from _cut(observation.raised, "    ")
+    if observation.log:
         yield "  log:"
-        for entry in seen.log:
+        for entry in observation.log:
             yield from _cut(entry, "    ")
 
 
@@ -129,7 +131,52 @@ def _clipped(line: str) -> str:
     return f"{line[:WIDTH]}... {plural(len(line) - WIDTH, 'more character')}"
 
 
-def _dump(what: str, chunks: tuple[bytes, ...], marked: Place | None) -> Iterator[str]:
+def _dump(heading: str, chunks: tuple[bytes, ...], marked: MarkedBytes | None) -> Iterator[str]:
     for chunk in chunks:
-        yield f"  {what}, {plural(len(chunk), 'byte')}:"
+        yield f"  {heading}, {plural(len(chunk), 'byte')}:"
         yield from (f"    {line}" for line in dump(chunk, marked))
+
+
+ROW: Final = 16
+
+BYTES: Final = 512
+"""Bytes of a chunk that are shown."""
+
+HEAD: Final = 64
+"""Bytes from the beginning that are shown if the marked ones are far behind."""
+
+
+def dump(chunk: bytes, span: MarkedBytes | None = None) -> Iterator[str]:
+    r"""Yield the rows of a chunk; of a long one those around the marked bytes, and how many are left out.
+
+    >>> print("\n".join(dump(b"abc\0", MarkedBytes(1, 3))))
+    0000  61 62 63 00                                      abc.
+             ^^ ^^
+    """
+    first = 0 if span is None or span.start < BYTES - 2 * ROW else span.start - BYTES // 2
+    first -= first % ROW
+    if first:
+        yield from _rows(chunk, 0, HEAD, None)
+        yield f"... {plural(first - HEAD, 'byte')}"
+    end = first + BYTES - (HEAD if first else 0)
+    yield from _rows(chunk, first, end, span)
+    if end < len(chunk):
+        yield f"... {plural(len(chunk) - end, 'more byte')}"
+
+
+def _rows(chunk: bytes, start: int, end: int, span: MarkedBytes | None) -> Iterator[str]:
+    for at in range(start, min(end, len(chunk)), ROW):
+        row = chunk[at : at + ROW]
+        printable_text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
+        yield f"{at:04x}  {row.hex(' '):<47}  {printable_text}"
+        if span is not None:
+            # an empty span, or one after the end, is shown where it would be
+            last = max(span.end, span.start + 1)
+            marks = [
+                "^^" if span.start <= offset < last else "  " for offset in range(at, at + ROW)
+            ]
+            if span.start == len(chunk) == at + ROW:
+                marks.append("^^")
+            line = f"      {' '.join(marks)}".rstrip()
+            if line:
+                yield line

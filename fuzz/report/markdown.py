@@ -6,32 +6,32 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.cases.wording import made_of
-from barnabas.fuzz.oracles.oracle import whose
-from barnabas.fuzz.report.cause import Group, standing
+from barnabas.fuzz.oracles.oracle import case_label
+from barnabas.fuzz.report.cause import Group, representative
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import Summary, sections
 from barnabas.fuzz.report.title import heading
 
 
-def markdown(found: Sequence[Summary]) -> str:
-    """All campaigns."""
-    return "\n".join(line for one in found for line in _campaign(one))
+def markdown(campaigns: Sequence[Summary]) -> str:
+    """Return the report of all campaigns."""
+    return "\n".join(line for campaign in campaigns for line in _campaign(campaign))
 
 
-def _campaign(one: Summary) -> Iterator[str]:
-    yield f"# {_plain(one.title)}\n"
-    yield from (f"- {name}: {_plain(value)}" for name, value in one.facts)
+def _campaign(summary: Summary) -> Iterator[str]:
+    yield f"# {_plain(summary.title)}\n"
+    yield from (f"- {name}: {_plain(value)}" for name, value in summary.facts)
     yield "\n## Findings\n"
-    if one.findings:
+    if summary.findings:
         yield from _table(
             ("cause", "findings", "cases"),
-            ((heading(group), len(group.findings), group.cases) for group in one.groups),
+            ((heading(group), len(group.findings), group.cases) for group in summary.groups),
         )
-        for group in one.groups:
-            yield from _group(group, one.database)
+        for group in summary.groups:
+            yield from _group(group, summary.database)
     else:
         yield "None."
-    for title, head, rows in sections(one):
+    for title, head, rows in sections(summary):
         yield f"\n## {title}\n"
         yield from _table(head, rows)
     yield ""
@@ -46,7 +46,7 @@ def _group(group: Group, database: str) -> Iterator[str]:
                 f"`{each.name}`",
                 each.oracle,
                 each.cases,
-                whose(each.oracle, each.observation),
+                case_label(each.oracle, each.observation),
                 made_of(each.best),
             )
             for each in group.findings
@@ -54,7 +54,7 @@ def _group(group: Group, database: str) -> Iterator[str]:
     )
     for each in group.findings:
         yield f"\n#### {each.name}\n"
-        body = text(each, database, standing(group)).replace("```", "'''")
+        body = text(each, database, representative(group)).replace("```", "'''")
         yield f"```\n{body}\n```"
 
 
@@ -70,7 +70,7 @@ def _cell(value: object) -> str:
 
 
 def _plain(value: str) -> str:
-    """Text that ends no cell and is no markup: it comes from whoever answered."""
+    """Escape text for a table cell: it comes from the target."""
     return (
         printable(value)
         .replace("|", "\\|")

@@ -1,4 +1,4 @@
-"""The report as one page of HTML that needs nothing else. Whatever is written on it is escaped here."""
+"""The report as one HTML page without further files; all text is escaped here."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.fuzz.report.cause import Group, standing
+from barnabas.fuzz.report.cause import Group, representative
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import Summary, sections
 from barnabas.fuzz.report.title import heading, upon
 from barnabas.plural import plural
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""No script, and no request to anywhere: what answered may have said `<script>`."""
+"""No script, and no request to anywhere: the target may have sent `<script>`."""
 
 STYLE: Final = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); }
@@ -34,30 +34,30 @@ code { font-size: .95em; } .fine { opacity: .7; }
 """
 
 
-def page(found: Sequence[Summary]) -> str:
-    """The whole file."""
-    title = ", ".join(one.title for one in found) or "no campaign"
+def page(campaigns: Sequence[Summary]) -> str:
+    """Return the page."""
+    title = ", ".join(campaign.title for campaign in campaigns) or "no campaign"
     return "\n".join(
         (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{_text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>",
-            *(line for one in found for line in _campaign(one)),
+            *(line for campaign in campaigns for line in _campaign(campaign)),
             "</main>\n</body>\n</html>\n",
         )
     )
 
 
-def _campaign(one: Summary) -> Iterator[str]:
-    yield f"<h1>{_text(one.title)}</h1>\n<dl>"
-    yield from (f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in one.facts)
+def _campaign(summary: Summary) -> Iterator[str]:
+    yield f"<h1>{_text(summary.title)}</h1>\n<dl>"
+    yield from (f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in summary.facts)
     yield "</dl>\n<h2>Findings</h2>"
-    if not one.findings:
+    if not summary.findings:
         yield '<p class="fine">None.</p>'
-    for group in one.groups:
-        yield from _group(group, one.database)
-    for title, head, rows in sections(one):
+    for group in summary.groups:
+        yield from _group(group, summary.database)
+    for title, head, rows in sections(summary):
         yield f"<h2>{title}</h2>"
         yield from _table(head, rows)
 
@@ -66,11 +66,12 @@ def _group(group: Group, database: str) -> Iterator[str]:
     counts = f"{plural(len(group.findings), 'finding')} · {plural(group.cases, 'case')}"
     yield f'<h3>{_text(heading(group))} <span class="fine">{counts}</span></h3>'
     for each in group.findings:
+        finding = _text(text(each, database, representative(group)), lines=True)
         yield (
             f'<details id="{_text(each.name)}"><summary><code>{_text(each.name)}</code> '
             f"<b>{_text(each.oracle)}</b> {_text(upon(each.best))} "
             f'<span class="fine">{each.cases:,} ×</span></summary>'
-            f'<pre tabindex="0">{_text(text(each, database, standing(group)), lines=True)}</pre></details>'
+            f'<pre tabindex="0">{finding}</pre></details>'
         )
 
 

@@ -1,7 +1,7 @@
-"""A finding of a broker as a script of Python's standard library: for those who have no barnabas.
+"""A finding of a broker as a script of Python's standard library, which runs without barnabas.
 
-What only the broker knows (a member id, a producer id) the script takes from its answers, where the recording
-had it.
+The script takes what only the broker knows (a member id, a producer id) from its responses, at the offsets
+where the recording had them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.cases.case import Case, Live, Seed
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.cases.wording import made_of
-from barnabas.fuzz.frame_map.fields import map_of
-from barnabas.fuzz.sessions.live import live_name
-from barnabas.fuzz.targets.recording import Asked, Recorded
+from barnabas.fuzz.frame_map.fields import Part, field_of, map_of
+from barnabas.fuzz.observations.exchanges import pair_responses
+from barnabas.fuzz.sessions.live_values import live_name
+from barnabas.fuzz.targets.session_recording import RecordedExchange, SessionRecording
+from barnabas.specs.codec.careful_decoder import FIXED
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.registry import NAMES
 
@@ -26,20 +29,25 @@ FRAME: Final = Path(__file__).with_name("script.txt")
 LOGIN: Final = Path(__file__).with_name("login.txt")
 
 ERRORS: Final = (-1, 3, 5, 6, 7, 14, 15, 16, 22, 25, 27, 29, 30, 31, 35, 47, 48, 51, 53, 79)
-"""Error codes that a request before the case may meet, which a script names."""
+"""Error codes of requests before the case that a script names."""
 
 _IMPORTS: Final = ("socket", "sys", "time")
 _LOGIN_IMPORTS: Final = ("base64", "hashlib", "hmac", "os", "secrets")
 
 
 class Criterion(NamedTuple):
-    """What shows a finding from outside: in words, and as Python's of what came and of how it ended."""
+    """A sign of a finding that is visible from outside.
 
-    said: str
+    Attributes:
+        description: The sign in words.
+        code: A Python expression of the response and the connection's ending.
+    """
+
+    description: str
     code: str
 
 
-UNTOLD: Final = Criterion("what is said above, which takes a look at what came", "None")
+NO_CRITERION: Final = Criterion("what is said above, which takes a look at what came", "None")
 _CLOSED: Final = Criterion("the connection ends without an answer", "ended and not came")
 _ANSWERED: Final = Criterion("it is answered", "came > 0")
 CRITERIA: Final = {
@@ -51,12 +59,12 @@ CRITERIA: Final = {
 
 
 def criterion(oracle: str, behaviour: Sequence[str]) -> Criterion:
-    """That of a finding."""
+    """Return the criterion of a finding."""
     if oracle == "closing":
         return _CLOSED if behaviour[1:2] == ("closed",) else _ANSWERED
     if oracle in ("logged", "fatal"):
         return Criterion(f"{behaviour[0]} in the broker's log", "None")
-    return CRITERIA.get(oracle, UNTOLD)
+    return CRITERIA.get(oracle, NO_CRITERION)
 
 
 _ONE_BROKER: Final = (
@@ -65,8 +73,15 @@ _ONE_BROKER: Final = (
 )
 
 
-class Taken(NamedTuple):
-    """Bytes that are taken from an answer: where they go, how many, and from which answer and where in it."""
+class CopiedBytes(NamedTuple):
+    """Bytes of a request that are copied from a response.
+
+    Attributes:
+        at: The offset in the request.
+        size: The number of bytes.
+        answer: The index of the response.
+        offset: The offset in the response.
+    """
 
     at: int
     size: int
@@ -77,12 +92,19 @@ class Taken(NamedTuple):
 def script(
     title: str,
     case: Case,
-    recorded: Recorded,
+    recorded: SessionRecording,
     login: tuple[str, str] | None = None,
-    shown: Criterion = UNTOLD,
+    shown: Criterion = NO_CRITERION,
 ) -> str:
-    """The whole script. title: lines that say what came of it. login: by which mechanism of SASL, and as whom
-    it logs in first. shown: when it is."""
+    """Return the script.
+
+    Args:
+        title: Lines with the result.
+        case: The case.
+        recorded: The session before the case.
+        login: The SASL mechanism and the user, if there is a login.
+        shown: What shows the finding.
+    """
     lines = [*title.splitlines(), f"Sent: {made_of(case.recipe)}"]
     if recorded.session:
         lines.append(_ONE_BROKER)
@@ -101,62 +123,72 @@ def script(
         .replace("    ERROR_NAMES\n", "".join(f'    {n}: "{error_name(n)}",\n' for n in ERRORS))
         .replace("    STEPS\n", "".join(f"    {line}\n" for line in steps))
         .replace("SHOWN", shown.code, 1)
-        .replace("CRITERION", shown.said, 1)
+        .replace("CRITERION", shown.description, 1)
         .replace("ABOUT", wrapped(lines), 1)
     )
 
 
 def wrapped(lines: Sequence[str]) -> str:
-    """Lines for a docstring."""
+    """Return lines as the text of a docstring."""
     text = "\n".join(textwrap.fill(printable(line), WIDTH) for line in lines)
     return text.replace("\\", "/").replace('"', "'")
 
 
 def in_rows(data: bytes) -> list[str]:
-    """Bytes as a string of hexadecimal digits, in rows; a comma behind it."""
+    """Return bytes as rows of a string of hexadecimal digits, with a comma at the end."""
     rows = [f'"{row}"' for row in textwrap.wrap(data.hex(), WIDTH - 8)] or ['""']
     return [*rows[:-1], f"{rows[-1]},"]
 
 
-def _steps(case: Case, recorded: Recorded) -> Iterator[Iterator[str]]:
+def _steps(case: Case, recorded: SessionRecording) -> Iterator[Iterator[str]]:
     requests = []
-    for number, asked in enumerate(recorded.session):
-        frame = len(asked.request).to_bytes(4, "big") + asked.request
-        requests.append((frame, [*_taken(frame, _places(asked), recorded.session[:number])]))
+    for number, exchange in enumerate(recorded.session):
+        frame = len(exchange.request).to_bytes(4, "big") + exchange.request
+        requests.append((frame, [*_taken(frame, _places(exchange), recorded.session[:number])]))
     last = [_live(case, recorded, number) for number in range(len(recorded.chunks))]
-    used = {one.answer for taken in (*(taken for _, taken in requests), *last) for one in taken}
-    for number, (asked, (frame, taken)) in enumerate(zip(recorded.session, requests, strict=True)):
-        yield _valid(asked, frame, taken, number in used)
+    used = {
+        copied.answer for taken in (*(taken for _, taken in requests), *last) for copied in taken
+    }
+    for number, (exchange, (frame, taken)) in enumerate(
+        zip(recorded.session, requests, strict=True)
+    ):
+        yield _valid(exchange, frame, taken, number in used)
     yield _case(case, recorded, last)
 
 
-def _live(case: Case, recorded: Recorded, number: int) -> list[Taken]:
-    """What a chunk of the case takes from answers."""
-    live = [place for place in case.live if place.chunk == number]
+def _live(case: Case, recorded: SessionRecording, number: int) -> list[CopiedBytes]:
+    """Return the bytes that a chunk of the case copies from responses."""
+    live = [field for field in case.live if field.chunk == number]
     return [*_taken(recorded.chunks[number], live, recorded.session)]
 
 
-def _valid(asked: Asked, frame: bytes, taken: Sequence[Taken], used: bool) -> Iterator[str]:
-    response = Seed(asked.key, asked.version, "response", asked.response, "")
+def _valid(
+    exchange: RecordedExchange, frame: bytes, taken: Sequence[CopiedBytes], used: bool
+) -> Iterator[str]:
+    response = Seed(exchange.key, exchange.version, "response", exchange.response, "")
     errors = [
         part.start
         for part in map_of(response).parts
         if part.path.rpartition(".")[2] == "error_code" and part.value == 0
     ]
-    yield f"# {NAMES[asked.key]} v{asked.version}"
+    yield f"# {NAMES[exchange.key]} v{exchange.version}"
     yield from _bytes("data", frame)
     yield from _put(taken)
-    told = f'"{NAMES[asked.key]} v{asked.version}", {len(asked.response)}, {used}, {errors}'
-    yield f"answers.append(checked(sock, data, {told}))"
+    arguments = (
+        f'"{NAMES[exchange.key]} v{exchange.version}", {len(exchange.response)}, {used}, {errors}'
+    )
+    yield f"answers.append(checked(sock, data, {arguments}))"
 
 
-def _case(case: Case, recorded: Recorded, taken: Sequence[Sequence[Taken]]) -> Iterator[str]:
+def _case(
+    case: Case, recorded: SessionRecording, taken: Sequence[Sequence[CopiedBytes]]
+) -> Iterator[str]:
     yield "# the case"
     for number, chunk in enumerate(recorded.chunks):
         yield from _bytes("data", chunk)
-        live = [place for place in case.live if place.chunk == number]
+        live = [field for field in case.live if field.chunk == number]
         yield from _put(taken[number])
-        yield from (f"mend(data, {place.offset})" for place in live if place.name == "crc")
+        yield from (f"mend(data, {field.offset})" for field in live if field.name == "crc")
         yield "send(sock, data)" if case.delivery != "bytewise" else "send(sock, data, 1)"
     if case.delivery == "half_open":
         yield "sock.shutdown(socket.SHUT_WR)"
@@ -171,14 +203,14 @@ def _bytes(name: str, data: bytes) -> Iterator[str]:
     yield ")"
 
 
-def _put(taken: Sequence[Taken]) -> Iterator[str]:
+def _put(taken: Sequence[CopiedBytes]) -> Iterator[str]:
     for at, size, answer, offset in taken:
         yield f"data[{at}:{at + size}] = answers[{answer}][{offset}:{offset + size}]"
 
 
-def _places(asked: Asked) -> list[Live]:
-    """Where a request of a session has what only a session knows."""
-    seed = Seed(asked.key, asked.version, "request", asked.request, "")
+def _places(exchange: RecordedExchange) -> list[Live]:
+    """Return the fields of a session's request that only a session knows."""
+    seed = Seed(exchange.key, exchange.version, "request", exchange.request, "")
     return [
         Live(0, 4 + part.start, part.end - part.start, name)
         for part in map_of(seed).parts
@@ -186,19 +218,52 @@ def _places(asked: Asked) -> list[Live]:
     ]
 
 
-def _taken(chunk: bytes, places: Sequence[Live], known: Sequence[Asked]) -> Iterator[Taken]:
-    for place in places:
-        value = chunk[place.offset : place.offset + place.size]
-        found = _found(value, known)
-        if found is not None:
-            yield Taken(place.offset, place.size, *found)
+def _taken(
+    chunk: bytes, places: Sequence[Live], known: Sequence[RecordedExchange]
+) -> Iterator[CopiedBytes]:
+    for field in places:
+        value = chunk[field.offset : field.offset + field.size]
+        source = _found(value, known)
+        if source is not None:
+            yield CopiedBytes(field.offset, field.size, *source)
 
 
-def _found(value: bytes, known: Sequence[Asked]) -> tuple[int, int] | None:
-    """The last answer that has this value in a field of a kind that sessions know, and where."""
+def _found(value: bytes, known: Sequence[RecordedExchange]) -> tuple[int, int] | None:
+    """Return the last response, and the offset, with this value in a field that sessions know."""
     for number in reversed(range(len(known))):
         key, version, _, response = known[number]
         for part in map_of(Seed(key, version, "response", response, "")).parts:
             if live_name(part.path) and response[part.start : part.end] == value:
                 return number, part.start
     return None
+
+
+def server_error(observation: Observation, path: str) -> Criterion | None:
+    """Return a criterion for UNKNOWN_SERVER_ERROR, by its offset in a response; None without such a response.
+
+    The script reads no schema. If a field of variable length precedes, the offset holds only for a response
+    of the same size. path: of the error code, without indices.
+    """
+    _, exchanges = pair_responses(observation)
+    for number, exchange in enumerate(exchanges):
+        if exchange.reply is None or not exchange.has_layout or exchange.cut:
+            continue
+        seed = Seed(exchange.head.key, exchange.head.version, "response", exchange.reply, "")
+        parts = map_of(seed).parts
+        for index, part in enumerate(parts):
+            if part.value == -1 and field_of(part.path).replace("[]", "") == path:
+                size = None if _fixed(parts[:index]) else len(exchange.reply)
+                response_name = f"answer {number + 1}" if len(exchanges) > 1 else "the answer"
+                return Criterion(
+                    f"{response_name} has error code -1, UNKNOWN_SERVER_ERROR, at byte {part.start}",
+                    f"minus_one(received, {number}, {part.start}, {size})",
+                )
+    return None
+
+
+def _fixed(before: Sequence[Part]) -> bool:
+    """Return whether the parts before a field have a constant size; the tags of a header are none."""
+    return all(
+        part.kind in FIXED or part.path in ("", "header") or part.path.startswith("header._tags")
+        for part in before
+    )

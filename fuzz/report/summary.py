@@ -1,4 +1,4 @@
-"""What a report says of each campaign, as plain values."""
+"""The summary of a campaign in a report, as plain values."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from barnabas.fuzz.database.findings import AsideRow, CampaignRow, Finding, Find
 from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.stats import Cell
 from barnabas.fuzz.frame_map.depth import DEPTHS, depth_of
-from barnabas.fuzz.report.cause import Group, groups, unshrunk
+from barnabas.fuzz.report.cause import Group, count_unshrunk, groups
 from barnabas.fuzz.report.finding import GOES_ON, NOT_SMALLER
-from barnabas.fuzz.report.reached import (
+from barnabas.fuzz.report.reached_lines import (
     NEVER,
     PACKAGES,
     SHOWN,
@@ -44,8 +44,10 @@ PLACES: Final = ("where", "fields", "changes", "fewest of a field")
 
 @dataclass(frozen=True, slots=True)
 class ApiRow:
-    """An API's coverage: versions, fields and mutators that were tried, and changes. A case has one change,
-    several, or none."""
+    """An API's coverage: versions, fields and mutators that were tried, and changes.
+
+    A case has one change, several, or none.
+    """
 
     api: str
     versions: int
@@ -56,7 +58,7 @@ class ApiRow:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A campaign."""
+    """The summary of a campaign."""
 
     campaign: CampaignRow
     database: str
@@ -68,37 +70,37 @@ class Summary:
     cells: int
     aside: tuple[AsideRow, ...] = ()
     places: tuple[tuple[int | str, ...], ...] = ()
-    """Of each depth in messages what PLACES says."""
+    """Rows of each depth in messages; columns: PLACES."""
     packages: tuple[Row, ...] = ()
-    """Of each package of the target what PACKAGES says; none if its lines were not counted."""
+    """Rows of each package of the target; columns: PACKAGES; none if lines were not counted."""
     never: tuple[Row, ...] = ()
-    """Of each package with parsers that were never reached what NEVER says."""
+    """Rows of each package with parsers that were never reached; columns: NEVER."""
     unseen: tuple[Row, ...] = ()
-    """Of each field whose change nothing showed what UNSEEN says."""
+    """Rows of each field whose change had no result; columns: UNSEEN."""
     shown: tuple[tuple[str, str], ...] = ()
-    """(name, value) of how many showed something, where that is looked at."""
+    """(name, value) of how many changes had a result, if that is known."""
 
     @property
     def title(self) -> str:
-        """What it is called, and who got the cases."""
+        """Return the campaign's name and target."""
         return f"{self.campaign.name} against {self.campaign.target}"
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """(name, value) for the top of a report."""
+        """Return (name, value) for the top of a report."""
         row = self.campaign
         took = f" in {row.seconds:,.0f} s ({row.done / row.seconds:,.0f}/s)" if row.seconds else ""
-        oracles = Counter(one.oracle for one in self.findings).most_common()
+        oracles = Counter(item.oracle for item in self.findings).most_common()
         by = ", ".join(f"{oracle} {count}" for oracle, count in oracles)
         began = datetime.fromtimestamp(row.began, UTC)
         return (
             ("began", f"{began:%Y-%m-%d %H:%M:%S} UTC"),
             ("cases", f"{row.done:,}{took}"),
-            ("changes in these cases", f"{sum(one.changes for one in self.apis):,}"),
+            ("changes in these cases", f"{sum(item.changes for item in self.apis):,}"),
             ("rounds", f"{len(self.rounds)}{self.no_feedback and f': {self.no_feedback}'}"),
             ("seed", str(row.settings.get("seed"))),
-            ("APIs", f"{len(self.apis)}, in {sum(one.versions for one in self.apis)} versions"),
-            ("fields", f"{sum(one.fields for one in self.apis):,}"),
+            ("APIs", f"{len(self.apis)}, in {sum(item.versions for item in self.apis)} versions"),
+            ("fields", f"{sum(item.fields for item in self.apis):,}"),
             ("combinations of API, version, field and mutator", f"{self.cells:,}"),
             ("distinct responses, errors and log lines", f"{self.features:,}"),
             ("findings", f"{len(self.findings)} ({by})" if by else "0"),
@@ -110,12 +112,12 @@ class Summary:
 
     @property
     def groups(self) -> list[Group]:
-        """The findings by what they have in common."""
+        """Return the findings by root cause."""
         return groups(self.findings)
 
     @property
     def progress(self) -> tuple[tuple[int | str, ...], ...]:
-        """Of each round what ROUNDS says."""
+        """Return the rows of rounds; columns: ROUNDS."""
         return tuple(
             (
                 row.number,
@@ -128,11 +130,11 @@ class Summary:
 
     @property
     def no_feedback(self) -> str:
-        """Why there has been none, where it was asked for."""
+        """Return why there was no feedback although the campaign has it."""
         return no_feedback(self.campaign, self.rounds)
 
     def _not_smaller(self) -> tuple[tuple[str, str], ...]:
-        count = unshrunk(self.findings)
+        count = count_unshrunk(self.findings)
         if not count:
             return ()
         return ((f"{NOT_SMALLER} yet", f"{plural(count, 'finding')} ({GOES_ON})"),)
@@ -146,31 +148,31 @@ class Summary:
 
 
 def no_feedback(campaign: CampaignRow, rounds: Sequence[RoundRow]) -> str:
-    """Why a campaign has had no feedback yet, if it was to have some: a line, or nothing."""
+    """Return why a campaign with feedback has had none yet; "" otherwise."""
     if campaign.settings.get("coverage") != "feedback" or any(
-        one.news is not None for one in rounds
+        row.news is not None for row in rounds
     ):
         return ""
     return f"none has ended, and feedback begins behind {campaign.settings['round']:,} cases"
 
 
-def sections(one: Summary) -> Iterator[tuple[str, Sequence[str], Iterable[Row]]]:
-    """Return the title, columns and rows of each table behind the findings."""
-    yield "Coverage", APIS, map(astuple, one.apis)
-    if one.packages:
-        yield "Lines reached", PACKAGES, one.packages
-        yield "Parsers never reached", NEVER, one.never
+def sections(summary: Summary) -> Iterator[tuple[str, Sequence[str], Iterable[Row]]]:
+    """Yield the title, columns and rows of each table after the findings."""
+    yield "Coverage", APIS, map(astuple, summary.apis)
+    if summary.packages:
+        yield "Lines reached", PACKAGES, summary.packages
+        yield "Parsers never reached", NEVER, summary.never
         title = "Fields whose change nothing showed"
-        if len(one.unseen) > SHOWN:
-            title += f" ({SHOWN} of {len(one.unseen):,}: all are in --json)"
-        yield title, UNSEEN, one.unseen[:SHOWN]
-    yield "Places", PLACES, one.places
-    yield "Mutators", ("mutator", "changes"), one.mutators
-    yield "Rounds", ROUNDS, one.progress
+        if len(summary.unseen) > SHOWN:
+            title += f" ({SHOWN} of {len(summary.unseen):,}: all are in --json)"
+        yield title, UNSEEN, summary.unseen[:SHOWN]
+    yield "Places", PLACES, summary.places
+    yield "Mutators", ("mutator", "changes"), summary.mutators
+    yield "Rounds", ROUNDS, summary.progress
 
 
 def summaries(findings: Findings) -> list[Summary]:
-    """All campaigns of a database, the newest first."""
+    """Return the summaries of all campaigns of a database, the newest first."""
     return [_summary(findings, row) for row in reversed(findings.campaigns())]
 
 
@@ -179,9 +181,15 @@ def _summary(findings: Findings, row: CampaignRow) -> Summary:
     reached = findings.reached(row.id)
     as_valid = findings.as_valid(row.id)
     size: int = row.settings.get("round", 0)
-    # the energies of the next round are there before it begins
-    rounds = tuple(one for one in findings.rounds(row.id) if one.number * size < row.done)
-    given = {field for one in rounds for field in of_fields(one.energies)}
+    # the database has the next round's energies before it begins
+    rounds = tuple(
+        campaign_round
+        for campaign_round in findings.rounds(row.id)
+        if campaign_round.number * size < row.done
+    )
+    fields_with_energy = {
+        field for campaign_round in rounds for field in of_fields(campaign_round.energies)
+    }
     mutators: Counter[str] = Counter()
     for cell, cases in coverage.items():
         mutators[cell.mutator] += cases
@@ -211,15 +219,15 @@ def _summary(findings: Findings, row: CampaignRow) -> Summary:
         tuple(packages(reached)),
         tuple(never(reached)),
         tuple(unseen(coverage, as_valid)),
-        shown(coverage, as_valid, given),
+        shown(coverage, as_valid, fields_with_energy),
     )
 
 
 def _places(coverage: Mapping[Cell, int]) -> Iterator[tuple[int | str, ...]]:
-    """How often fields were changed, by how deep in a message they stand."""
+    """Yield how often fields were changed, by their depth in messages."""
     fields: dict[str, Counter[tuple[str, str]]] = {}
     for cell, cases in coverage.items():
         fields.setdefault(depth_of(cell.field), Counter())[cell.api, cell.field] += cases
     for depth in DEPTHS:
-        if found := fields.get(depth):
-            yield depth, len(found), found.total(), min(found.values())
+        if counts := fields.get(depth):
+            yield depth, len(counts), counts.total(), min(counts.values())

@@ -1,4 +1,4 @@
-"""A finding in plain words: who does what, where in the program, and upon what."""
+"""Titles of findings: who does what, at which location in the program, and upon which message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from barnabas.fuzz.report.cause import Cause, Group, cause
 from barnabas.specs.registry import NAMES
 
 WHAT: Final = 160
-"""Characters of what an oracle said that a title has."""
+"""Characters of an oracle's message in a title."""
 
 POWERS: Final = {
     2**31 - 1: "2^31-1",
@@ -24,12 +24,12 @@ POWERS: Final = {
     2**24: "2^24",
     2**63 - 1: "2^63-1",
 }
-"""Numbers that nobody reads in digits."""
+"""Numbers that are shown as powers."""
 
 _LIE: Final = re.compile(r"(-?\d+) \([^)]*\) instead of -?\d+")
 
 WHO: Final = {"client": "the client", "traceback": "the process", "undocumented": "the decoder"}
-"""Who did it, by the beginning of an oracle's name; else a broker."""
+"""The subject of a title, by the beginning of an oracle's name; else a broker."""
 
 ABOUT_GROUP: Final = {
     "hung": "the broker hangs",
@@ -37,34 +37,34 @@ ABOUT_GROUP: Final = {
     "amplified": "the broker takes more memory than the request justifies",
     "client-memory": "the client takes more memory than the response justifies",
 }
-"""What findings of these oracles have in common."""
+"""Titles of groups of findings of these oracles."""
 
 
 def title(finding: Finding) -> str:
-    """The whole title."""
-    found = cause(finding.oracle, finding.behaviour)
-    if not _verb(found):
+    """Return the title of a finding."""
+    root_cause = cause(finding.oracle, finding.behaviour)
+    if not _verb(root_cause):
         return f"{shorten(finding.what, WHAT)} ({upon(finding.observation.case.recipe)})"
-    return f"{_happens(found, finding)} on {upon(finding.best)}"
+    return f"{_happens(root_cause, finding)} on {upon(finding.best)}"
 
 
 def heading(group: Group) -> str:
-    """What findings of one cause have in common."""
-    found, first = group.cause, group.findings[0]
-    if found.error == "answered":
-        return f"answered, though {found.frame}"
-    return ABOUT_GROUP.get(found.oracle) or _happens(found, first)
+    """Return the title of a group of findings."""
+    root_cause, first = group.cause, group.findings[0]
+    if root_cause.error == "answered":
+        return f"answered, though {root_cause.frame}"
+    return ABOUT_GROUP.get(root_cause.oracle) or _happens(root_cause, first)
 
 
-def _happens(found: Cause, finding: Finding) -> str:
-    """Who does what."""
-    who = _short(found.frame) or WHO.get(finding.oracle.partition("-")[0], "the broker")
-    verb = _verb(found)
-    return f"{who} {verb}" if verb else shorten(finding.what, WHAT)
+def _happens(root_cause: Cause, finding: Finding) -> str:
+    """Return subject and verb."""
+    subject = _short(root_cause.frame) or WHO.get(finding.oracle.partition("-")[0], "the broker")
+    verb = _verb(root_cause)
+    return f"{subject} {verb}" if verb else shorten(finding.what, WHAT)
 
 
 def upon(recipe: Recipe) -> str:
-    """What is sent.
+    """Return what is sent.
 
     >>> from barnabas.fuzz.cases.case import Seed
     >>> made = Change("counts", "topics[0].partitions.count", 1, "2147483647 (the most) instead of 1")
@@ -81,18 +81,18 @@ def upon(recipe: Recipe) -> str:
 
 def _done(change: Change) -> str:
     field = ".".join(field_of(change.path).split(".")[-2:])
-    said = _LIE.match(change.detail)
-    if said and change.mutator in ("counts", "lengths"):
-        number = int(said[1])
+    lie = _LIE.match(change.detail)
+    if lie and change.mutator in ("counts", "lengths"):
+        number = int(lie[1])
         return f"{_a(field.replace('.', ' '))} of {POWERS.get(number, number)}"
-    place = f" at {field}" if field else ""
+    location = f" at {field}" if field else ""
     mutator = MUTATORS_BY_NAME.get(change.mutator)
-    return f"{mutator.about if mutator else change.mutator}{place}"
+    return f"{mutator.description if mutator else change.mutator}{location}"
 
 
-def _verb(found: Cause) -> str:
-    """What a program did, by the error; "" of what is none."""
-    error = found.error
+def _verb(root_cause: Cause) -> str:
+    """Return what a program did, by the error; "" if there is no verb for it."""
+    error = root_cause.error
     kind, _, reason = error.partition(": ")
     if error == FOR_SECONDS:
         return error
@@ -104,10 +104,14 @@ def _verb(found: Cause) -> str:
         return f"fails an assertion ({reason})"
     if error.startswith(("signal ", "exit code ")):
         return f"dies of {error}"
-    if " " not in error and (found.frame or error.startswith("java.")):
-        python = ":" in found.frame
+    if " " not in error and (root_cause.frame or error.startswith("java.")):
+        python = ":" in root_cause.frame
         return f"raises {error}" if python else f"throws {error.rpartition('.')[2]}"
-    return f"dies ({error})" if found.frame or found.oracle in ("died", "client-died") else ""
+    return (
+        f"dies ({error})"
+        if root_cause.frame or root_cause.oracle in ("died", "client-died")
+        else ""
+    )
 
 
 def _a(noun: str) -> str:
@@ -115,7 +119,7 @@ def _a(noun: str) -> str:
 
 
 def _short(frame: str) -> str:
-    """A frame without packages.
+    """Return a frame without packages.
 
     >>> _short("github.com/a/kafka-go/protocol.(*decoder).Read"), _short("org.apache.kafka.a.Log.read")
     ('protocol.(*decoder).Read', 'Log.read')

@@ -1,1 +1,1 @@
-"""Valid exchanges that bring a connection into a state in which a malformed frame means something."""
+"""Sessions: valid requests that bring a connection into the state that a malformed frame needs."""

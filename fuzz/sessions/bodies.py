@@ -1,6 +1,6 @@
-"""Valid requests about the things that sessions have: one for each API, cut to a version.
+"""Valid request bodies about the topic, group and transaction of sessions: one for each API.
 
-Where a live value goes, a stand-in of its size stands.
+A stand-in of the same size takes the place of each live value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from barnabas.specs.registry import api
 GROUP_ID: Final = Stage({}).group_id
 TRANSACTIONAL_ID: Final = Stage({}).transactional_id
 MEMBER_ID: Final = f"{CLIENT_ID}-{uuid.UUID(int=0)}"
-"""As long as brokers make them: the client id, a hyphen, a UUID."""
+"""Has the length of the ids that brokers make: the client id, a hyphen, a UUID."""
 
 TOPIC_ID: Final = uuid.UUID("5eed0000-0000-4000-8000-0000000000ff")
 TIME_MS: Final = 1_500_000_000_000
@@ -34,7 +34,7 @@ _ASSIGNED: Final = SUBSCRIPTION + bytes.fromhex("00000001 00000000 ffffffff")
 
 
 def records(version: int = 11, container: str = "none", **producer: Any) -> bytes:
-    """Three records as a producer sends them with this version of Produce, in a container."""
+    """Return three records as a producer sends them with a version of Produce, in a container."""
     magic = 2 if version >= 3 else 1 if version == 2 else 0
     time = TIME_MS if magic else -1
     headers = (("trace", b"\x01"), ("empty", None)) if magic == 2 else ()
@@ -43,13 +43,15 @@ def records(version: int = 11, container: str = "none", **producer: Any) -> byte
 
 
 def containers(version: int) -> tuple[str, ...]:
-    """What a batch that is sent with this version of Produce may be packed in (zstd: KIP-110)."""
+    """Return the containers of batches that a version of Produce allows (zstd: KIP-110)."""
     return names(zstd=version >= 7)
 
 
 def body(key: int, version: int, **changes: Any) -> Mapping[str, Any] | None:
-    """A valid body; `changes` are fields of its outermost structure. None for an API of which nothing
-    is known here."""
+    """Return a valid body for a version; None for an API without one here.
+
+    changes: fields of the body's outermost structure.
+    """
     whole = _BODIES.get(key)
     if whole is None:
         return None
@@ -63,16 +65,16 @@ def produce(
     idempotent: bool = False,
     container: str = "none",
 ) -> Mapping[str, Any]:
-    """A Produce request."""
+    """Return the body of a Produce request."""
     producer: dict[str, Any] = {}
     if transactional or idempotent:
         producer = {"producer_id": 0, "producer_epoch": 0, "base_sequence": 0}
     data = records(version, container, **producer, is_transactional=transactional)
     topics = [{**_TOPIC, "partition_data": [{"index": 0, "records": data}]}]
     named = TRANSACTIONAL_ID if transactional else None
-    found = body(keys.PRODUCE, version, transactional_id=named, topic_data=topics)
-    assert found is not None  # noqa: S101
-    return found
+    request = body(keys.PRODUCE, version, transactional_id=named, topic_data=topics)
+    assert request is not None  # noqa: S101
+    return request
 
 
 _TOPIC: Final = {"name": TOPIC, "topic": TOPIC, "topic_id": TOPIC_ID}

@@ -1,40 +1,40 @@
-"""A connection logs in by SASL before anything else (KIP-43, KIP-152).
-
-In the first version of SaslAuthenticate, which every broker has that has it at all.
-"""
+"""The SASL login of a connection (KIP-43, KIP-152), with the first version of SaslAuthenticate."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from typing import Any, Final
 
-from barnabas.fuzz.sessions.session import Ask, Steps, Stuck
+from barnabas.fuzz.sessions.session import Request, Steps, Stuck
 from barnabas.peers.replay.authentication import Credentials, Refused, tokens_of
 from barnabas.specs import keys
 from barnabas.specs.error_codes import error_name
 
 USERNAME: Final = "barnabas"
 PASSWORD: Final = "barnabas-secret"  # noqa: S105 (of a broker on loopback)
-"""Of the one user of a broker that is started for a campaign."""
+"""The password of the one user of a broker that a campaign starts."""
 
 NAMED: Final = 1
-"""The version of SaslHandshake behind which tokens come in SaslAuthenticate; behind v0 they come bare."""
+"""The version of SaslHandshake after which tokens come in SaslAuthenticate; after v0 they come bare."""
 
 
-def credentials(mechanism: str) -> Credentials:
-    """The user's, by a mechanism."""
+def default_credentials(mechanism: str) -> Credentials:
+    """Return the user's credentials for a mechanism."""
     return Credentials(mechanism, USERNAME, PASSWORD)
 
 
 def nonce(number: int) -> str:
-    """A client's nonce for SCRAM, of a fixed length. Nobody guesses passwords here: it need not be random."""
+    """Return a client's nonce for SCRAM, of a fixed length.
+
+    It need not be random: there is no secret to protect.
+    """
     return f"fuzz{number % 1000000:06}"
 
 
-def login(who: Credentials, number: int) -> Steps:
-    """All that it takes. Raises Stuck where the broker lets nobody in."""
-    yield from handshake(who.mechanism)
-    tokens = tokens_of(who, nonce(number))
+def login(credentials: Credentials, number: int) -> Steps:
+    """Log in. Raises Stuck if the broker refuses."""
+    yield from handshake(credentials.mechanism)
+    tokens = tokens_of(credentials, nonce(number))
     token = next(tokens)
     try:
         while True:
@@ -46,18 +46,18 @@ def login(who: Credentials, number: int) -> Steps:
 
 
 def handshake(mechanism: str, version: int = NAMED) -> Steps:
-    """Names the mechanism. Raises Stuck."""
-    answer = yield Ask(keys.SASL_HANDSHAKE, version, {"mechanism": mechanism})
+    """Name the mechanism. Raises Stuck."""
+    answer = yield Request(keys.SASL_HANDSHAKE, version, {"mechanism": mechanism})
     if answer["error_code"]:
-        said = error_name(answer["error_code"])
-        raise Stuck(f"SaslHandshake for {mechanism} was answered with {said}")
+        error = error_name(answer["error_code"])
+        raise Stuck(f"SaslHandshake for {mechanism} was answered with {error}")
     return {}
 
 
-def authenticate(token: bytes) -> Generator[Ask, Mapping[str, Any], bytes]:
-    """Sends a token: what is answered. Raises Stuck."""
-    answer = yield Ask(keys.SASL_AUTHENTICATE, 0, {"auth_bytes": token})
+def authenticate(token: bytes) -> Generator[Request, Mapping[str, Any], bytes]:
+    """Send a token and return the server's. Raises Stuck."""
+    answer = yield Request(keys.SASL_AUTHENTICATE, 0, {"auth_bytes": token})
     if answer["error_code"]:
-        said = answer["error_message"] or error_name(answer["error_code"])
-        raise Stuck(f"SaslAuthenticate was refused: {said}")
+        error = answer["error_message"] or error_name(answer["error_code"])
+        raise Stuck(f"SaslAuthenticate was refused: {error}")
     return bytes(answer["auth_bytes"])

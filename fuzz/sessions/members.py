@@ -1,4 +1,4 @@
-"""Members of groups: classic ones (KIP-62), consumer groups (KIP-848), share groups (KIP-932)."""
+"""Sessions of group members: classic groups (KIP-62), consumer groups (KIP-848), share groups (KIP-932)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from typing import Any, Final
 
 from barnabas.fuzz.sessions.bodies import MEMBER_ID, body
 from barnabas.fuzz.sessions.session import Session, Stage, Steps
-from barnabas.fuzz.sessions.steps import ask, topic, topic_id
+from barnabas.fuzz.sessions.steps import send_request, topic, topic_id
 from barnabas.specs import keys
 
 MEMBER_ID_REQUIRED: Final = 79
 
 
 def _join(stage: Stage) -> Steps:
-    """Join (twice, since KIP-394) and assign the partition to oneself."""
+    """Join (twice, since KIP-394) and assign the partition to this member."""
     live = yield from topic(stage)
     group_id = stage.group_id
     fine = (0, MEMBER_ID_REQUIRED)
-    joined = yield from ask(stage, keys.JOIN_GROUP, fine=fine, group_id=group_id, member_id="")
+    joined = yield from send_request(
+        stage, keys.JOIN_GROUP, fine=fine, group_id=group_id, member_id=""
+    )
     if joined["error_code"]:
-        joined = yield from ask(
+        joined = yield from send_request(
             stage, keys.JOIN_GROUP, group_id=group_id, member_id=joined["member_id"]
         )
     member_id, generation_id = joined["member_id"], joined["generation_id"]
-    yield from ask(
+    yield from send_request(
         stage,
         keys.SYNC_GROUP,
         group_id=group_id,
@@ -67,10 +69,10 @@ JOINED: Final = Session(
 
 
 def _consume(stage: Stage) -> Steps:
-    """Enter with epoch 0, by a name of one's own (KIP-1082) that is as long as the stand-in."""
+    """Join with epoch 0, by a member id (KIP-1082) that is as long as the stand-in."""
     live = yield from topic(stage)
     name = f"{MEMBER_ID[:-6]}{stage.number % 1000000:06}"
-    entered = yield from ask(
+    entered = yield from send_request(
         stage, keys.CONSUMER_GROUP_HEARTBEAT, group_id=stage.group_id, member_id=name
     )
     epoch = entered["member_epoch"]
@@ -103,7 +105,7 @@ CONSUMING: Final = Session(
 
 
 def _share_member(number: int) -> str:
-    """Return a member's own name: a UUID as Kafka writes them, in base64 (KIP-932)."""
+    """Return a member id: a UUID as Kafka writes them, in base64 (KIP-932)."""
     return base64.urlsafe_b64encode(uuid.UUID(int=1 << 96 | number).bytes).decode().rstrip("=")
 
 
@@ -112,16 +114,16 @@ def _share_body(key: int, version: int) -> Mapping[str, Any] | None:
 
 
 def _share(stage: Stage) -> Steps:
-    """Enter with epoch 0, and begin a session with the first ShareFetch."""
+    """Join with epoch 0, and begin a share session with the first ShareFetch."""
     live = yield from topic(stage)
     member_id = _share_member(1 + stage.number)
     named: dict[str, Any] = {"group_id": stage.group_id, "member_id": member_id}
-    entered = yield from ask(stage, keys.SHARE_GROUP_HEARTBEAT, **named)
+    entered = yield from send_request(stage, keys.SHARE_GROUP_HEARTBEAT, **named)
     partitions = [
         {"partition_index": 0, "partition_max_bytes": 1024, "acknowledgement_batches": []}
     ]
     topics = [{"topic_id": topic_id(live), "partitions": partitions}]
-    yield from ask(stage, keys.SHARE_FETCH, **named, share_session_epoch=0, topics=topics)
+    yield from send_request(stage, keys.SHARE_FETCH, **named, share_session_epoch=0, topics=topics)
     return {**live, **named, "member_epoch": entered["member_epoch"], "share_session_epoch": 1}
 
 

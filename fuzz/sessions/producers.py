@@ -1,4 +1,4 @@
-"""Producers with an id: an idempotent one, and one in a transaction that a partition belongs to."""
+"""Sessions of producers with an id: an idempotent one, and one in a transaction with a partition."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, Final
 
 from barnabas.fuzz.sessions.bodies import body, produce
 from barnabas.fuzz.sessions.session import TOPIC, Session, Stage, Steps
-from barnabas.fuzz.sessions.steps import Step, ask, topic
+from barnabas.fuzz.sessions.steps import Step, send_request, topic
 from barnabas.specs import keys
 
 CLIENTS: Final = 3
-"""The newest version of AddPartitionsToTxn that clients may ask; later ones are brokers' (KIP-890)."""
+"""The newest version of AddPartitionsToTxn for clients; later ones are for brokers (KIP-890)."""
 
 
 def _new_id(stage: Stage, transactional_id: str | None) -> Step:
-    """Ask for a producer id and its epoch."""
-    given = yield from ask(
+    """Request a producer id and its epoch."""
+    response = yield from send_request(
         stage,
         keys.INIT_PRODUCER_ID,
         4,
@@ -24,11 +24,11 @@ def _new_id(stage: Stage, transactional_id: str | None) -> Step:
         producer_id=-1,
         producer_epoch=-1,
     )
-    return {"producer_id": given["producer_id"], "producer_epoch": given["producer_epoch"]}
+    return {"producer_id": response["producer_id"], "producer_epoch": response["producer_epoch"]}
 
 
 def _begin(stage: Stage) -> Steps:
-    """Get a producer id: the next batch begins its first sequence."""
+    """Get a producer id; the next batch begins its first sequence."""
     live = yield from topic(stage)
     producer = yield from _new_id(stage, None)
     return {**live, **producer, "base_sequence": 0}
@@ -58,7 +58,9 @@ def _begin_transaction(stage: Stage) -> Steps:
         for name, value in {"transactional_id": stage.transactional_id, **producer}.items()
     }
     topics = [{"name": TOPIC, "partitions": [0]}]
-    yield from ask(stage, keys.ADD_PARTITIONS_TO_TXN, CLIENTS, **older, v3_and_below_topics=topics)
+    yield from send_request(
+        stage, keys.ADD_PARTITIONS_TO_TXN, CLIENTS, **older, v3_and_below_topics=topics
+    )
     return {
         **live,
         **producer,

@@ -1,4 +1,4 @@
-"""The registry: every session, and the valid messages that may come behind them."""
+"""The registry of all sessions, and the valid messages that may follow each."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Seed
-from barnabas.fuzz.sessions.authenticating import AUTHENTICATING
-from barnabas.fuzz.sessions.fetching import FETCHING
-from barnabas.fuzz.sessions.knowing import KNOWING
+from barnabas.fuzz.sessions.authentication import AUTHENTICATING
 from barnabas.fuzz.sessions.members import CONSUMING, JOINED, SHARING
+from barnabas.fuzz.sessions.partial_sessions import parts, without
 from barnabas.fuzz.sessions.producers import IDEMPOTENT, TRANSACTION
 from barnabas.fuzz.sessions.session import CLIENT_ID, Session, Stage, Unoffered
-from barnabas.fuzz.sessions.shortening import parts, without
+from barnabas.fuzz.sessions.topic_clients import FETCHING, KNOWING
 from barnabas.specs import Frame, encode_frame
 from barnabas.specs.registry import api
 
@@ -27,11 +26,10 @@ SESSIONS: Final[tuple[Session, ...]] = (
     SHARING,
     *AUTHENTICATING,
 )
-"""All of them."""
 
 
 def named(text: str) -> Session | None:
-    """The session of a recipe, perhaps without some of its steps; None if there is no such.
+    """Return the session of a recipe, perhaps without some of its steps; None if it is unknown.
 
     >>> found = named("joined without SyncGroup")
     >>> found and found.name
@@ -46,7 +44,7 @@ def named(text: str) -> Session | None:
 
 @functools.lru_cache(maxsize=256)
 def is_bare(text: str) -> bool:
-    """Whether cases of a recipe's session are no requests, but tokens without a header.
+    """Return whether cases of a recipe's session are tokens without a header.
 
     >>> is_bare("plain-bare without SaslHandshake"), is_bare("plain"), is_bare("")
     (True, False, False)
@@ -58,8 +56,9 @@ def is_bare(text: str) -> bool:
 def seeds(
     offered: Mapping[int, tuple[int, int]] | None = None, sessions: Iterable[Session] = SESSIONS
 ) -> list[Seed]:
-    """A valid message of each API and version behind each session; of those that a broker offers, if
-    that is known.
+    """Return a valid message of each API and version after each session.
+
+    offered: the versions that a broker offers, if they are known; others are left out.
 
     >>> [seed.origin for seed in seeds({22: (0, 0), 24: (0, 0), 26: (0, 1)}) if seed.key == 26]
     ['session:transaction:EndTxn-0', 'session:transaction:EndTxn-1']
@@ -74,7 +73,7 @@ def seeds(
 
 
 def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
-    found = []
+    seeds_found = []
     seed = _bare if session.bare else _seed
     try:
         newest = stage.version(key)
@@ -83,18 +82,18 @@ def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
     name, oldest = api(key).name, api(key).versions[0]
     if stage.offered:
         oldest = max(oldest, stage.offered[key][0])
-    if session.bare:  # it is behind the first version of the handshake, and counts as that
+    if session.bare:  # it follows the first version of the handshake, and counts as that
         newest = oldest
     for version in range(oldest, newest + 1):
         origin = f"session:{session.name}:{name}-{version}"
         body = session.body(key, version)
         if body is not None:
-            found.append(seed(key, version, body, origin))
-        found += [
-            seed(key, version, other, f"{origin}:{about}")
-            for about, other in session.others(key, version)
+            seeds_found.append(seed(key, version, body, origin))
+        seeds_found += [
+            seed(key, version, other, f"{origin}:{variant}")
+            for variant, other in session.others(key, version)
         ]
-    return found
+    return seeds_found
 
 
 def _seed(key: int, version: int, body: Mapping[str, Any], origin: str) -> Seed:

@@ -1,22 +1,22 @@
-"""What every session is: a sans-IO generator of valid requests that ends with what it came to know."""
+"""The interface of sessions: a sans-IO generator of valid requests that returns live values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from barnabas.fuzz.sessions.live import Values
+from barnabas.fuzz.sessions.live_values import Values
 from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.registry import api
 
 CLIENT_ID: Final = "barnabas"
-"""Of all that sessions ask; brokers begin a member's id with it."""
+"""The client id of all requests of sessions; brokers begin a member's id with it."""
 
 TOPIC: Final = "fuzz-topic"
-"""The topic of all sessions, of one partition or more; made where it is not there."""
+"""The topic of all sessions, with at least one partition; created if it is missing."""
 
 
-class Ask(NamedTuple):
+class Request(NamedTuple):
     """A valid request."""
 
     key: int
@@ -25,17 +25,20 @@ class Ask(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """What a session begins with. offered: API key -> versions that the broker takes, both ends
-    included; empty: not known. number: its own, so that no two have a group or a transaction in common.
-    who: whose password the broker knows; None: the user's of a broker that is started for a campaign.
+    """The input of a session.
+
+    Attributes:
+        offered: API key -> oldest and newest version that the broker offers; empty: unknown.
+        number: A number of its own, so that no two sessions share a group or a transaction.
+        credentials: The user that the broker knows; None: the user of a broker that a campaign starts.
     """
 
     offered: Mapping[int, tuple[int, int]]
     number: int = 0
-    who: Credentials | None = None
+    credentials: Credentials | None = None
 
     def version(self, key: int, most: int = 32767) -> int:
-        """The newest version that both sides know, at most this one. Raises Unoffered."""
+        """Return the newest version that both sides know, at most `most`. Raises Unoffered."""
         low, high = api(key).versions
         if self.offered:
             if key not in self.offered:
@@ -47,36 +50,45 @@ class Stage(NamedTuple):
 
     @property
     def group_id(self) -> str:
-        """A group of its own, of a fixed length."""
+        """Return a group id of its own, of a fixed length."""
         return f"fuzz-group-{self.number % 1000000:06}"
 
     @property
     def transactional_id(self) -> str:
-        """A transactional id of its own, of a fixed length."""
+        """Return a transactional id of its own, of a fixed length."""
         return f"fuzz-txn-{self.number % 1000000:06}"
 
 
 class Unoffered(Exception):
-    """The broker lacks what a session needs: the case goes without it."""
+    """The broker lacks what a session needs: the case is sent without it."""
 
 
 class Stuck(Exception):
-    """The broker refused a valid step, with the error code that it gave."""
+    """The broker refused a valid request, with this error code."""
 
 
-Steps = Generator[Ask, Mapping[str, Any], Values]
-"""Is sent each decoded response; returns the live values by name. Raises Unoffered or Stuck."""
+Steps = Generator[Request, Mapping[str, Any], Values]
+"""Receives each decoded response; returns the live values by name. Raises Unoffered or Stuck."""
 
 
 class Session(NamedTuple):
-    """needs: what the broker must offer. keys: the APIs that a case may come with behind it. lasts: how
-    many cases one run is good for. body: a valid body of an API in a version behind it,
-    live values being stand-ins of their size. others: further ones, each with a name. before_login: a
-    connection of it does not log in first, where others must. bare: a case is a token without a header, which
-    is `auth_bytes` of the body (KIP-43)."""
+    """A way to bring a connection into a state.
+
+    Attributes:
+        name: The session's name in recipes.
+        description: For lists.
+        needs: The APIs that the broker must offer.
+        keys: The APIs of cases that may follow.
+        lasts: How many cases one run can be used for.
+        run: The generator.
+        body: A valid body of an API in a version after it, with stand-ins for live values.
+        others: Further bodies, each with a name.
+        before_login: Its connection does not log in first, where others must.
+        bare: A case is a token without a header, which is `auth_bytes` of the body (KIP-43).
+    """
 
     name: str
-    about: str
+    description: str
     needs: tuple[int, ...]
     keys: frozenset[int]
     lasts: int

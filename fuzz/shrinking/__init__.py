@@ -1,1 +1,1 @@
-"""Smaller recipes that still fire: a function for each way to make one smaller; registry.STEPS lists them."""
+"""Smaller recipes that still fire: a function for each way to shrink; `registry.STEPS` lists them."""

@@ -1,6 +1,4 @@
-"""Fewer elements of arrays, fields at their defaults, then lower values: all at once, then halves, then
-one by one.
-"""
+"""Fewer elements of arrays, fields at their defaults, lower values: all at once, halves, one by one."""
 
 from __future__ import annotations
 
@@ -9,54 +7,53 @@ from functools import partial
 from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.shrinking.editing import DROP, Edit, Path, edited
+from barnabas.fuzz.shrinking.edits import DROP, Edit, Path, edited
 from barnabas.specs.layout import Layout, Node, Slot
 
 _SMALLEST: Final[dict[str, Any]] = {"string": "", "bytes": b"", "records": b"", "bool": False}
 
 
 def _elements(layout: Layout, value: Any, needed: set[Path], path: Path = ()) -> list[Edit]:
-    """Elements of arrays that no change needs."""
-    found: list[Edit] = []
+    """Return edits that drop elements of arrays which no change needs."""
+    edits: list[Edit] = []
     for slot in layout.slots:
         inner, node, here = value.get(slot.name), slot.node, (*path, slot.name)
         if isinstance(inner, dict) and node.struct is not None:
-            found += _elements(node.struct, inner, needed, here)
+            edits += _elements(node.struct, inner, needed, here)
         if not isinstance(inner, list):
             continue
         for index, item in enumerate(inner):
             at = (*here, index)
             if at not in needed:
-                found.append(Edit(at, DROP))
+                edits.append(Edit(at, DROP))
             elif isinstance(item, dict) and node.element is not None and node.element.struct:
-                found += _elements(node.element.struct, item, needed, at)
-    return found
+                edits += _elements(node.element.struct, item, needed, at)
+    return edits
 
 
 _Edits = Callable[[Slot, Any, Path], list[Edit]]
-"""The edits of one field: none if it stays."""
+"""Returns the edits of one field; none if it stays."""
 
 
 def _fields(
     layout: Layout, value: Any, needed: set[Path], edits: _Edits, path: Path = ()
 ) -> list[Edit]:
-    """The edits of fields that no change needs; of what a field holds, if it has none itself. Tags that
-    nobody knows go."""
-    found: list[Edit] = []
+    """Return the edits of fields that no change needs, or of their contents; unknown tags are dropped."""
+    all_edits: list[Edit] = []
     for slot in layout.slots:
         if slot.name not in value:
             continue
         inner, node, here = value[slot.name], slot.node, (*path, slot.name)
-        if here not in needed and (own := edits(slot, inner, here)):
-            found += own
+        if here not in needed and (field_edits := edits(slot, inner, here)):
+            all_edits += field_edits
         elif isinstance(inner, dict) and node.struct is not None:
-            found += _fields(node.struct, inner, needed, edits, here)
+            all_edits += _fields(node.struct, inner, needed, edits, here)
         elif isinstance(inner, list) and node.element is not None and node.element.struct:
             for index, item in enumerate(inner):
-                found += _fields(node.element.struct, item, needed, edits, (*here, index))
+                all_edits += _fields(node.element.struct, item, needed, edits, (*here, index))
     if value.get("_tags") and (*path, "_tags") not in needed:
-        found.append(Edit((*path, "_tags"), {}))
-    return found
+        all_edits.append(Edit((*path, "_tags"), {}))
+    return all_edits
 
 
 def _default(slot: Slot, value: Any, path: Path) -> list[Edit]:
@@ -77,7 +74,7 @@ def _half(slot: Slot, value: Any, path: Path) -> list[Edit]:
 
 
 def halved(value: Any) -> Any:
-    """A number nearer to 0, or half of a text or of bytes; anything else, and what is small, as it is.
+    """Return a number nearer to 0, or half of a string or bytes; other and small values unchanged.
 
     >>> halved(7), halved(-7), halved(1), halved("abc"), halved(b"a"), halved(None)
     (3, -3, 1, 'a', b'a', None)
@@ -90,7 +87,7 @@ def halved(value: Any) -> Any:
 
 
 def fewer_elements(recipe: Recipe) -> Iterator[Recipe]:
-    """Leave out elements of arrays."""
+    """Drop elements of arrays."""
     return edited(recipe, _elements)
 
 
@@ -101,12 +98,12 @@ def smallest_values(recipe: Recipe) -> Iterator[Recipe]:
 
 
 def lower_values(recipe: Recipe) -> Iterator[Recipe]:
-    """Bring numbers nearer to 0, and halve texts."""
+    """Bring numbers nearer to 0, and halve strings."""
     return edited(recipe, partial(_fields, edits=_half))
 
 
 def _least(slot: Slot) -> list[Any]:
-    """The values of a field that are not made smaller: its default, and the smallest there is."""
+    """Return the values of a field that are not made smaller: its default, and the smallest one."""
     return [slot.fresh_default(), *_smallest(slot.node)]
 
 

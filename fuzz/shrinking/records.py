@@ -1,7 +1,7 @@
-"""Fewer batches and records, and less in them; checksums, sizes, counts and offsets fit what is left.
+"""Fewer batches and records, and less in them, with correct checksums, sizes, counts and offsets.
 
-What stays is renumbered without gaps, as brokers want it of producers. A record set that can't be read as
-a whole is left alone.
+The remaining records are renumbered without gaps, as brokers want it of producers. A record set that can't be
+read as a whole is left unchanged.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Change, Recipe
-from barnabas.fuzz.shrinking.editing import Path, moved, needed_by, portions, rewritten
+from barnabas.fuzz.shrinking.edits import Path, moved, needed_by, opened, portions, rewritten
 from barnabas.fuzz.shrinking.fields import halved
-from barnabas.fuzz.shrinking.messages import opened
 from barnabas.specs import Malformed, Unfit
 from barnabas.specs.records import Batch, Record, read, rebuild
 
@@ -22,8 +21,10 @@ _Less = Callable[[Record], Record]
 
 
 class _Cut(NamedTuple):
-    """A batch of a record set goes (`record` None), a record of it, or (`less`) something of that record.
-    The set is the field at `path`."""
+    """A removal from the record set at `path`.
+
+    A batch (`record` is None), a record, or (`less`) part of a record is removed.
+    """
 
     path: Path
     batch: int
@@ -32,7 +33,7 @@ class _Cut(NamedTuple):
 
 
 def less_in_records(recipe: Recipe) -> Iterator[Recipe]:
-    """Leave out batches, records and headers, and make keys and values smaller."""
+    """Drop batches, records and headers, and make keys and values smaller."""
     frame = opened(recipe.seed)
     if frame is None:
         return
@@ -59,7 +60,7 @@ _Sets = dict[Path, list[tuple[Batch, tuple[Record, ...]]]]
 
 
 def _sets(value: Any, path: Path = ()) -> Iterator[tuple[Path, bytes]]:
-    """The fields of records, wherever they stand."""
+    """Yield the record sets of a body, at any depth."""
     if isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _sets(inner, (*path, index))
@@ -73,18 +74,18 @@ def _sets(value: Any, path: Path = ()) -> Iterator[tuple[Path, bytes]]:
 
 def _read(data: bytes) -> list[tuple[Batch, tuple[Record, ...]]]:
     try:
-        found = [(batch, batch.records()) for batch in read(data)]
+        batches = [(batch, batch.records()) for batch in read(data)]
     except Malformed:
         return []
-    return found if sum(batch.size for batch, _ in found) == len(data) else []
+    return batches if sum(batch.size for batch, _ in batches) == len(data) else []
 
 
 def _passes(sets: _Sets, needed: set[Path]) -> Iterator[list[_Cut]]:
-    """What may go, what saves most first."""
+    """Yield what may be removed, the largest savings first."""
     batches = [
         (path, number, batch.magic, records)
-        for path, found in sets.items()
-        for number, (batch, records) in enumerate(found)
+        for path, set_batches in sets.items()
+        for number, (batch, records) in enumerate(set_batches)
     ]
     yield [_Cut(path, number) for path, number, *_ in batches if (*path, number) not in needed]
     places = [
@@ -94,13 +95,15 @@ def _passes(sets: _Sets, needed: set[Path]) -> Iterator[list[_Cut]]:
         for index, record in enumerate(records)
     ]
     yield [
-        _Cut(path, number, index) for path, number, index, place, _ in places if place not in needed
+        _Cut(path, number, index)
+        for path, number, index, record_path, _ in places
+        if record_path not in needed
     ]
     for fields, less in LESS:
         yield [
             _Cut(path, number, index, less)
-            for path, number, index, place, record in places
-            if less(record) != record and not any((*place, name) in needed for name in fields)
+            for path, number, index, record_path, record in places
+            if less(record) != record and not any((*record_path, name) in needed for name in fields)
         ]
 
 
@@ -109,34 +112,34 @@ def _cut(
     cuts: Sequence[_Cut],
     changes: tuple[Change, ...],
 ) -> tuple[bytes, tuple[Change, ...]]:
-    """The record set without them, and the changes at their new places. Raises Unfit."""
+    """Return the record set without the cuts, and the changes with their new paths. Raises Unfit."""
     path = cuts[0].path
-    found = []
+    parts = []
     for number in reversed(range(len(batches))):
         mine = [cut for cut in cuts if cut.batch == number]
         if any(cut.record is None for cut in mine):
             changes = tuple(moved(change, (*path, number)) for change in changes)
             continue
         batch, records = batches[number]
-        left = list(records)
-        for cut in sorted(mine, key=lambda one: one.record or 0, reverse=True):
+        remaining = list(records)
+        for cut in sorted(mine, key=lambda each: each.record or 0, reverse=True):
             assert cut.record is not None  # noqa: S101
             if cut.less is not None:
-                left[cut.record] = cut.less(left[cut.record])
+                remaining[cut.record] = cut.less(remaining[cut.record])
             else:
-                del left[cut.record]
-                place = (*path, number, "records", cut.record)
-                changes = tuple(moved(change, place) for change in changes)
-        found.append(_built(batch, left) if mine else bytes(batch.data))
-    return b"".join(reversed(found)), changes
+                del remaining[cut.record]
+                record_path = (*path, number, "records", cut.record)
+                changes = tuple(moved(change, record_path) for change in changes)
+        parts.append(_built(batch, remaining) if mine else bytes(batch.data))
+    return b"".join(reversed(parts)), changes
 
 
 def _built(batch: Batch, records: Sequence[Record]) -> bytes:
     if not records:
         raise Unfit("records", "a batch without records is dropped as a whole")
     base = batch.base_offset if batch.base_offset is not None else records[0].offset
-    again = [record._replace(offset=base + index) for index, record in enumerate(records)]
-    return rebuild(replace(batch, last_offset=again[-1].offset), again)
+    renumbered = [record._replace(offset=base + index) for index, record in enumerate(records)]
+    return rebuild(replace(batch, last_offset=renumbered[-1].offset), renumbered)
 
 
 def _put(body: Any, path: Path, data: bytes) -> None:
@@ -157,4 +160,4 @@ LESS: Final[tuple[tuple[tuple[str, ...], _Less], ...]] = (
     (("value",), lambda record: record._replace(value=record.value and b"")),
     (("key", "value"), _halves),
 )
-"""What of a record may go, and the fields that this is about."""
+"""(the fields of a record that are reduced, the reduction)."""

@@ -1,4 +1,4 @@
-"""The registry: every step, in the order in which they are tried: what saves most comes first."""
+"""The registry of all steps of shrinking, in the order in which they are tried: the largest savings first."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from barnabas.fuzz.shrinking.fields import fewer_elements, lower_values, smalles
 from barnabas.fuzz.shrinking.recipes import (
     fewer_changes,
     fewer_session_steps,
+    lower_versions,
     smaller_draws,
     without_session,
 )
 from barnabas.fuzz.shrinking.records import less_in_records
-from barnabas.fuzz.shrinking.versions import lower_versions
 
 Step = Callable[[Recipe], Iterator[Recipe]]
-"""Yields recipes that are strictly smaller than one, so that all comes to an end; some of them may not be
-possible to cook."""
+"""Yields recipes that are strictly smaller, so that shrinking ends; some may be impossible to cook."""
 
 STEPS: Final[tuple[Step, ...]] = (
     without_session,

@@ -9,19 +9,21 @@ from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.shrinking.registry import STEPS, Step
 
 RUNS: Final = 200
-"""How often it is tried whether something fires, unless told otherwise."""
+"""The default number of runs."""
 
 
 class Shrunk(NamedTuple):
-    """The smallest recipe that fired, and how often that was tried."""
+    """The smallest recipe that fired, and the number of runs."""
 
     recipe: Recipe
     runs: int
 
 
 def _larger(candidate: Recipe, current: Recipe, size: Callable[[Recipe], int]) -> bool:
-    """Whether it has more bytes and no fewer changes. What a lower version takes more for its own message is
-    no more: the version is what is simpler."""
+    """Return whether a candidate has more bytes and no fewer changes.
+
+    Bytes that a lower version adds to its own message do not count: the lower version is simpler.
+    """
     more = size(candidate) - size(current)
     if candidate.seed.version < current.seed.version:
         more -= max(0, len(candidate.seed.frame) - len(current.seed.frame))
@@ -36,9 +38,16 @@ def shrink(
     steps: Sequence[Step] = STEPS,
     size: Callable[[Recipe], int] = lambda recipe: len(recipe.seed.frame),
 ) -> Shrunk:
-    """Make a recipe that fires smaller. `fires` is called at most `runs` times, never twice for the same
-    recipe; it says False also of what can't be cooked. size: bytes of its case; no step makes them more with
-    as many changes."""
+    """Make a recipe that fires smaller.
+
+    Args:
+        recipe: The recipe.
+        fires: Tells whether a recipe fires; False for one that can't be cooked. Called at most `runs` times,
+            never twice for a recipe.
+        runs: The maximal number of calls.
+        steps: The ways to shrink.
+        size: The bytes of a recipe's case; no step makes them more with as many changes.
+    """
     tried = {recipe}
     spent = 0
     current = recipe

@@ -1,4 +1,4 @@
-"""What an alphabet is: the valid requests of one protocol, and what a client remembers between them."""
+"""The interface of alphabets: the valid requests of one protocol, and a client's memory between them."""
 
 from __future__ import annotations
 
@@ -17,23 +17,32 @@ Answer = Mapping[str, Any]
 
 
 def nothing(_: Memory, __: Answer, ___: str) -> None:
-    """Nothing is remembered of an answer."""
+    """Remember nothing of a response."""
 
 
 REFUSED: Final = "to be refused"
-"""The event of what no state allows: no table has it."""
+"""The event of what no state allows; no table has it."""
 
 UNSENT: Final = "nothing to send"
 """The output of an input that a client can't send yet."""
 
 
 class Input(NamedTuple):
-    """A valid request. fields: those of its outermost structure that differ from `sessions.bodies`; None: a
-    client that knows no more can't send it. heard: puts what the answer (with the name of its error) says
-    into the memory. event: what it is in the alphabet's table; "": no step of the member's own. shown: what
-    is an output beside the error. most: the newest version that is sent. again: it is sent once more, since
-    the broker goes on behind its answer; the second says when it is done. behind: what is sent before it,
-    and is answered when it can be believed."""
+    """A valid request.
+
+    Attributes:
+        name: The input's name.
+        key: The API key.
+        fields: Fields of its outermost structure that differ from `sessions.bodies`; None: the client can't
+            send it yet.
+        heard: Puts the response (with the name of its error) into the memory.
+        event: Its event in the alphabet's table; "" for no step of the member.
+        shown: The output in addition to the error.
+        most: The newest version that is sent.
+        again: It is sent twice, since the broker goes on after its response; the second response shows the
+            end.
+        sent_before: An input that is sent before it; its response shows when this one's can be trusted.
+    """
 
     name: str
     key: int
@@ -43,29 +52,37 @@ class Input(NamedTuple):
     shown: Callable[[Answer], str] = lambda _: ""
     most: int = 32767
     again: bool = False
-    behind: Input | None = None
+    sent_before: Input | None = None
 
     def offered(self, offered: Mapping[int, tuple[int, int]]) -> bool:
-        """Whether a broker takes a version of it that is sent here."""
+        """Return whether a broker offers a version of it that is sent here."""
         return self.key in offered and offered[self.key][0] <= self.most
 
     def body(self, version: int, memory: Memory) -> Mapping[str, Any] | None:
-        """The request's body; None if there is none yet."""
+        """Return the request's body; None if the client can't send it yet."""
         fields = self.fields(memory)
         if fields is None:
             return None
-        found = body(self.key, version, **fields)
-        assert found is not None  # noqa: S101
-        return found
+        request_body = body(self.key, version, **fields)
+        assert request_body is not None  # noqa: S101
+        return request_body
 
 
 class Alphabet(NamedTuple):
-    """The inputs of a protocol. begins: what a client knows at first, of a name that nobody had. needs: what
-    the broker must offer. table: the steps that are allowed. closes: the name of the input that gives back
-    what a broker keeps only few of."""
+    """The inputs of a protocol.
+
+    Attributes:
+        name: The alphabet's name.
+        description: For lists.
+        needs: The APIs that the broker must offer.
+        begins: What a client knows at first, given a new name.
+        inputs: The inputs.
+        table: The allowed steps.
+        closes: The name of the input that releases what a broker keeps only few of.
+    """
 
     name: str
-    about: str
+    description: str
     needs: tuple[int, ...]
     begins: Callable[[str], Memory]
     inputs: tuple[Input, ...]
@@ -74,17 +91,17 @@ class Alphabet(NamedTuple):
 
     @property
     def input_names(self) -> list[str]:
-        """The names of its inputs."""
-        return [one.name for one in self.inputs]
+        """Return the names of its inputs."""
+        return [each.name for each in self.inputs]
 
     def missing(self, offered: Mapping[int, tuple[int, int]]) -> list[str]:
-        """The APIs that it needs and a broker does not offer (nothing: it does not say, and has all)."""
+        """Return the APIs that it needs and a broker does not offer; none if the offer is unknown."""
         return [NAMES[key] for key in self.needs if offered and key not in offered]
 
     def within(self, offered: Mapping[int, tuple[int, int]]) -> Alphabet | None:
-        """With the inputs that a broker offers; None if any that is needed is missing."""
+        """Return it with the inputs that a broker offers; None if a needed one is missing."""
         if not offered:
             return self
         if self.missing(offered):
             return None
-        return self._replace(inputs=tuple(one for one in self.inputs if one.offered(offered)))
+        return self._replace(inputs=tuple(each for each in self.inputs if each.offered(offered)))

@@ -1,5 +1,7 @@
-"""The only member of a classic group, from its JoinGroup to the group's end (GroupCoordinator; since 4.0
-GroupMetadataManager)."""
+"""The alphabet of a classic group's only member, from its JoinGroup to the group's end.
+
+Brokers: GroupCoordinator; since 4.0 GroupMetadataManager.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.states.alphabet import REFUSED, Alphabet, Answer, Input, Memory
-from barnabas.fuzz.states.committing import COMMITTED, group
+from barnabas.fuzz.states.commits import COMMITTED, group
 from barnabas.specs import keys
 from barnabas.specs.groups import CLASSIC_MEMBER, NONE
 from barnabas.specs.groups.classic import NOBODY
 
 KNOWN_TO_ALL: Final = 5
-"""The newest DescribeGroups that tells of a group that is not there without an error (KIP-1043)."""
+"""The newest DescribeGroups that reports a missing group without an error (KIP-1043)."""
 
 
 def _begins(name: str) -> Memory:
@@ -21,9 +23,12 @@ def _begins(name: str) -> Memory:
 
 
 def _member(memory: Memory, **changes: Any) -> Mapping[str, Any]:
-    """A generation of -1 would be nobody's: whoever stores offsets without a group."""
-    who = {**memory, "generation_id": max(memory["generation_id"], 0), **changes}
-    return {**who, "generation_id_or_member_epoch": who["generation_id"]}
+    """Return a member's fields, with a generation of at least 0.
+
+    A generation of -1 would mean a client that stores offsets without a group.
+    """
+    fields = {**memory, "generation_id": max(memory["generation_id"], 0), **changes}
+    return {**fields, "generation_id_or_member_epoch": fields["generation_id"]}
 
 
 def _join(memory: Memory) -> Mapping[str, Any]:
@@ -95,7 +100,7 @@ CLASSIC_GROUP: Final = Alphabet(
             keys.DESCRIBE_GROUPS,
             lambda memory: {"groups": [memory["group_id"]]},
             shown=_state,
-            behind=COMMITTED,
+            sent_before=COMMITTED,
             most=KNOWN_TO_ALL,
         ),
     ),

@@ -1,4 +1,7 @@
-"""A member of a group of KIP-848, and a classic one who would enter the group (GroupMetadataManager)."""
+"""The alphabet of a consumer group's member (KIP-848), and of a classic one that tries to enter.
+
+Broker: GroupMetadataManager.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.states.alphabet import REFUSED, Alphabet, Answer, Input, Memory, nothing
-from barnabas.fuzz.states.committing import COMMITTED, group
+from barnabas.fuzz.states.commits import COMMITTED, group
 from barnabas.specs import keys
 from barnabas.specs.groups import CONSUMER_MEMBER, NONE
 from barnabas.specs.groups.consumer import BEAT, COMMIT, JOIN, LEAVE, NOBODY
@@ -80,7 +83,7 @@ CONSUMER_GROUP: Final = Alphabet(
             keys.CONSUMER_GROUP_DESCRIBE,
             lambda memory: {"group_ids": [memory["group_id"]]},
             shown=lambda answer: answer["groups"][0]["group_state"],
-            behind=COMMITTED,
+            sent_before=COMMITTED,
         ),
     ),
     CONSUMER_MEMBER,

@@ -1,4 +1,4 @@
-"""One client at one broker: it sends inputs of an alphabet in whatever state it is, and says what came."""
+"""One client of one broker: it sends inputs of an alphabet in any state, and returns the outputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from barnabas.captures.kafka.errors import codes_in
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.sessions.session import Stage
 from barnabas.fuzz.states.alphabet import UNSENT, Alphabet, Input
-from barnabas.fuzz.targets.probing import WAITED, Prober, Unanswered
+from barnabas.fuzz.targets.prober import WAITED, Prober, Unanswered
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.groups import NONE
 
@@ -23,56 +23,57 @@ TRANSIENT: Final = frozenset(
         "UNKNOWN_TOPIC_OR_PARTITION",
     )
 )
-"""What a broker answers that is not there yet, or not done yet: it is asked again."""
+"""Errors of a broker that is not ready or not done yet: the request is sent again."""
 
 PATIENCE: Final = 5.0
-"""Seconds for which it is asked again."""
+"""Seconds for which a request is sent again."""
 
 PAUSE: Final = 0.01
 
 SILENCES: Final = 12
-"""So often it waits in vain for an answer, a minute in all: a machine needs thousands."""
+"""Missing responses after which learning ends, a minute in all: a machine needs thousands of requests."""
 
 
-class Letters(Protocol):
-    """An alphabet, as far as learning goes."""
+class InputAlphabet(Protocol):
+    """An alphabet, as far as learning needs it."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Return the alphabet's name."""
         ...
 
     @property
     def input_names(self) -> Sequence[str]:
-        """The names of its inputs."""
+        """Return the names of its inputs."""
         ...
 
 
-class Conversing(Protocol):
-    """Whom it is learned of, as `Conversation`."""
+class Learnable(Protocol):
+    """A system that can be learned, as `Conversation`."""
 
     requests: int
 
     @property
-    def alphabet(self) -> Letters:
-        """What it is asked."""
+    def alphabet(self) -> InputAlphabet:
+        """Return the alphabet."""
         ...
 
-    def anew(self) -> None:
-        """The next conversation begins."""
+    def restart(self) -> None:
+        """Begin the next conversation."""
 
     def close(self) -> None:
-        """This one ends."""
+        """End the conversation."""
 
     def say(self, name: str) -> str:
-        """What an input is answered with."""
+        """Send an input and return its output."""
         ...
 
 
 class Conversation:
-    """Begins anew whenever it is told, with a name (of a group, of a transaction) that nobody had.
+    """A conversation, restarted with a new name (of a group, of a transaction).
 
-    sent is called for each request."""
+    sent: called for each request.
+    """
 
     def __init__(
         self,
@@ -82,85 +83,83 @@ class Conversation:
         run: str,
         *,
         sent: Callable[[], None] = lambda: None,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.alphabet = alphabet
         self.requests = 0
-        """Sent so far."""
+        """Requests so far."""
         self._sent = sent
         self._prober = prober
         self._stage = Stage(offered)
         self._run = run
         self._number = 0
-        self._sleep = sleep
         self._memory = alphabet.begins(run)
         self._asked: list[str] = []
         self._silences = 0
-        self._inputs = {one.name: one for one in alphabet.inputs}
+        self._inputs = {given_input.name: given_input for given_input in alphabet.inputs}
 
-    def anew(self) -> None:
-        """The next one begins."""
+    def restart(self) -> None:
+        """Begin the next conversation."""
         self._number += 1
         self._memory = self.alphabet.begins(f"{self._run}-{self.alphabet.name}-{self._number}")
         self._asked.clear()
 
     def close(self) -> None:
-        """Give back what a broker keeps only few of."""
+        """Release what a broker keeps only few of."""
         if self.alphabet.closes:
             self.say(self.alphabet.closes)
 
     def say(self, name: str) -> str:
-        """What an input of the alphabet is answered with: its output.
-
-        Raises CannotRun where the broker is gone."""
-        one = self._inputs[name]
+        """Send an input and return its output. Raises CannotRun if the broker is gone."""
+        given_input = self._inputs[name]
         self._asked.append(name)
-        if one.behind is not None:
-            self._until_lasting(one.behind)
-        found = self._until_lasting(one)
-        if one.again:
-            self._until_lasting(one)
-        return found
+        if given_input.sent_before is not None:
+            self._until_lasting(given_input.sent_before)
+        output = self._until_lasting(given_input)
+        if given_input.again:
+            self._until_lasting(given_input)
+        return output
 
-    def _until_lasting(self, one: Input) -> str:
+    def _until_lasting(self, given_input: Input) -> str:
         for _ in range(int(PATIENCE / PAUSE)):
-            output = self._ask(one)
+            output = self._ask(given_input)
             if output not in TRANSIENT:
                 break
-            self._sleep(PAUSE)
+            time.sleep(PAUSE)
         return output
 
     def _serves(self) -> None:
-        """Raises CannotRun if the broker answers nothing any more."""
+        """Check that the broker still answers a probe. Raises CannotRun."""
         probe = self._prober.probe()
         if not probe.answered:
-            asked = ", ".join(self._asked)
-            raise CannotRun(f"the broker no longer serves: {probe.problem}; it was asked {asked}")
+            requests = ", ".join(self._asked)
+            raise CannotRun(
+                f"the broker no longer serves: {probe.problem}; it was asked {requests}"
+            )
 
-    def _heard_nothing(self, one: Input, problem: str) -> None:
-        """Raises CannotRun if that was so too often."""
+    def _heard_nothing(self, given_input: Input, problem: str) -> None:
+        """Count a missing response. Raises CannotRun after too many."""
         self._silences += WAITED in problem
         if self._silences >= SILENCES:
             before = ", ".join(self._asked[:-1]) or "nothing"
             waited = f"waited {self._silences} times in vain for an answer"
             raise CannotRun(
-                f"{self.alphabet.name}: {waited}, at last to {one.name} behind {before}"
+                f"{self.alphabet.name}: {waited}, at last to {given_input.name} behind {before}"
             )
 
-    def _ask(self, one: Input) -> str:
-        version = self._stage.version(one.key, one.most)
-        body = one.body(version, self._memory)
+    def _ask(self, given_input: Input) -> str:
+        version = self._stage.version(given_input.key, given_input.most)
+        body = given_input.body(version, self._memory)
         if body is None:
             return UNSENT
         self.requests += 1
         self._sent()
         try:
-            answer = self._prober.ask(one.key, version, body)
+            answer = self._prober.ask(given_input.key, version, body)
         except Unanswered as problem:
             self._serves()
-            self._heard_nothing(one, str(problem))
+            self._heard_nothing(given_input, str(problem))
             return f"unanswered: {problem}"
-        codes = codes_in(answer, one.key, version)
+        codes = codes_in(answer, given_input.key, version)
         error = error_name(codes[0]) if codes else NONE
-        one.heard(self._memory, answer, error)
-        return ", ".join(filter(None, (error, one.shown(answer))))
+        given_input.heard(self._memory, answer, error)
+        return ", ".join(filter(None, (error, given_input.shown(answer))))

@@ -1,4 +1,4 @@
-"""A consumer's fetch session (KIP-227; FetchManager)."""
+"""The alphabet of a consumer's fetch session (KIP-227; FetchManager)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from barnabas.specs.groups import FETCH_SESSION, NONE
 from barnabas.specs.groups.fetch_session import CLOSE, NEXT, OPEN, OTHER_EPOCH, OTHER_SESSION
 
 BY_NAME: Final = 12
-"""The newest Fetch with the names of topics."""
+"""The newest Fetch with topic names."""
 
 _WHOLE: Final = [
     {
@@ -45,8 +45,8 @@ def _fetch(
     name: str, event: str, heard: Any = nothing, *, topics: Any = (), **changes: Any
 ) -> Input:
     def fields(memory: Memory) -> Mapping[str, Any]:
-        said = {one: made(memory) for one, made in changes.items()}
-        return {**memory, **said, "topics": list(topics)}
+        changed = {name: value_of(memory) for name, value_of in changes.items()}
+        return {**memory, **changed, "topics": list(topics)}
 
     return Input(name, keys.FETCH, fields, heard, event, _session, BY_NAME)
 
@@ -56,7 +56,7 @@ def _another(memory: Memory) -> int:
 
 
 def _last(memory: Memory) -> int:
-    """Epoch 0 would open a session."""
+    """Return the epoch before; epoch 0 would open a session."""
     return int(memory["session_epoch"]) - 1 or 1 << 30
 
 

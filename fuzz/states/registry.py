@@ -1,4 +1,4 @@
-"""The registry: every alphabet."""
+"""The registry of all alphabets."""
 
 from __future__ import annotations
 
@@ -16,4 +16,3 @@ ALPHABETS: Final[tuple[Alphabet, ...]] = (
     TRANSACTION,
     SESSION,
 )
-"""All of them."""

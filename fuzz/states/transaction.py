@@ -1,5 +1,7 @@
-"""A transactional producer: its ids, its transactions, and its older epochs (TransactionCoordinator,
-ProducerStateManager)."""
+"""The alphabet of a transactional producer: its ids, its transactions, and its older epochs.
+
+Brokers: TransactionCoordinator, ProducerStateManager.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +27,19 @@ BATCH: Final = 3
 """Records of a batch of `sessions.bodies`."""
 
 BEFORE_TV2: Final = 11
-"""The newest Produce whose partitions are not added to the transaction by it (KIP-890)."""
+"""The newest Produce that does not add its partitions to the transaction (KIP-890)."""
 
-Who = Callable[[Memory], Memory | None]
+ProducerOf = Callable[[Memory], Memory | None]
 
 
 def _begins(name: str) -> Memory:
-    """A producer id that no broker gives so soon: its number is nobody else's."""
+    """Return a new producer's memory, with a producer id that no broker assigns so soon."""
     nobody = 1 << 48 | zlib.crc32(name.encode())
     return {"transactional_id": name, "producer_id": nobody, "producer_epoch": 0, "sequence": 0}
 
 
 def _last_epoch(memory: Memory) -> Memory | None:
-    """None: it is in its first one."""
+    """Return the memory with the epoch before; None in the first epoch."""
     epoch = memory["producer_epoch"]
     return {**memory, "producer_epoch": epoch - 1} if epoch else None
 
@@ -63,15 +65,17 @@ def _enters(memory: Memory) -> Mapping[str, Any]:
     }
 
 
-def _produce(name: str, who: Who = _same, *, ahead: int = 0, event: str = "") -> Input:
+def _produce(
+    name: str, producer_of: ProducerOf = _same, *, ahead: int = 0, event: str = ""
+) -> Input:
     def fields(memory: Memory) -> Mapping[str, Any] | None:
-        whose = who(memory)
-        if whose is None:
+        producer = producer_of(memory)
+        if producer is None:
             return None
         batch = records(
             BEFORE_TV2,
-            producer_id=whose["producer_id"],
-            producer_epoch=whose["producer_epoch"],
+            producer_id=producer["producer_id"],
+            producer_epoch=producer["producer_epoch"],
             base_sequence=max(memory["sequence"] + ahead, 0),
             is_transactional=True,
         )
@@ -88,10 +92,10 @@ def _produce(name: str, who: Who = _same, *, ahead: int = 0, event: str = "") ->
     return Input(name, keys.PRODUCE, fields, heard, event, most=BEFORE_TV2)
 
 
-def _end(name: str, event: str, who: Who = _same) -> Input:
+def _end(name: str, event: str, producer_of: ProducerOf = _same) -> Input:
     def fields(memory: Memory) -> Mapping[str, Any] | None:
-        whose = who(memory)
-        return None if whose is None else {**whose, "committed": event != ABORT}
+        producer = producer_of(memory)
+        return None if producer is None else {**producer, "committed": event != ABORT}
 
     return Input(name, keys.END_TXN, fields, event=event, most=4, again=True)
 

@@ -1,44 +1,42 @@
-"""Apache Kafka of a version, one broker on loopback: its log followed, its process watched."""
+"""Apache Kafka of an exact version as a target: one broker on loopback, with its log, process and heap."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import Final
+import time
+from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.coverage.jacoco import Jacoco
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.observations.thread_dumps import computing
-from barnabas.fuzz.sessions.login import PASSWORD, USERNAME, credentials
-from barnabas.fuzz.targets.apache_known import unknown
-from barnabas.fuzz.targets.apache_settings import ApacheSettings
-from barnabas.fuzz.targets.apache_started import make_user
+from barnabas.fuzz.observations.java_stacks import common_frames
+from barnabas.fuzz.sessions.login import PASSWORD, USERNAME, default_credentials
+from barnabas.fuzz.targets.apache_settings import ApacheSettings, unknown
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.entries import LogFollower
 from barnabas.fuzz.targets.heap import Heap
-from barnabas.fuzz.targets.memory import rss
+from barnabas.fuzz.targets.log_entries import LogFollower
+from barnabas.fuzz.targets.prober import Prober, Unanswered
+from barnabas.fuzz.targets.process_usage import rss
 from barnabas.peers.apache import (
     ApacheCluster,
     BootError,
     JavaOptions,
-    Mode,
     UnavailableError,
     UnknownVersionError,
 )
 from barnabas.peers.apache.artifacts import class_path
-from barnabas.peers.apache.sasl import SINCE, sasl_plaintext
+from barnabas.peers.apache.sasl import SINCE, sasl_plaintext, scram_users
 from barnabas.peers.apache.setting_names import setting_names
 from barnabas.peers.apache.settings import HOST
 from barnabas.peers.apache.versions import release
+from barnabas.peers.replay.authentication import Credentials
+from barnabas.specs.keys import ALTER_USER_SCRAM_CREDENTIALS
 
 LAST_WORDS: Final = 4000
-"""Characters of a log that are kept when its process ends."""
-
-EXIT_ON_OOM: Final = "-XX:+ExitOnOutOfMemoryError"
-"""Ends the process (exit code 3) where it would go on without a thread; each end costs a restart."""
+"""Characters of the log that are kept when the process ends."""
 
 FLAGS: Final = ("-XX:-OmitStackTraceInFastThrow",)
-"""Or the thousandth exception of its kind comes without a stack."""
+"""Without it, an exception that is thrown often loses its stack trace."""
 
 SETTINGS: Final = {
     "num.io.threads": "24",
@@ -51,33 +49,29 @@ SETTINGS: Final = {
     "log.retention.bytes": "67108864",
     "log.segment.bytes": "16777216",
 }
-"""So that what a campaign leaves behind stays small. More threads than cases under way (15): one
-that waits for a block of producer ids waits for another thread of this very broker (3.0 to 3.8)."""
+"""Keep small what a campaign leaves on disk. There are more threads than cases in flight (15): a thread that
+waits for a block of producer ids waits for another thread of this broker (3.0 to 3.8)."""
 
 NODE: Final = 1
 
 DUMPS: Final = 4
-"""How often a JVM is asked where its threads are."""
+"""Thread dumps that show where a thread computes."""
 
 
 class ApacheService:
-    """One broker; what it wrote is gone when it ends."""
+    """A broker of Apache Kafka; its data is removed when it ends."""
 
-    def __init__(
-        self, settings: ApacheSettings, *, mode: Mode | None = None, exit_on_oom: bool = False
-    ) -> None:
-        flags = (*FLAGS, EXIT_ON_OOM) if exit_on_oom else FLAGS
+    def __init__(self, settings: ApacheSettings) -> None:
         try:
             if settings.settings:
-                said = unknown(settings.settings, setting_names(settings.version))
-                if said:
-                    raise Misuse(f"Kafka {settings.version} knows {said}")
-            usual = SETTINGS | (_sasl(settings.version, mode) if settings.on_sasl else {})
+                problem_text = unknown(settings.settings, setting_names(settings.version))
+                if problem_text:
+                    raise Misuse(f"Kafka {settings.version} knows {problem_text}")
+            defaults = SETTINGS | (_sasl(settings.version) if settings.on_sasl else {})
             self._cluster = ApacheCluster(
                 settings.version,
-                settings=usual | settings.settings,
-                mode=mode,
-                java=JavaOptions((*flags, *settings.jvm)),
+                settings=defaults | settings.settings,
+                java=JavaOptions((*FLAGS, *settings.jvm)),
             )
         except (UnavailableError, UnknownVersionError) as problem:
             raise CannotRun(str(problem)) from None
@@ -85,28 +79,28 @@ class ApacheService:
         self.name = " ".join(filter(None, (f"kafka {settings.version}", settings.options)))
         self.address = ("", 0)
         self.meter: Jacoco | None = None
-        """Of the lines that it reaches, if it counts them."""
+        """The meter of the lines that the broker reaches, if they are counted."""
         self._running = False
         self._log: LogFollower | None = None
         self._heap: Heap | None = None
 
     @property
     def pid(self) -> int | None:
-        """Its process; None while there is none."""
+        """Return the process id, or None if the broker does not run."""
         return self._cluster.nodes[NODE].pid if self._running else None
 
     def count(self) -> None:
-        """Have it count the lines that it reaches, before it is started. Raises CannotRun."""
+        """Count lines from the next start on. Raises CannotRun."""
         try:
             jars = class_path(self._cluster.release.coordinates)
         except UnavailableError as problem:
             raise CannotRun(str(problem)) from None
         self.meter = Jacoco(jars)
-        found = self._cluster.release
-        self._cluster.release = found._replace(flags=(*found.flags, self.meter.option))
+        kafka = self._cluster.release
+        self._cluster.release = kafka._replace(flags=(*kafka.flags, self.meter.option))
 
     def start(self) -> None:
-        """Start it; one that runs nobody's broker any more is started anew. Raises CannotRun."""
+        """Start the broker; a cluster whose broker has ended is started anew. Raises CannotRun."""
         try:
             self._cluster.__enter__()
         except UnavailableError as problem:
@@ -118,24 +112,24 @@ class ApacheService:
         self.address = self._cluster.brokers[NODE]
         if self._settings.on_sasl:
             plain, self.address = self.address, (HOST, broker.node.spare_port)
-            make_user(plain, self.address, credentials(self._settings.mechanism))
+            make_user(plain, self.address, default_credentials(self._settings.mechanism))
         self._log = LogFollower(broker.log)
         if broker.pid is not None:
             self._heap = Heap(broker.pid).__enter__()
 
     def stop(self) -> None:
-        """End it, and remove its files."""
+        """Stop the broker and remove its files."""
         if self._heap is not None:
             self._heap.__exit__(None, None, None)
             self._heap = None
         if self._running:
             if self.meter is not None:
-                self.meter.since()  # what it tells is gone with it
+                self.meter.since()  # the probes are lost when it ends
             self._running = False
             self._cluster.__exit__(None, None, None)
 
     def death(self) -> Death | None:
-        """How it ended."""
+        """Return how the process ended, or None."""
         if not self._running:
             return None
         jvm = self._cluster.nodes[NODE].jvm
@@ -144,42 +138,86 @@ class ApacheService:
         return Death(jvm.exit_code if jvm.exit_code is not None else 0, jvm.said()[-LAST_WORDS:])
 
     def log(self) -> tuple[str, ...]:
-        """Entries of its log since the last call."""
+        """Return the log entries since the last call."""
         return self._log.entries() if self._log is not None else ()
 
     def where(self, thread: int) -> tuple[str, ...]:
-        """The innermost frames of Kafka's own where a thread computes, as the JVM says; nothing of that is
-        an entry of its log. thread: the system's id."""
+        """Return the innermost frames of Kafka's code in which a thread computes, by thread dumps.
+
+        The dumps are removed from the log. thread: the operating system's id.
+        """
         dumps = []
-        with contextlib.suppress(RuntimeError, ProcessLookupError):  # it has ended meanwhile
+        with contextlib.suppress(RuntimeError, ProcessLookupError):  # the broker has ended
             dumps = [self._cluster.nodes[NODE].jvm.threads() for _ in range(DUMPS)]
         self.log()
-        return computing(dumps, thread)
+        return common_frames(dumps, thread)
 
     def rss(self) -> tuple[int, int] | None:
-        """Its memory."""
+        """Return resident memory in bytes: now, and the peak since the last call."""
         return rss(self.pid)
 
     def heap(self) -> tuple[int, int] | None:
-        """Its heap."""
+        """Return the heap in use in bytes: now, and the peak since the last call."""
         return self._heap.used() if self._heap is not None else None
 
 
-def _sasl(version: str, mode: Mode | None) -> dict[str, str]:
-    found = release(version)
-    if found.number < SINCE:
+def _sasl(version: str) -> dict[str, str]:
+    kafka = release(version)
+    if kafka.number < SINCE:
         raise CannotRun(f"Kafka {version} has no listener of its own for SASL: give 1.1 or newer")
-    return sasl_plaintext(mode or found.modes[0], USERNAME, PASSWORD)
+    return sasl_plaintext(kafka.modes[0], USERNAME, PASSWORD)
 
 
-def apache(
-    settings: ApacheSettings, *, mode: Mode | None = None, exit_on_oom: bool = False
-) -> BrokerTarget:
-    """The target. Raises CannotRun for a version that can't be had, Misuse for a setting that it lacks."""
+def apache(settings: ApacheSettings) -> BrokerTarget:
+    """Return the target.
+
+    Raises:
+        CannotRun: The version is unavailable.
+        Misuse: The version does not have one of the settings.
+    """
     return BrokerTarget(
-        ApacheService(settings, mode=mode, exit_on_oom=exit_on_oom),
+        ApacheService(settings),
         batch=64,
-        lanes=8,
-        patience=0.4,
-        who=credentials(settings.mechanism) if settings.on_sasl else None,
+        connections=8,
+        timeout=0.4,
+        credentials=default_credentials(settings.mechanism) if settings.on_sasl else None,
     )
+
+
+KNOWN_S: Final = 15.0
+"""Seconds until brokers know a new user."""
+
+PAUSE_S: Final = 0.05
+
+
+def make_user(plain: tuple[str, int], sasl: tuple[str, int], credentials: Credentials) -> None:
+    """Create the SCRAM user, if the release supports it, and wait until a login succeeds. Raises CannotRun.
+
+    Args:
+        plain: The address without a login.
+        sasl: The address with a login.
+        credentials: The user's credentials.
+    """
+    administrator, prober = Prober(), Prober(credentials=credentials)
+    administrator.aim(plain)
+    prober.aim(sasl)
+    try:
+        alterations: tuple[dict[str, Any], ...] = ()
+        if ALTER_USER_SCRAM_CREDENTIALS in administrator.offered():
+            alterations = scram_users(credentials.username, credentials.password)
+        for users in alterations:
+            (result,) = administrator.ask(ALTER_USER_SCRAM_CREDENTIALS, 0, users)["results"]
+            if result["error_code"]:
+                raise CannotRun(f"the broker takes no user of SCRAM: {result['error_message']}")
+        deadline = time.monotonic() + KNOWN_S
+        while not (probe := prober.probe()).answered:
+            if time.monotonic() > deadline:
+                raise CannotRun(
+                    f"the broker takes no login by {credentials.mechanism}: {probe.problem}"
+                )
+            time.sleep(PAUSE_S)
+    except Unanswered as problem:
+        raise CannotRun(f"the broker takes no user of SCRAM: {problem}") from None
+    finally:
+        administrator.close()
+        prober.close()

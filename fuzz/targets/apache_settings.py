@@ -1,19 +1,21 @@
-"""How a broker of Apache Kafka is started for a campaign: version, listener, settings, options of its JVM.
+"""The settings of an Apache Kafka broker that a campaign starts: version, listener, properties, JVM options.
 
-A campaign's file has it as a mapping, and everything else as text in which it looks like the query of a URL:
-`apache:4.3.1?listener=sasl_plaintext&message.max.bytes=1000`.
+In a campaign's file they are a mapping, elsewhere a text like the query of a URL:
+`apache:4.3.1?listener=sasl_plaintext&message.max.bytes=1000`. Brokers accept any property and ignore most
+that they do not have, so `unknown` compares each with the release's list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import parse_qsl, quote, urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from barnabas.fuzz.errors import Misuse
-from barnabas.nearest import choices
+from barnabas.nearest import choices, did_you_mean, nearest
 from barnabas.peers.replay.authentication import MECHANISMS
 
 KIND: Final = "apache"
@@ -21,7 +23,7 @@ KIND: Final = "apache"
 Listener = Literal["plaintext", "sasl_plaintext"]
 
 _READABLE: Final = "/:,;=@$()*!{}[]|\"'"
-"""What stands in the text as it is; a space does not, so that ` vs ` is between two targets only."""
+"""Characters that are not escaped in the text. A space is, so that ` vs ` only stands between two targets."""
 
 
 class ApacheSettings(BaseModel):
@@ -34,15 +36,15 @@ class ApacheSettings(BaseModel):
     kind: Literal["apache"] = KIND
     """The only kind that takes settings."""
     version: Annotated[str, Field(min_length=1)]
-    """Of Kafka: `4.3.1`."""
+    """The version of Kafka: `4.3.1`."""
     listener: Listener = "plaintext"
-    """What cases are sent to. Connections to `sasl_plaintext` log in first."""
+    """The listener of cases. Connections to `sasl_plaintext` log in first."""
     mechanism: str = "PLAIN"
-    """How they log in: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."""
+    """The mechanism of the login: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."""
     jvm: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """Options of its JVM: `-Xmx512m`."""
+    """Options of the JVM: `-Xmx512m`."""
     settings: dict[str, str] = {}
-    """Lines of its server.properties; an empty value takes one out."""
+    """Lines of server.properties; an empty value removes a line."""
 
     @field_validator("mechanism")
     @classmethod
@@ -59,21 +61,23 @@ class ApacheSettings(BaseModel):
 
     @field_validator("settings", mode="before")
     @classmethod
-    def _plain(cls, found: object) -> object:
-        """Numbers and truth values of YAML, as Kafka writes them."""
-        if not isinstance(found, Mapping):
-            return found
+    def _plain(cls, settings: object) -> object:
+        """Convert YAML's numbers and booleans to text as Kafka writes them."""
+        if not isinstance(settings, Mapping):
+            return settings
         return {
             name: str(value).lower() if isinstance(value, bool | int | float) else value
-            for name, value in found.items()
+            for name, value in settings.items()
         }
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Of the text behind the colon of a target. Raises Misuse."""
-        version, asks, query = text.partition("?")
+        """Parse the text after the colon of a target. Raises Misuse."""
+        version, has_query, query = text.partition("?")
         try:
-            pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if asks else []
+            pairs = (
+                parse_qsl(query, keep_blank_values=True, strict_parsing=True) if has_query else []
+            )
         except ValueError:
             raise Misuse(
                 f"{KIND}:{text}: NAME=VALUE, separated by &, is expected behind ?"
@@ -88,11 +92,14 @@ class ApacheSettings(BaseModel):
         )
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
-        """With other values; settings and options of the JVM are added to what there is. Raises Misuse."""
-        found = {**self.model_dump(), **changes}
-        found["jvm"] = (*self.jvm, *changes.get("jvm", ()))
-        found["settings"] = {**self.settings, **changes.get("settings", {})}
-        return self._made(found)
+        """Return the settings with other values. Raises Misuse.
+
+        `settings` and `jvm` are added to the present ones.
+        """
+        values = {**self.model_dump(), **changes}
+        values["jvm"] = (*self.jvm, *changes.get("jvm", ()))
+        values["settings"] = {**self.settings, **changes.get("settings", {})}
+        return self._made(values)
 
     @classmethod
     def _made(cls, values: Mapping[str, Any]) -> Self:
@@ -103,25 +110,25 @@ class ApacheSettings(BaseModel):
 
     @property
     def on_sasl(self) -> bool:
-        """Whether connections log in first."""
+        """Return whether connections log in first."""
         return self.listener == "sasl_plaintext"
 
     @property
     def options(self) -> str:
-        """All but the version, as text; what is as usual is left out."""
-        usual = type(self).model_fields
+        """Return everything but the version as text, without defaults."""
+        fields = type(self).model_fields
         pairs = [
             (name, value)
             for name in _NAMED
-            if (value := getattr(self, name)) != usual[name].default
+            if (value := getattr(self, name)) != fields[name].default
         ]
-        pairs += [("jvm", one) for one in self.jvm]
+        pairs += [("jvm", option) for option in self.jvm]
         pairs += sorted(self.settings.items())
         return urlencode(pairs, safe=_READABLE, quote_via=quote)
 
     @property
     def text(self) -> str:
-        """The target as text.
+        """Return the target as text.
 
         >>> ApacheSettings.of("4.3.1?jvm=-Xmx1g&a.b=1 %26").text
         'apache:4.3.1?jvm=-Xmx1g&a.b=1%20%26'
@@ -130,19 +137,60 @@ class ApacheSettings(BaseModel):
 
 
 _NAMED: Final = ("listener", "mechanism")
-"""What a text has that is no setting of the broker, beside `jvm`: no version has settings of these names."""
+"""Names in the text that are no broker settings, in addition to `jvm`; no version has settings of these
+names."""
 
 
 def in_words(error: ValidationError) -> str:
-    """The first problem, in a line."""
+    """Return the first validation error as one line."""
     first = error.errors(include_url=False)[0]
-    place = ".".join(map(str, first["loc"]))
+    key_path = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
-        return f"unknown key {place!r}{choices(place, tuple(ApacheSettings.model_fields))}"
-    said = str(first.get("ctx", {}).get("error", first["msg"]))
-    return f"{place}: {said}" if place else said
+        return f"unknown key {key_path!r}{choices(key_path, tuple(ApacheSettings.model_fields))}"
+    message = str(first.get("ctx", {}).get("error", first["msg"]))
+    return f"{key_path}: {message}" if key_path else message
 
 
 def is_apache(target: str) -> bool:
-    """Whether a target's text names this kind."""
+    """Return whether a target's text names this kind."""
     return target.partition(":")[0] == KIND
+
+
+_SLIP: Final = 0.9
+"""Minimal likeness of an unknown setting to a known one that counts as a slip: plugins have settings, too."""
+
+_NEAR: Final = 0.75
+"""Minimal likeness of a setting that is suggested: names of settings share words."""
+
+_CLASS: Final = re.compile(r"(?:\w+\.)+[A-Z]\w*")
+"""A name of a Java class, which is the value of a plugin's setting."""
+
+_LISTENERS: Final = "listener.name."
+"""The prefix of settings of one listener (KIP-103, KIP-226)."""
+
+_PLUGIN: Final = "; a plugin's is taken beside its class"
+
+
+def unknown(settings: Mapping[str, str], known_names: Collection[str]) -> str:
+    """Return a message about the first unknown setting; "" if there is none.
+
+    Settings of a listener pass. If a plugin is configured, so does a name that may be the plugin's.
+    known_names: empty if the release's settings are unknown.
+
+    >>> unknown({"num.io.thread": "4"}, ["num.io.threads"])
+    "no setting 'num.io.thread'; did you mean 'num.io.threads'?"
+    >>> unknown({"x": "y"}, ["num.io.threads"])
+    "no setting 'x'; a plugin's is taken beside its class"
+    >>> unknown({"x": "y", "authorizer.class.name": "org.Mine"}, ["authorizer.class.name"])
+    ''
+    """
+    plugin = any(
+        name in known_names and _CLASS.fullmatch(value) for name, value in settings.items()
+    )
+    for name in settings if known_names else ():
+        if name in known_names or name.startswith(_LISTENERS):
+            continue
+        if not plugin or nearest(name, known_names, _SLIP) is not None:
+            hint = did_you_mean(name, known_names) if nearest(name, known_names, _NEAR) else _PLUGIN
+            return f"no setting {name!r}{hint}"
+    return ""

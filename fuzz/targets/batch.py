@@ -1,4 +1,4 @@
-"""The cases that a broker target runs at once, and what is known of each."""
+"""A batch of cases that a broker target runs, and their observations."""
 
 from __future__ import annotations
 
@@ -9,31 +9,37 @@ from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 
 
 class Batch:
-    """Cases that are run, and the observations of them that were not yielded yet."""
+    """Cases that are run together, and the observations that were not yielded yet."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self.cases = cases
-        self.found: dict[int, tuple[Observation, int]] = {}
-        """By the case's place; with each, how many restarts there had been when it was sent."""
-        self.told = 0
-        """How many observations were yielded."""
+        self.observations: dict[int, tuple[Observation, int]] = {}
+        """By the case's index: its observation, and the number of restarts when it was sent."""
+        self.yielded = 0
+        """Observations that were yielded."""
         self.stopped = False
 
-    def left(self) -> list[int]:
-        """Return the places of the cases that have no observation."""
-        return [index for index in range(self.told, len(self.cases)) if index not in self.found]
+    def remaining(self) -> list[int]:
+        """Return the indices of the cases that have no observation."""
+        return [
+            index
+            for index in range(self.yielded, len(self.cases))
+            if index not in self.observations
+        ]
 
-    def ends(self, left: Sequence[int]) -> bool:
-        """Return whether a stopped batch ends before the cases that are left: a campaign that goes on sends
-        them."""
-        if self.stopped and (self.told or 0 in self.found):
-            self.cases = self.cases[: left[0]]
+    def ends_before(self, remaining: Sequence[int]) -> bool:
+        """Return whether a stopped batch ends before the remaining cases.
+
+        A campaign that continues later sends them.
+        """
+        if self.stopped and (self.yielded or 0 in self.observations):
+            self.cases = self.cases[: remaining[0]]
             return True
         return False
 
-    def set_aside(self, places: Iterable[int]) -> None:
-        """Give cases that are not sent the observation that says so."""
-        self.found |= {
+    def set_aside(self, indices: Iterable[int]) -> None:
+        """Give cases that are not sent an observation with the fact SET_ASIDE."""
+        self.observations |= {
             index: (Observation(self.cases[index], facts=((SET_ASIDE, True),)), 0)
-            for index in places
+            for index in indices
         }

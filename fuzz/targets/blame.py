@@ -1,7 +1,8 @@
-"""Which case of a batch is to blame. What leaves the target well is halved until one alone gives the same
-trouble; of what it has to be started again for, cases are tried one by one: that costs fewer starts.
+"""The search for the case that causes trouble with a target after a batch.
 
-Pure: `Ways` run cases, and say what is wrong with the target after them.
+For a target that is well, cases are halved until one case alone gives the same trouble. For a target that
+must be restarted, cases are tried one by one, which costs fewer starts. Pure: the functions of `Search` run
+cases and check the target after them.
 """
 
 from __future__ import annotations
@@ -22,27 +23,27 @@ from barnabas.fuzz.cases.observation import (
     Probe,
 )
 from barnabas.fuzz.cases.wording import made_of
-from barnabas.fuzz.targets.entries import template
+from barnabas.fuzz.targets.log_entries import template
 
 GROWTH: Final = 64 << 20
-"""Bytes of memory that a batch may take without being asked for it."""
+"""Bytes of memory by which a batch may grow a process without a search."""
 
 TRIES: Final = 6
-"""Cases that are tried alone for an entry of the log: the nearest."""
+"""Cases that are tried alone for a log entry: the nearest."""
 
 ENTRIES: Final = 2
-"""Entries of a template for which they are."""
+"""Entries of one template for which cases are tried."""
 
 SINGLY: Final = 8
-"""Cases that were waited for and are tried alone before the others of them are halved."""
+"""Overdue cases that are tried alone before the others are halved."""
 
 HEAP_GROWTH: Final = 96 << 20
-"""The same of a heap: of 256 MiB, 77 are young, and full of garbage whatever is asked."""
+"""Bytes by which a batch may grow a heap without a search: of 256 MiB, 77 are young and full of garbage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What is wrong with a target after some cases, that no single one of them shows."""
+    """A problem of a target after some cases that no single observation shows."""
 
     probe: Probe | None = None
     death: Death | None = None
@@ -50,21 +51,21 @@ class Trouble:
     rss: tuple[int, int] | None = None
     heap: tuple[int, int] | None = None
     near: tuple[tuple[int, ...], ...] = ()
-    """For each entry of the log, numbers of the cases that may be behind it, the nearest first."""
+    """For each log entry, the numbers of the cases that may have caused it, the nearest first."""
 
     @property
     def slow(self) -> bool:
-        """Whether a probe went unanswered: beside cases that are under way it may be slow only."""
+        """Return whether a probe was not answered; while cases are in flight, the target may only be slow."""
         return self.probe is not None and not self.probe.answered
 
     @property
     def ends(self) -> bool:
-        """Whether the target does not go on by itself: each further look costs a start, or a wait."""
+        """Return whether the target needs a restart or a wait, which each further look costs."""
         return self.death is not None or self.slow
 
     @property
     def named(self) -> str:
-        """What is wrong, in a word or two."""
+        """Return a short name of the trouble."""
         if self.death is not None:
             return "a death"
         if self.slow:
@@ -75,12 +76,12 @@ class Trouble:
 
     @property
     def alone(self) -> bool:
-        """Whether something is wrong, even if a later probe is answered."""
+        """Return whether something is wrong even if a later probe is answered."""
         lost = self.probe is not None and self.probe.answered and bool(self.probe.problem)
         heap = _grown(self.heap)
         grown = (
             heap > HEAP_GROWTH or _grown(self.rss) - heap > GROWTH
-        )  # a JVM takes its heap in steps
+        )  # a JVM grows its heap in steps
         return self.death is not None or lost or bool(self.log) or grown
 
 
@@ -89,169 +90,243 @@ def _grown(memory: tuple[int, int] | None) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
-    """How to search."""
+class Search:
+    """The functions of a search."""
 
     perform: Callable[[Sequence[Case]], list[Observation]]
     """Runs cases."""
     trouble: Callable[[], Trouble | None]
-    """What is wrong with the target after them."""
+    """Returns the trouble of the target after the cases."""
     likely: Callable[[Case], bool] = lambda case: False
-    """Whether a case is looked at before others."""
+    """Tells whether a case is tried before others."""
     remains: Callable[[Trouble], bool] = lambda wrong: True
-    """Whether a trouble is not known yet to be a case's alone: nobody else is looked for, once it is."""
+    """Tells whether a trouble is not known to be one case's alone; once it is, the search ends."""
 
 
-def searched(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[Observation]:
-    """Of cases that were run, with trouble behind them: those that are settled, at least one. found: in
-    the order in which they were over.
+def search_culprit(
+    observations: Sequence[Observation], wrong: Trouble, search: Search
+) -> list[Observation]:
+    """Search the culprit among cases that were run; return the observations that are settled, at least one.
 
-    Of a target that ended, cases are tried alone that it left without an answer, until one ends it: two
-    starts, however many there are. Who was answered keeps that; the others are not settled, and are to be
-    sent again. What none of them does alone is halved.
+    If the target ended, the unanswered cases are tried alone until one ends it: two starts, however many
+    cases there are. Answered cases keep their observations. The others are not settled and must be sent
+    again. If no case ends the target alone, the cases are halved.
+
+    Args:
+        observations: The observations in the order in which the cases ended.
+        wrong: The trouble after the cases.
+        search: How cases are run.
     """
-    in_order = sorted(found, key=lambda one: one.case.number)
-    if len(found) == 1:
-        return halved(in_order, wrong, ways)
+    in_order = sorted(observations, key=lambda observation: observation.case.number)
+    if len(observations) == 1:
+        return search_halves(in_order, wrong, search)
     if not wrong.ends:
-        return _nearest(in_order, wrong, ways)
-    suspects = _suspects(found, wrong, ways.likely)
-    settled = {one.case.number: one for one in in_order if one.ending != "refused"}
+        return _nearest(in_order, wrong, search)
+    suspects = _suspects(observations, wrong, search.likely)
+    settled = {
+        observation.case.number: observation
+        for observation in in_order
+        if observation.ending != "refused"
+    }
     for number in (case.number for case in suspects):
         settled.pop(number, None)
     for case in suspects:
-        (one,) = ways.perform((case,))
-        seen = ways.trouble()
-        settled[case.number] = one if seen is None else blamed(one, seen)
-        if seen is not None and seen.ends:
+        (observation,) = search.perform((case,))
+        trouble = search.trouble()
+        settled[case.number] = (
+            observation if trouble is None else with_trouble(observation, trouble)
+        )
+        if trouble is not None and trouble.ends:
             return [settled[number] for number in sorted(settled)]
     reached = [settled[number] for number in sorted(settled)]
-    return halved(reached or in_order, wrong, ways)
+    return search_halves(reached or in_order, wrong, search)
 
 
-def _nearest(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[Observation]:
-    """Of a target that is well: the nearest cases to entries of its log are tried alone, and the others are
-    halved for what is left then."""
-    by_number = {one.case.number: one for one in found}
+def _nearest(
+    observations: Sequence[Observation], wrong: Trouble, search: Search
+) -> list[Observation]:
+    """Search in a target that is well: try the cases nearest to log entries alone, then halve the others."""
+    by_number = {observation.case.number: observation for observation in observations}
     tried: dict[int, Observation] = {}
     looked: Counter[str] = Counter()
     for entry, near in zip(wrong.log, wrong.near, strict=False):
         looked[template(entry)] += 1
-        there = [number for number in near if number in by_number][:TRIES]
-        there.sort(key=lambda number: by_number[number].overdue)
-        for number in there if looked[template(entry)] <= ENTRIES else ():
-            if number not in tried and ways.remains(Trouble(log=(entry,))):
-                (again,) = settle((by_number[number].case,), ways)
-                # what it was answered first is as true, and others may have taken away since what it needs
-                tried[number] = again if again.log or _troubled(again) else by_number[number]
-    left = [one for one in found if one.case.number not in tried]
-    if left and ways.remains(wrong):
+        candidates = [number for number in near if number in by_number][:TRIES]
+        candidates.sort(key=lambda number: by_number[number].overdue)
+        for number in candidates if looked[template(entry)] <= ENTRIES else ():
+            if number not in tried and search.remains(Trouble(log=(entry,))):
+                (observation_alone,) = settle((by_number[number].case,), search)
+                # its first observation is as valid; other cases may have removed what it needs
+                tried[number] = (
+                    observation_alone
+                    if observation_alone.log or _troubled(observation_alone)
+                    else by_number[number]
+                )
+    untried = [observation for observation in observations if observation.case.number not in tried]
+    if untried and search.remains(wrong):
         if not any(map(_troubled, tried.values())):
-            return halved(found, wrong, ways)
-        for part in _parts(left, wrong, ways.likely):
-            if ways.remains(wrong):
-                by_number |= {one.case.number: one for one in settle(part, ways)}
+            return search_halves(observations, wrong, search)
+        for part in _parts(untried, wrong, search.likely):
+            if search.remains(wrong):
+                by_number |= {
+                    observation.case.number: observation for observation in settle(part, search)
+                }
     by_number |= tried
-    return [by_number[one.case.number] for one in found]
+    return [by_number[observation.case.number] for observation in observations]
 
 
-def unsearched(
-    found: Sequence[Observation], wrong: Trouble, looks: Mapping[int, int]
+def blame_in_flight(
+    observations: Sequence[Observation], wrong: Trouble, looks: Mapping[int, int]
 ) -> list[Observation]:
-    """Of cases behind which a target ended that nobody here can start again: those that are settled. Who was
-    under way is blamed: where that are several, the last of them, and a fact names all; what the others would
-    have come to is not known. looks: by a case's number, at which look at all connections it was over.
+    """Return the settled observations of cases after which a target ended that can't be restarted.
+
+    The cases in flight are blamed: the last of them, with a fact that names all. The observations of the
+    others are unknown. looks: by a case's number, the look at all connections at which it was over.
     """
-    got = [one for one in found if one.ending != "refused"]
-    # what was answered before a process ended can be read no later than that it ended
-    answered = (looks[one.case.number] for one in got if one.replies and not _closed(one))
+    sent = [observation for observation in observations if observation.ending != "refused"]
+    # responses from before the process's end are read no later than the end
+    answered = (
+        looks[observation.case.number]
+        for observation in sent
+        if observation.replies and not _closed(observation)
+    )
     last_look = max(answered, default=0)
-    ended = [one for one in got if _closed(one) and looks[one.case.number] >= last_look]
+    ended = [
+        observation
+        for observation in sent
+        if _closed(observation) and looks[observation.case.number] >= last_look
+    ]
     suspects = ended if wrong.death is not None else []
-    suspects = suspects or [one for one in got if one.ending != "open" or one.overdue] or got
-    last, *others = sorted(suspects, key=lambda one: -one.case.number)
-    settled = blamed(last, wrong)
+    suspects = (
+        suspects
+        or [
+            observation
+            for observation in sent
+            if observation.ending != "open" or observation.overdue
+        ]
+        or sent
+    )
+    last, *others = sorted(suspects, key=lambda observation: -observation.case.number)
+    settled = with_trouble(last, wrong)
     if others:
-        cases = [one.case for one in (*reversed(others), last)]
+        cases = [observation.case for observation in (*reversed(others), last)]
         words = [f"case {case.number}: {made_of(case.recipe)}" for case in cases]
-        settled = shared(settled, cases)
+        settled = share_blame(settled, cases)
         settled = replace(settled, facts=(*settled.facts, (UNDER_WAY, words)))
-    return [settled if one is last else one for one in got if one not in others]
+    return [
+        settled if observation is last else observation
+        for observation in sent
+        if observation not in others
+    ]
 
 
 def _suspects(
-    found: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
+    observations: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
 ) -> list[Case]:
-    """Who was not answered: of those, kinds that did it before first. A process that dies closes what it
-    was about last, or takes longer to die than its answer was waited for; one that hangs leaves all behind
-    it unanswered."""
-    if wrong.death is not None:
-        left = [one.case for one in reversed(found) if _closed(one)]
-        left += [one.case for one in reversed(found) if one.overdue and not _closed(one)]
-    else:
-        left = [one.case for one in found if one.ending != "open" or one.overdue]
-    return sorted(left, key=lambda case: not likely(case))
+    """Return the unanswered cases, those of suspected kinds first.
 
-
-def settle(cases: Sequence[Case], ways: Ways) -> list[Observation]:
-    """An observation of each case, in order; trouble is with the case that makes it alone. If none
-    does, it is with the last case of the smallest part that did, and a fact names all of that.
-
-    Of a process that died, those cases are suspected only that were under way: who was answered keeps that.
+    A process that crashes closes the connections of its last requests, or its response is overdue. A process
+    that hangs leaves all later requests unanswered.
     """
-    found = ways.perform(cases)
-    wrong = ways.trouble()
-    return found if wrong is None else halved(found, wrong, ways)
+    if wrong.death is not None:
+        suspects = [
+            observation.case for observation in reversed(observations) if _closed(observation)
+        ]
+        suspects += [
+            observation.case
+            for observation in reversed(observations)
+            if observation.overdue and not _closed(observation)
+        ]
+    else:
+        suspects = [
+            observation.case
+            for observation in observations
+            if observation.ending != "open" or observation.overdue
+        ]
+    return sorted(suspects, key=lambda case: not likely(case))
 
 
-def halved(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[Observation]:
-    """The same of cases that were run, with trouble behind them."""
-    if len(found) == 1:
-        return [blamed(found[0], wrong)]
-    by_number = {one.case.number: one for one in found}
-    for part in _suspected(found, wrong, ways):
-        if ways.remains(wrong):
-            by_number |= {one.case.number: one for one in settle(part, ways)}
-    halves = [by_number[one.case.number] for one in found]
-    if any(_troubled(one) for one in halves):
+def settle(cases: Sequence[Case], search: Search) -> list[Observation]:
+    """Run cases and return their observations in order; the trouble goes to the case that causes it alone.
+
+    If no case does, the trouble goes to the last case of the smallest part that does, with a fact that names
+    all of that part. If the process crashed, only cases in flight are suspected.
+    """
+    observations = search.perform(cases)
+    wrong = search.trouble()
+    return observations if wrong is None else search_halves(observations, wrong, search)
+
+
+def search_halves(
+    observations: Sequence[Observation], wrong: Trouble, search: Search
+) -> list[Observation]:
+    """Return the observations of cases after which there was trouble, by running halves of them."""
+    if len(observations) == 1:
+        return [with_trouble(observations[0], wrong)]
+    by_number = {observation.case.number: observation for observation in observations}
+    for part in _suspected(observations, wrong, search):
+        if search.remains(wrong):
+            by_number |= {
+                observation.case.number: observation for observation in settle(part, search)
+            }
+    halves = [by_number[observation.case.number] for observation in observations]
+    if any(_troubled(observation) for observation in halves):
         return halves
-    last = shared(blamed(halves[-1], wrong), [one.case for one in found])
+    last = share_blame(
+        with_trouble(halves[-1], wrong), [observation.case for observation in observations]
+    )
     return [*halves[:-1], last]
 
 
-def shared(last: Observation, cases: Sequence[Case]) -> Observation:
-    """The observation of the last of several cases, which are to blame together."""
+def share_blame(last: Observation, cases: Sequence[Case]) -> Observation:
+    """Return the observation of the last of several cases that cause trouble together."""
     numbers = [case.number for case in cases]
     earlier = [recipe_json(case.recipe) for case in cases[:-1]]
     return replace(last, facts=(*last.facts, (TOGETHER, numbers), (EARLIER, earlier)))
 
 
-def _suspected(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[list[Case]]:
-    """What is run again: fewer cases each than there were. Of a process that died, those under way: where
-    two end it together, and none alone, a bystander would be named otherwise."""
+def _suspected(
+    observations: Sequence[Observation], wrong: Trouble, search: Search
+) -> list[list[Case]]:
+    """Return the groups of cases that are run again, each smaller than all.
+
+    If the process crashed, these are the cases in flight: where two crash it together and none alone, a
+    bystander would be named otherwise.
+    """
     if wrong.death is not None:
-        under_way = [one.case for one in found if _closed(one) or one.overdue]
-        behind = [one.case for one in found if one.ending == "refused"]
-        if under_way and behind:
-            return [under_way, behind]
-        if under_way and len(under_way) < len(found):
+        under_way = [
+            observation.case
+            for observation in observations
+            if _closed(observation) or observation.overdue
+        ]
+        unsent = [
+            observation.case for observation in observations if observation.ending == "refused"
+        ]
+        if under_way and unsent:
+            return [under_way, unsent]
+        if under_way and len(under_way) < len(observations):
             return [under_way]
-    return _parts(found, wrong, ways.likely)
+    return _parts(observations, wrong, search.likely)
 
 
 def _parts(
-    found: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
+    observations: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
 ) -> list[list[Case]]:
-    """What is likely first. Of a target that is well, those behind all others that were waited for, each
-    alone, the first sent first: one that takes a broker seconds takes them in each part that it is in, and
-    makes those wait that are behind it. Else halves."""
-    suspects = [one.case for one in found]
+    """Return the parts of cases to try, suspected kinds first.
+
+    In a target that is well, overdue cases are tried alone after all others, the first sent first: a case
+    that takes a broker seconds would take them in each part and delay the cases after it. Else there are
+    halves.
+    """
+    suspects = [observation.case for observation in observations]
     first = [case for case in suspects if likely(case)]
     if first and len(first) < len(suspects):
         return [first, [case for case in suspects if not likely(case)]]
-    slow = [one.case for one in found if one.overdue and not wrong.ends]
+    slow = [
+        observation.case for observation in observations if observation.overdue and not wrong.ends
+    ]
     if slow:
-        prompt = [one.case for one in found if not one.overdue]
+        prompt = [observation.case for observation in observations if not observation.overdue]
         parts = [prompt, *([case] for case in slow[:SINGLY]), slow[SINGLY:]]
     else:
         middle = len(suspects) // 2
@@ -263,8 +338,8 @@ def _closed(observation: Observation) -> bool:
     return observation.ending in ("closed", "reset")
 
 
-def blamed(observation: Observation, trouble: Trouble) -> Observation:
-    """The observation of a case that is to blame."""
+def with_trouble(observation: Observation, trouble: Trouble) -> Observation:
+    """Return the observation of a case with the trouble that it causes."""
     return replace(
         observation,
         probe=trouble.probe or observation.probe,
@@ -277,7 +352,7 @@ def blamed(observation: Observation, trouble: Trouble) -> Observation:
 
 
 def alone_to_blame(observation: Observation) -> bool:
-    """Whether it was seen to make the trouble alone, and is not just the last of several."""
+    """Return whether the case causes the trouble alone, and is not the last of several."""
     return _troubled(observation) and not observation.shared
 
 

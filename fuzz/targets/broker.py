@@ -1,4 +1,4 @@
-"""A broker as a target: batches of cases, a probe behind each, and blame where the probe goes wrong."""
+"""A broker as a target: batches of cases, a probe after each, and a search for the culprit after trouble."""
 
 from __future__ import annotations
 
@@ -11,43 +11,51 @@ from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import COMPUTES, Observation, is_set_aside
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.observations.requests import question
+from barnabas.fuzz.observations.requests import parse_requests
 from barnabas.fuzz.sessions.registry import named
 from barnabas.fuzz.targets.batch import Batch
 from barnabas.fuzz.targets.blame import (
+    Search,
     Trouble,
-    Ways,
     alone_to_blame,
-    blamed,
-    searched,
-    shared,
-    unsearched,
+    blame_in_flight,
+    search_culprit,
+    share_blame,
+    with_trouble,
 )
-from barnabas.fuzz.targets.computing import Computing
+from barnabas.fuzz.targets.busy_threads import BusyThreadFinder
+from barnabas.fuzz.targets.connections import Connections
 from barnabas.fuzz.targets.crash_counts import CrashCounts
 from barnabas.fuzz.targets.flow import Flow, Placed
-from barnabas.fuzz.targets.lanes import Lanes
-from barnabas.fuzz.targets.probing import Prober
-from barnabas.fuzz.targets.processor import spent
+from barnabas.fuzz.targets.log_attribution import Unattributed
+from barnabas.fuzz.targets.prober import Prober
+from barnabas.fuzz.targets.process_usage import spent
 from barnabas.fuzz.targets.read_back import ReadBack
 from barnabas.fuzz.targets.second_looks import Again, SecondLooks
-from barnabas.fuzz.targets.sending import Sender
+from barnabas.fuzz.targets.sender import Sender
 from barnabas.fuzz.targets.service import Service
-from barnabas.fuzz.targets.unattributed import Unattributed
 from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.keys import PRODUCE
 
 FLOW: Final = 16
-"""Batches that follow each other without a gap, at most."""
+"""The maximal number of batches that follow each other without a gap."""
 
 FIRST: Final = 64
-"""Cases that are given at first; twice as many whenever all went well, half as many where the target was
-started anew: what one that ends often comes to is told in time."""
+"""Cases of the first request; doubled while all goes well, halved after a restart, so that crashes are
+reported in time."""
 
 
 class BrokerTarget:
-    """Runs cases against a service. batch: cases for one probe; lanes: connections at once; patience:
-    seconds for an answer; limit: seconds for a probe's; who: logs in on each connection, the probe's too."""
+    """Runs cases against a service.
+
+    Args:
+        service: The broker's process.
+        batch: Cases between two probes.
+        connections: Connections at once.
+        timeout: Seconds that a response may take.
+        probe_timeout: Seconds that a probe's response may take.
+        credentials: The user of each connection, the probe's too.
+    """
 
     role: Role = "broker"
 
@@ -56,31 +64,37 @@ class BrokerTarget:
         service: Service,
         *,
         batch: int = 128,
-        lanes: int = 16,
-        patience: float = 0.3,
-        limit: float = 5.0,
-        who: Credentials | None = None,
+        connections: int = 16,
+        timeout: float = 0.3,
+        probe_timeout: float = 5.0,
+        credentials: Credentials | None = None,
     ) -> None:
         self.name = service.name
         self.service = service
-        self.who = who
-        self.lanes = Lanes(lanes, patience, who, lambda: service.log())
-        self.prober = Prober(limit, who, spent=lambda: spent(getattr(service, "pid", None)))
-        self.sender = sender = Sender(service, self.lanes, self.prober)
+        self.credentials = credentials
+        self.connections = Connections(connections)
+        self.prober = Prober(
+            probe_timeout, credentials, spent=lambda: spent(getattr(service, "pid", None))
+        )
+        self.sender = sender = Sender(service, self.connections, self.prober, timeout, credentials)
         self.set_aside = 0
-        """Cases that were not sent, since too many of their kind had ended the process."""
+        """Cases that were not sent, because too many of their kind had ended the process."""
         self.hunts = 0
-        """How often it was searched for whom to blame."""
+        """Searches for a culprit."""
         self._batch = batch
         self._at_once = min(FIRST, batch)
         self._crash_counts = CrashCounts()
-        self._read_back = ReadBack(self.prober, sender.apart)
-        self._computing = Computing(service, sender)
-        self._looks = SecondLooks(Again(sender.apart, sender.anew, sender.patiently))
+        self._read_back = ReadBack(self.prober, sender.send_alone)
+        self._computing = BusyThreadFinder(service, sender)
+        self._looks = SecondLooks(
+            Again(sender.send_alone, sender.send_fresh, sender.send_patiently)
+        )
 
     def count(self, *, guiding: bool) -> None:
-        """Have its process count the lines that it reaches, before it starts; guiding: there is but one way.
-        Raises Misuse, CannotRun."""
+        """Count the lines that the process reaches, from its next start on. Raises Misuse, CannotRun.
+
+        guiding: has no effect; lines of brokers are counted in one way.
+        """
         counts: Callable[[], None] | None = getattr(self.service, "count", None)
         if counts is None:
             raise Misuse(f"{self.name}: its lines can't be counted; those of apache:VERSION can")
@@ -88,71 +102,75 @@ class BrokerTarget:
 
     @property
     def meter(self) -> Meter | None:
-        """Of the lines that its process reaches, if it counts them."""
+        """Return the meter of the lines that the process reaches, if they are counted."""
         return getattr(self.service, "meter", None)
 
     def reached(self) -> Reach:
-        """The lines that were reached. Raises CannotRun."""
+        """Return the lines that were reached. Raises CannotRun."""
         assert self.meter is not None  # noqa: S101 (`count` comes first)
         return self.meter.read()
 
-    def anew(self) -> None:
-        """Have it as it was at its start. Raises CannotRun."""
+    def reset(self) -> None:
+        """Restore the target's state at its start. Raises CannotRun."""
         self.sender.restart()
-        self._crash_counts, self.sender.watch.unattributed = CrashCounts(), Unattributed()
+        self._crash_counts, self.sender.health.unattributed = CrashCounts(), Unattributed()
 
     def __enter__(self) -> Self:
         try:
-            self.sender.revival.start()
+            self.sender.start()
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self.lanes.close()
+        self.connections.close()
         self.prober.close()
         self.service.stop()
         if self.meter is not None:
             self.meter.close()
 
-    def takes(self) -> dict[int, range]:
-        """API key -> the versions that the broker says it takes; empty if it does not say."""
+    def supported_versions(self) -> dict[int, range]:
+        """Return the versions that the broker offers by API key; empty if it does not report them."""
         return {key: range(low, high + 1) for key, (low, high) in self.prober.offered().items()}
 
     @property
     def restarts(self) -> int:
-        """How often it was started anew."""
-        return self.sender.revival.restarts
+        """Return how often the broker was restarted."""
+        return self.sender.restarts
 
     @property
     def executed(self) -> int:
-        """Cases that were sent, also those that were sent again to find whom to blame."""
+        """Return the number of cases that were sent, including those of searches."""
         return self.sender.executed
 
     @property
     def unprepared(self) -> str:
-        """What sessions will miss of this broker, in words."""
+        """Return what sessions lack on this broker, as a message."""
         return self.sender.unprepared
 
     @property
     def doing(self) -> str:
-        """What it does that is no case's turn, in words for who waits."""
+        """Return the current activity other than sending new cases, as a message."""
         return self.sender.doing
 
     @property
     def at_once(self) -> int:
-        """Cases that it is best given at once, now: while all goes well, several batches, each begun before
-        the last one is over."""
+        """Return the number of cases that the target is best given now.
+
+        While all goes well, these are several batches, each begun before the last one is over.
+        """
         return self._at_once
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """Run cases in order. What died is started again before the next one. Raises CannotRun if it
-        can't be, behind the observations of what was sent."""
+        """Run cases in order, and restart the broker after a crash.
+
+        Raises CannotRun, after the observations of what was sent, if a restart fails.
+        """
         return self.run_until(cases, lambda: False)
 
     def run_until(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
-        """The same; once it is `over()` no case is sent behind the last that was."""
+        """Run cases in order; once `over()` returns True, no case after the last sent one is sent."""
         start = 0
         while start < len(cases) and not over():
             end, before = start + self.at_once, self.restarts
@@ -166,15 +184,15 @@ class BrokerTarget:
                 self._at_once = min(self._at_once * 2, FLOW * self._batch)
 
     def together(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """Run cases in one go: what none of them shows by itself is told of the last. Raises CannotRun."""
-        *found, last = self.sender.perform(cases)
-        if self.sender.watch.wrong is not None:
-            last = shared(blamed(last, self.sender.watch.wrong), cases)
-        yield from (*found, last)
+        """Run cases in one batch; trouble that no case shows goes to the last one. Raises CannotRun."""
+        *observations, last = self.sender.perform(cases)
+        if self.sender.health.wrong is not None:
+            last = share_blame(with_trouble(last, self.sender.health.wrong), cases)
+        yield from (*observations, last)
 
     @contextmanager
     def patient_until(self, over: Callable[[], bool]) -> Iterator[None]:
-        """Once it is `over()`, a late answer is waited for no longer, also where the process is at work."""
+        """Wait for late responses until `over()` returns True, even if the process is at work."""
         before, self.prober.over = self.prober.over, over
         try:
             yield
@@ -182,151 +200,170 @@ class BrokerTarget:
             self.prober.over = before
 
     def _run(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
-        """Send cases until each has its observation, and yield those in order.
+        """Send cases until each has its observation, and yield these in order.
 
-        All are on their way at once, as far as there are connections, with a probe behind each batch that is
-        over, while the next one goes on. Where something is wrong, all since the last probe are suspected;
-        what the search for the culprit leaves open is sent again, unless its kind is set aside by then.
-        A case that needs a second look gets it when no other is under way; those before it are yielded at
-        once.
+        All cases are in flight together, as far as there are connections. A probe follows each completed
+        batch while the next one goes on. After trouble, all cases since the last probe are suspected. Cases
+        that the search does not settle are sent again, unless their kind is set aside by then. A case that
+        needs a second look gets it when no other is in flight; the cases before it are yielded at once.
         """
         batch = Batch(cases)
-        while (left := batch.left()) and not batch.ends(left) and self._is_ready(batch, left):
-            yield from self._send(batch, left, over)
+        while (
+            (remaining := batch.remaining())
+            and not batch.ends_before(remaining)
+            and self._is_ready(batch, remaining)
+        ):
+            yield from self._send(batch, remaining, over)
             if not batch.stopped:
-                batch.found |= self._computes(batch.found, over)
-        for index in range(batch.told, len(batch.cases)):
-            completed = self._completed(*batch.found[index])
+                batch.observations |= self._computes(batch.observations, over)
+        for index in range(batch.yielded, len(batch.cases)):
+            completed = self._completed(*batch.observations[index])
             assert completed is not None  # noqa: S101 (nobody is under way)
             yield completed
 
-    def _is_ready(self, batch: Batch, left: Sequence[int]) -> bool:
-        """Have the target ready for these cases; False: it can't be started again.
+    def _is_ready(self, batch: Batch, remaining: Sequence[int]) -> bool:
+        """Prepare the target for these cases; return False if it can't be restarted.
 
         The batch then ends with the last case that was sent.
 
         Raises:
-            CannotRun: Not one of its cases was sent.
+            CannotRun: None of the cases was sent.
         """
         try:
             if self.sender.worn:
                 self.sender.restart()
             self.sender.ready()
         except CannotRun:
-            sent = (i for i, (one, _) in batch.found.items() if not is_set_aside(one))
+            sent = (
+                i
+                for i, (observation, _) in batch.observations.items()
+                if not is_set_aside(observation)
+            )
             last = max(sent, default=-1)
-            if last < 0 and not batch.told:
+            if last < 0 and not batch.yielded:
                 raise
-            batch.cases = batch.cases[: max(last + 1, batch.told)]
-            batch.set_aside(index for index in left if index < len(batch.cases))
+            batch.cases = batch.cases[: max(last + 1, batch.yielded)]
+            batch.set_aside(index for index in remaining if index < len(batch.cases))
             return False
-        self.sender.watch.begin()
+        self.sender.health.begin()
         return True
 
     def _send(
-        self, batch: Batch, left: Sequence[int], over: Callable[[], bool]
+        self, batch: Batch, remaining: Sequence[int], over: Callable[[], bool]
     ) -> Iterator[Observation]:
-        """Send the cases that are left, and yield the observations that come next in order."""
-        # a campaign of one case asks for it: it is sent, and all that is logged is its own
+        """Send the remaining cases, and yield the observations that come next in order."""
+        # a single case is always sent, and all log entries are its own
         alone = len(batch.cases) == 1
-        aside = {i for i in left if not alone and self._crash_counts.enough(batch.cases[i])}
-        batch.set_aside(aside)
-        sent = [index for index in left if index not in aside]
-        flow = self.lanes.flow([batch.cases[index] for index in sent])
+        set_aside = {
+            i for i in remaining if not alone and self._crash_counts.is_frequent(batch.cases[i])
+        }
+        batch.set_aside(set_aside)
+        sent = [index for index in remaining if index not in set_aside]
+        flow = self.sender.flow([batch.cases[index] for index in sent])
         restarts = self.restarts
         waits = False
         try:
             while not flow.over:
-                for place, observation in self._batch_of(flow, alone):
-                    batch.found[sent[place]] = observation, restarts
-                    self._crash_counts.saw(observation)
+                for position, observation in self._batch_of(flow, alone):
+                    batch.observations[sent[position]] = observation, restarts
+                    self._crash_counts.count(observation)
                 if self.sender.worn:
-                    flow.stop()  # what is left is sent to another
+                    flow.stop()  # the restarted broker gets the remaining cases
                 if over() and not batch.stopped:
                     batch.stopped = True
                     batch.cases = batch.cases[: sent[flow.stop()] + 1]
-                while not (waits or flow.over) and batch.told in batch.found:
-                    completed = self._completed(*batch.found[batch.told], quiet=False)
+                while not (waits or flow.over) and batch.yielded in batch.observations:
+                    completed = self._completed(*batch.observations[batch.yielded], quiet=False)
                     waits = completed is None
                     if completed is not None:
-                        del batch.found[batch.told]
-                        batch.told += 1
+                        del batch.observations[batch.yielded]
+                        batch.yielded += 1
                         yield completed
         finally:
-            if not flow.over:  # a caller that asks for no more leaves cases under way
-                self.lanes.aim(self.service.address)
+            if not flow.over:  # the caller has closed the generator with cases in flight
+                self.connections.aim(self.service.address)
 
     def _batch_of(self, flow: Flow, alone: bool) -> list[Placed]:
-        """The next cases of a flow that are over; where something is wrong then, it ends with all that are
-        under way, and those are returned that are settled. alone: it has one case."""
+        """Return the next completed cases of a flow.
+
+        After trouble, the flow ends with the cases in flight, and the settled observations are returned.
+        alone: the flow has one case.
+        """
         placed = flow.some(self._batch)
-        watch = self.sender.watch
-        observed = watch.look(
-            [one for _, one in placed], flow.logged(), flow.under_way, alone=alone
+        health = self.sender.health
+        observed = health.look(
+            [observation for _, observation in placed], flow.logged(), flow.under_way, alone=alone
         )
-        found = dict(zip((place for place, _ in placed), observed, strict=True))
-        wrong = watch.wrong
+        by_index = dict(zip((index for index, _ in placed), observed, strict=True))
+        wrong = health.wrong
         if wrong is not None:
             rest = flow.rest()
-            more = watch.look([one for _, one in rest], flow.logged())
-            found.update(zip((place for place, _ in rest), more, strict=True))
-            if watch.wrong is not None:
-                log, near = wrong.log + watch.wrong.log, wrong.near + watch.wrong.near
-                wrong = replace(watch.wrong, log=log, near=near)
+            more = health.look([observation for _, observation in rest], flow.logged())
+            by_index.update(zip((index for index, _ in rest), more, strict=True))
+            if health.wrong is not None:
+                log, near = wrong.log + health.wrong.log, wrong.near + health.wrong.near
+                wrong = replace(health.wrong, log=log, near=near)
             elif not wrong.alone:
                 wrong = None
-        self.sender.executed += len(found)
+        self.sender.executed += len(by_index)
         if wrong is not None:
-            found = self._settled(found, wrong, flow)
-        return [(place, found[place]) for place in sorted(found)]
+            by_index = self._settled(by_index, wrong, flow)
+        return [(index, by_index[index]) for index in sorted(by_index)]
 
     def _settled(
-        self, found: dict[int, Observation], wrong: Trouble, flow: Flow
+        self, by_index: dict[int, Observation], wrong: Trouble, flow: Flow
     ) -> dict[int, Observation]:
-        """By their places, those of cases with trouble behind them that are settled."""
-        watch = self.sender.watch
+        """Return the settled observations of cases after trouble, by their indices."""
+        health = self.sender.health
         self.hunts += 1
-        places = {one.case.number: place for place, one in found.items()}
-        over = list(found.values())
-        self.sender.doing = f"looking for the case behind {wrong.named}, one of {len(found)}"
-        ways = Ways(
-            self.sender.perform, lambda: watch.wrong, self._crash_counts.likely, watch.remains
+        indices = {observation.case.number: index for index, observation in by_index.items()}
+        over = list(by_index.values())
+        self.sender.doing = f"looking for the case behind {wrong.named}, one of {len(by_index)}"
+        search = Search(
+            self.sender.perform,
+            lambda: health.wrong,
+            self._crash_counts.is_suspected,
+            health.remains,
         )
         try:
-            settled = searched(over, wrong, ways)
+            settled = search_culprit(over, wrong, search)
         except CannotRun:
-            looks = {number: flow.looks.get(place, 0) for number, place in places.items()}
-            settled = unsearched(over, wrong, looks)
-        for one in settled:
-            if alone_to_blame(one):
-                watch.unattributed.caught(one.log)
+            looks = {number: flow.looks.get(index, 0) for number, index in indices.items()}
+            settled = blame_in_flight(over, wrong, looks)
+        for observation in settled:
+            if alone_to_blame(observation):
+                health.unattributed.note_culprit(observation.log)
         if not wrong.ends:
-            watch.unattributed.over(wrong.log)
+            health.unattributed.note_searched(wrong.log)
         self.sender.doing = ""
-        return {places[one.case.number]: one for one in settled}
+        return {indices[observation.case.number]: observation for observation in settled}
 
     def _computes(
-        self, found: dict[int, tuple[Observation, int]], over: Callable[[], bool]
+        self, by_index: dict[int, tuple[Observation, int]], over: Callable[[], bool]
     ) -> dict[int, tuple[Observation, int]]:
-        """By its place, the late case that a thread computes on for long, if there is one."""
+        """Return the overdue case on which a thread computes for long, by its index, if there is one."""
         self.sender.doing = "looking for a case that is computed on"
         try:
-            one = self._computing.behind((one for one, _ in found.values()), over)
+            observation = self._computing.find_culprit(
+                (observation for observation, _ in by_index.values()), over
+            )
         except CannotRun:
-            one = None  # the next that is sent says it
+            observation = None  # the next case reports the failure
         finally:
             self.sender.doing = ""
-        if one is None:
+        if observation is None:
             return {}
-        self._crash_counts.killed(one.case)
-        places = (place for place, (each, _) in found.items() if each.case == one.case)
-        return {next(places): (one, self.restarts)}
+        self._crash_counts.count_crash(observation.case)
+        indices = (index for index, (each, _) in by_index.items() if each.case == observation.case)
+        return {next(indices): (observation, self.restarts)}
 
     def _completed(
         self, observation: Observation, restarts: int, *, quiet: bool = True
     ) -> Observation | None:
-        """With what only a second look can tell, while it can be looked; restarts: how many there had been
-        when it was sent. quiet: nobody is under way; None: it is to be looked at once that is so."""
+        """Return the observation with the results of a second look; None if that must wait.
+
+        restarts: the number of restarts when the case was sent. quiet: no case is in flight.
+        """
         try:
             if self.sender.down:
                 return observation
@@ -340,14 +377,20 @@ class BrokerTarget:
 
     def _looked(self, observation: Observation, restarts: int, quiet: bool) -> Observation | None:
         observation = self._looks.look(observation)
-        asked = question(observation.sent).requests
+        requests = parse_requests(observation.sent).requests
         if observation.ending != "open":
             session = named(observation.case.recipe.session)
-            mute = session is not None and session.before_login  # it is told nothing else
-            if mute or not all(self.lanes.offers(one.key, one.version) for one in asked):
+            mute = (
+                session is not None and session.before_login
+            )  # the broker answers nothing else before a login
+            if mute or not all(
+                self.connections.offers(request.key, request.version) for request in requests
+            ):
                 return replace(observation, facts=(*observation.facts, ("unoffered", True)))
-        elif len(asked) == 1 and asked[0].key == PRODUCE and observation.replies:
+        elif len(requests) == 1 and requests[0].key == PRODUCE and observation.replies:
             if restarts < self.restarts:
-                return observation  # what it wrote may have gone with the process
-            return self._read_back.look(observation, asked[0], self.lanes.offered, quiet=quiet)
+                return observation  # the records may be lost with the process
+            return self._read_back.look(
+                observation, requests[0], self.connections.offered, quiet=quiet
+            )
         return observation

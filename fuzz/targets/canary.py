@@ -1,12 +1,12 @@
-"""A canary: what another client wrote before the cases must still be there, and the same."""
+"""A canary: a batch that another client wrote before the cases, which must stay unchanged."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from barnabas.fuzz.sessions.session import Ask
-from barnabas.fuzz.targets.probing import Prober, Unanswered
+from barnabas.fuzz.sessions.session import Request
+from barnabas.fuzz.targets.prober import Prober, Unanswered
 from barnabas.specs import records
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 from barnabas.specs.records.record import Record
@@ -15,9 +15,9 @@ TOPIC: Final = "barnabas-canary"
 
 _PRODUCE: Final = 3
 _FETCH: Final = 4
-"""The versions that are asked: the first of magic 2, which brokers from 0.11 on take."""
+"""The versions of the requests: the first with magic 2, which brokers from 0.11 on support."""
 
-_FETCHED: Final = Ask(
+_FETCHED: Final = Request(
     FETCH,
     _FETCH,
     {
@@ -34,14 +34,14 @@ _FETCHED: Final = Ask(
 
 
 class Canary:
-    """Writes a batch once, and reads it whenever it is asked."""
+    """Writes a batch once, and checks it on request."""
 
     def __init__(self, prober: Prober) -> None:
         self._prober = prober
         self._known: bytes | None = None
 
     def write(self, offered: Mapping[int, tuple[int, int]]) -> None:
-        """Write the batch; where the broker does not take it, the canary says nothing later."""
+        """Write the batch. If the broker does not accept it, later checks report nothing."""
         self._known = None
         for key, version in ((PRODUCE, _PRODUCE), (FETCH, _FETCH)):
             low, high = offered.get(key, (0, -1))
@@ -62,18 +62,18 @@ class Canary:
             self._prober.close()
 
     @property
-    def question(self) -> tuple[Ask, ...]:
-        """What is asked to learn whether it is still there; nothing if it was not written."""
+    def question(self) -> tuple[Request, ...]:
+        """Return the requests of a check; none if the batch was not written."""
         return () if self._known is None else (_FETCHED,)
 
     def problem(self, answers: Sequence[Mapping[str, Any]]) -> str:
-        """What is wrong with what was written, in words; "" if nothing is. answers: to the `question`."""
+        """Return what is wrong with the batch as a message; "" if nothing is. answers: to `question`."""
         if self._known is None or not answers:
             return ""
-        found = _records(answers[0])
-        if found.startswith(self._known):
+        served = _records(answers[0])
+        if served.startswith(self._known):
             return ""
-        return "its records are gone" if not found else "its records have changed"
+        return "its records are gone" if not served else "its records have changed"
 
 
 def _records(answer: Mapping[str, Any]) -> bytes:

@@ -1,5 +1,4 @@
-"""Connections to one broker: opened, kept for what comes next, dropped. No more is known of cases here than
-what a connection is about."""
+"""Connections to one broker: opened, kept for the next case, dropped."""
 
 from __future__ import annotations
 
@@ -11,46 +10,50 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from barnabas.fuzz.observations.requests import Question
-from barnabas.fuzz.sessions.live import Values
-from barnabas.fuzz.sessions.session import Ask, Steps
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import REUSED, WAITED, Ending, Observation
+from barnabas.fuzz.observations.requests import RequestStream
+from barnabas.fuzz.sessions.live_values import Values
+from barnabas.fuzz.sessions.session import Request, Steps
 from barnabas.fuzz.targets.reply_reader import ReplyReader
 
 BACKLOG: Final = 4
-"""Connections at once that nothing was heard on yet. A listener with a full backlog drops the next one, which
-the system tries again after a second only; the shortest backlog that we meet is librdkafka's, of five."""
+"""Connections at once without any byte received. A listener with a full backlog drops the next one, which the
+system retries only after a second; the shortest backlog is librdkafka's, of five."""
+
+BYTEWISE: Final = 128
+"""Bytes that are written one by one; the rest follows in one write."""
+
+_STEP: Final = 1 << 20
 
 SETTLED_S: Final = 0.005
-"""Seconds after which a connection was taken, whether it said something or not."""
+"""Seconds after which a connection counts as accepted even if no byte came."""
 
 
 @dataclass(slots=True)
-class Counts:
-    """What became of the connections."""
+class SessionCounts:
+    """Counts of sessions that failed."""
 
-    opened: int = 0
-    abandoned: int = 0
-    sessions: int = 0
-    sessions_failed: int = 0
+    failed: int = 0
     failing: int = 0
-    """Sessions that failed since the last that was had from a process; 0 where none was had yet."""
-    had: bool = False
-    """Whether one was."""
+    """Sessions that failed since the last one that succeeded; 0 if none has succeeded yet."""
+    succeeded: bool = False
+    """Whether a session has succeeded."""
 
-    def session(self, *, had: bool) -> None:
-        """One more session was had, or failed."""
-        self.sessions_failed += not had
-        self.had |= had
-        self.failing = self.failing + 1 if self.had and not had else 0
+    def session(self, *, succeeded: bool) -> None:
+        """Count a session."""
+        self.failed += not succeeded
+        self.succeeded |= succeeded
+        self.failing = self.failing + 1 if self.succeeded and not succeeded else 0
 
-    def anew(self) -> None:
-        """The process was started anew."""
-        self.failing, self.had = 0, False
+    def reset_failures(self) -> None:
+        """Reset the failures after a restart."""
+        self.failing, self.succeeded = 0, False
 
 
 @dataclass(slots=True, eq=False)
-class Lane:
-    """A connection, its session, and the case that it is about."""
+class CaseConnection:
+    """A connection, its session, and the case in flight on it."""
 
     socket: socket.socket
     number: int
@@ -59,53 +62,126 @@ class Lane:
     reader: ReplyReader = field(default_factory=ReplyReader)
     session: str = ""
     values: Values = field(default_factory=dict)
-    left: int = 0
-    """Cases that its session is still good for."""
+    remaining: int = 0
+    """Cases that the session can still be used for."""
     bare: bool = False
-    """Whether tokens without headers go over it, both ways."""
+    """Whether the connection carries tokens without headers, in both directions."""
     cases: int = 0
-    """Cases that were sent over it."""
+    """Cases that were sent over the connection."""
     correlation_id: int = 0
     steps: Steps | None = None
-    asked: Ask | None = None
+    request: Request | None = None
     index: int = -1
-    """The case that it is about; -1: none."""
+    """The index of the case in flight; -1 for none."""
     sent: tuple[bytes, ...] = ()
-    question: Question | None = None
+    question: RequestStream | None = None
     began: float = 0.0
     deadline: float = 0.0
     unwritten: memoryview | None = None
     connected: bool = False
-    gone: bool = False
-    trouble: str = ""
-    """Why its session could not be had."""
+    dropped: bool = False
+    session_error: str = ""
+    """Why the session failed."""
+
+    def write(self, data: bytes) -> bool:
+        """Write data without blocking; return whether all of it was written.
+
+        What the socket does not take stays in `unwritten`.
+
+        Raises:
+            OSError: The connection has ended.
+        """
+        try:
+            done = self.socket.send(data)
+            self.connected = True
+        except BlockingIOError:
+            done = 0
+        if done < len(data):
+            self.unwritten = memoryview(data)[done:]
+        return done == len(data)
+
+    def write_more(self) -> bool:
+        """Write from `unwritten`; return whether the socket took any of it. Raises OSError."""
+        assert self.unwritten is not None  # noqa: S101
+        try:
+            done = self.socket.send(self.unwritten[:_STEP])
+        except BlockingIOError:
+            return False
+        self.unwritten = self.unwritten[done:] if done < len(self.unwritten) else None
+        return True
+
+    def write_bytewise(self, data: bytes) -> bytes:
+        """Write the first BYTEWISE bytes one by one; return the bytes that are not written yet.
+
+        A socket that is not connected yet takes none. Raises OSError.
+        """
+        at = 0
+        try:
+            while at < min(BYTEWISE, len(data)):
+                at += self.socket.send(data[at : at + 1])
+        except BlockingIOError:
+            pass
+        return data[at:]
+
+    def observation(self, case: Case, ending: Ending, *, waited: bool) -> Observation:
+        """Return the observation of a case that is over.
+
+        waited: its response did not come within the timeout.
+        """
+        took = (time.perf_counter() - self.began) * 1000
+        facts: tuple[tuple[str, object], ...] = (("port", self.port),)
+        if self.session_error:
+            facts += (("session_failed", self.session_error),)
+        if self.reader.garbled:
+            facts += (("garbled", True),)
+        if waited:
+            facts += ((WAITED, round(took)),)
+        if self.cases > 1:
+            facts += ((REUSED, True),)
+        replies = tuple(self.reader.replies)
+        if self.bare and replies:  # bare tokens are no responses
+            facts += (("tokens", [reply.hex() for reply in replies]),)
+            replies = ()
+        return Observation(case, self.sent, replies, ending, took, facts=facts)
+
+
+def ending_of(error: OSError) -> Ending:
+    """Return the ending of a connection on which a socket call failed."""
+    return "refused" if isinstance(error, ConnectionRefusedError) else "reset"
 
 
 class Connections:
-    """Those to one address. most: how many at once."""
+    """Connections to one address; `most` is their maximal number."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.counts = Counts()
-        self.idle: list[Lane] = []
-        """Open, and about no case."""
+        self.counts = SessionCounts()
+        self.offered: dict[int, tuple[int, int]] = {}
+        """API key -> oldest and newest version that the broker offers; empty: unknown."""
+        self.idle: list[CaseConnection] = []
+        """Open connections without a case."""
         self.address: tuple[str, int] = ("", 0)
         self._place: Any = None
         self._selector = selectors.DefaultSelector()
-        self._silent: dict[Lane, None] = {}
-        """Those that nothing was heard on yet, oldest first."""
+        self._silent: dict[CaseConnection, None] = {}
+        """Connections without any byte received, oldest first."""
         self._number = 0
         self._correlation_id = 0
 
+    def offers(self, key: int, version: int) -> bool:
+        """Return whether the broker offers a version of an API, or its versions are unknown."""
+        low, high = self.offered.get(key, (0, -1))
+        return not self.offered or low <= version <= high
+
     def aim(self, address: tuple[str, int]) -> None:
-        """Where they go from now on; what was open is closed."""
+        """Close all connections and set the address of new ones."""
         self.close()
         self._selector = selectors.DefaultSelector()
         self.address = address
         self._place = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0]
 
     def close(self) -> None:
-        """Close all."""
+        """Close all connections."""
         for key in list(self._selector.get_map().values()):
             key.data.socket.close()
         self._selector.close()
@@ -113,62 +189,70 @@ class Connections:
         self._silent = {}
 
     def correlation_id(self) -> int:
-        """Another one, on whatever connection: a log may name nothing else of a request."""
+        """Return a correlation id that is new on all connections.
+
+        A log may name nothing else of a request.
+        """
         self._correlation_id = (self._correlation_id + 1) % (1 << 31)
         return self._correlation_id
 
-    def fitting(self, fits: Callable[[Lane], bool]) -> Lane | None:
-        """One that is open and fits; those that do not are closed."""
+    def take_fitting(self, fits: Callable[[CaseConnection], bool]) -> CaseConnection | None:
+        """Return an idle connection that fits; close those that do not."""
         while self.idle:
-            lane = self.idle.pop()
-            if fits(lane):
-                return lane
-            self.drop(lane)
+            connection = self.idle.pop()
+            if fits(connection):
+                return connection
+            self.drop(connection)
         return None
 
     def may_dial(self) -> bool:
-        """Whether the listener has room for another one."""
+        """Return whether the listener has room for another connection."""
         if len(self._silent) >= BACKLOG:
             settled = time.perf_counter() - SETTLED_S
-            for lane in [lane for lane in self._silent if lane.opened < settled]:
-                del self._silent[lane]
+            for connection in [
+                connection for connection in self._silent if connection.opened < settled
+            ]:
+                del self._silent[connection]
         return len(self._silent) < BACKLOG
 
-    def dial(self) -> Lane | None:
-        """A new connection, which is not waited for; None if nobody listens."""
-        family, kind, protocol, _, place = self._place
+    def dial(self) -> CaseConnection | None:
+        """Open a connection without waiting for it; None if the address refuses it."""
+        family, kind, protocol, _, address = self._place
         connected = socket.socket(family, kind, protocol)
         connected.setblocking(False)
-        if connected.connect_ex(place) not in (0, errno.EINPROGRESS):
+        if connected.connect_ex(address) not in (0, errno.EINPROGRESS):
             connected.close()
             return None
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._number += 1
-        self.counts.opened += 1
         port = connected.getsockname()[1]
-        lane = Lane(connected, self._number, port, time.perf_counter())
-        self._silent[lane] = None
-        self._selector.register(connected, selectors.EVENT_READ, lane)
-        return lane
+        connection = CaseConnection(connected, self._number, port, time.perf_counter())
+        self._silent[connection] = None
+        self._selector.register(connected, selectors.EVENT_READ, connection)
+        return connection
 
-    def heard(self, lane: Lane) -> None:
-        """It has said something, if only that it ended: it was taken."""
-        self._silent.pop(lane, None)
+    def note_accepted(self, connection: CaseConnection) -> None:
+        """Note that bytes or an end came on a connection: it was accepted."""
+        self._silent.pop(connection, None)
 
-    def drop(self, lane: Lane) -> None:
+    def drop(self, connection: CaseConnection) -> None:
         """Close a connection."""
-        lane.gone = True
-        self._silent.pop(lane, None)
-        self._selector.unregister(lane.socket)
-        lane.socket.close()
+        connection.dropped = True
+        self._silent.pop(connection, None)
+        self._selector.unregister(connection.socket)
+        connection.socket.close()
 
-    def writing(self, lane: Lane, wanted: bool) -> None:
-        """Whether to be told, too, when there is room for what is to be written."""
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if wanted else 0)
-        self._selector.modify(lane.socket, events, lane)
+    def watch_writable(self, connection: CaseConnection, wait_for_room: bool) -> None:
+        """Set whether `ready` also reports when a connection has room for writes."""
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if wait_for_room else 0)
+        self._selector.modify(connection.socket, events, connection)
 
-    def ready(self, seconds: float) -> list[tuple[Lane, bool, bool]]:
-        """Those that can be read from, or written to, or both; waits so long at most."""
+    def ready(self, seconds: float) -> list[tuple[CaseConnection, bool, bool]]:
+        """Wait for connections that can be read or written.
+
+        Returns:
+            (connection, readable, writable) for each; empty after `seconds`.
+        """
         return [
             (key.data, bool(mask & selectors.EVENT_READ), bool(mask & selectors.EVENT_WRITE))
             for key, mask in self._selector.select(seconds)

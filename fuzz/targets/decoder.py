@@ -1,4 +1,4 @@
-"""A function that reads bytes as a target: it may return, or raise what it documents, and nothing else."""
+"""A decoder as a target: a function that may return, or raise what it documents, and nothing else."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import Observation
 
 LIMIT_S: Final = 10.0
-"""Seconds of this process's processor time after which a call is given up, where signals can be had: a busy
-machine gives it less of them and is no reason."""
+"""Seconds of this process's processor time after which a call is ended, if signals are available. A busy
+machine does not make a decoder slow."""
 
 FRAMES: Final = 4
-"""Innermost frames of an exception that are told."""
+"""Innermost frames of an exception that are reported."""
 
 Reads = Callable[[Case], Mapping[str, Any]]
-"""Reads a case; returns facts for oracles. Raises what it documents."""
+"""Reads a case and returns facts for oracles. Raises what it documents."""
 
 
 class GaveUp(BaseException):
-    """A call took more than LIMIT_S."""
+    """A call used more than LIMIT_S."""
 
 
 class DecoderTarget:
-    """Runs a function in this process. documented: the exceptions that it may raise."""
+    """Runs a function in this process.
+
+    documented: the exceptions that it may raise.
+    """
 
     role: Role = "decoder"
     at_once = 200
@@ -49,7 +52,7 @@ class DecoderTarget:
         pass
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """Read each of them."""
+        """Read each case."""
         for case in cases:
             yield self._run(case)
 
@@ -79,20 +82,20 @@ class DecoderTarget:
 
 
 def described(problem: BaseException) -> str:
-    r"""An exception and its innermost frames, the innermost first: `class: message\n file:function\n ...`."""
+    r"""Return an exception and its frames, the innermost first: `class: message\n file:function\n ...`."""
     frames = traceback.extract_tb(problem.__traceback__)[-FRAMES:][::-1]
     lines = [f" {Path(frame.filename).name}:{frame.name}" for frame in frames]
     return "\n".join([f"{type(problem).__name__}: {problem}", *lines])
 
 
 def _highest() -> int:
-    """The most memory that this process has had, in bytes."""
+    """Return the peak memory of this process in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Give up what takes too long; only the main thread can be interrupted."""
+    """End a call that takes too long; only the main thread can be interrupted."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""This project's own decoders, as functions that read a case."""
+"""The decoders of barnabas, as functions that read a case."""
 
 from __future__ import annotations
 
@@ -35,72 +35,77 @@ BROKER: Final[Endpoint] = ("127.0.0.1", 9092)
 
 
 class Decoder(NamedTuple):
-    """A decoder: what it is called, what it reads, and what it may raise."""
+    """A decoder: its name, what it reads, and which exceptions it documents."""
 
     name: str
-    about: str
+    description: str
     reads: Reads
     documented: tuple[type[Exception], ...]
 
 
 def read_frames(case: Case) -> Mapping[str, Any]:
-    """The frame, both ways. Raises Malformed, LookupError.
+    """Decode a frame, encode it and decode it again. Raises Malformed, LookupError.
 
-    Facts: `otherwise`, the names of fields that another decoding of the same message gives otherwise;
-    `wrote`, a digest of the message as it is written again, or `unwritten`, why it can't be.
+    Returns:
+        Facts: `otherwise`, the fields that differ in another decoding of the same message; `wrote`, a digest
+            of the encoded message, or `unwritten`, the reason why it can't be encoded.
     """
     return _frame(case)[1]
 
 
 def read_specs(case: Case) -> Mapping[str, Any]:
-    """The same; what hides inside it; its record batches. Raises Malformed, LookupError."""
-    frame, found = _frame(case)
+    """Decode a frame, its embedded messages and its record batches. Raises Malformed, LookupError."""
+    frame, facts = _frame(case)
     reveal(frame.key, frame.direction, frame.body)
     for _, data in record_sets(frame.body):
         records.summary(data)
         for batch in records.read(data):
             batch.records()
-    return found
+    return facts
 
 
 def _frame(case: Case) -> tuple[Frame, dict[str, Any]]:
-    """A frame, and what is to be said of reading it."""
+    """Decode a frame; return it with the facts of `read_frames`."""
     seed = case.recipe.seed
     whole = b"".join(case.chunks)[4:]
     frame = decode_frame(whole, seed.direction, key=seed.key, version=seed.version)
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     body = frame_body(whole, frame)
-    careful, odd = api(frame.key).message(frame.direction).codec(frame.version).inspect(body)
+    careful, oddities = api(frame.key).message(frame.direction).codec(frame.version).inspect(body)
     try:
         data = encode_frame(frame)[4:]
     except Unfit as problem:
-        # a negative number of a tag can be read and can't be written, as in Kafka (RawTaggedFieldWriter)
+        # a negative tag number can be read but not written, as in Kafka (RawTaggedFieldWriter)
         if not problem.path.endswith("_tags"):
             if seed.direction == "request":
                 header = header_codec("request", frame.key, frame.version)
-                odd += header.inspect(whole[: -len(body) or None])[1]
-            # nor can a text that was nearly too long: what stands for wrong bytes is longer, there, too
-            if (problem.path, INVALID_UTF8) not in {(one.path, one.what) for one in odd}:
+                oddities += header.inspect(whole[: -len(body) or None])[1]
+            # nor can a string of nearly maximal length, whose invalid bytes are replaced by longer ones
+            if (problem.path, INVALID_UTF8) not in {
+                (oddity.path, oddity.what) for oddity in oddities
+            }:
                 raise
-        found["unwritten"] = str(problem)
+        facts["unwritten"] = str(problem)
     else:
-        found["wrote"] = digest(data)
-        again = decode_frame(data, frame.direction, key=frame.key, version=frame.version)
-        found["otherwise"] = [
-            name for name, value in frame.body.items() if _differ(value, again.body.get(name))
+        facts["wrote"] = digest(data)
+        decoded_again = decode_frame(data, frame.direction, key=frame.key, version=frame.version)
+        facts["otherwise"] = [
+            name
+            for name, value in frame.body.items()
+            if _differ(value, decoded_again.body.get(name))
         ]
     if _differ(careful, frame.body):
-        found["otherwise"] = ["the careful decoder's result"]
-    return frame, found
+        facts["otherwise"] = ["the careful decoder's result"]
+    return frame, facts
 
 
-def _differ(one: Any, other: Any) -> bool:
-    # a float that is no number is not equal to itself
-    return bool(one != other) and repr(one) != repr(other)
+def _differ(first: Any, second: Any) -> bool:
+    # NaN is not equal to itself
+    return bool(first != second) and repr(first) != repr(second)
 
 
 def read_captures(case: Case) -> Mapping[str, Any]:
-    """What a capture shows of it: exchanges, their lines, what hides inside. Raises CaptureError."""
+    """Read a capture of the frame: exchanges, their log lines, embedded messages. Raises CaptureError."""
     seed = case.recipe.seed
     with tempfile.TemporaryDirectory(prefix="barnabas-") as folder:
         path = Path(folder) / "case.pcapng"
@@ -123,7 +128,7 @@ def read_captures(case: Case) -> Mapping[str, Any]:
 
 
 def _question(case: Case) -> bytes:
-    """A request that the case's response may be an answer to."""
+    """Return a request that the case's response may answer."""
     seed = case.recipe.seed
     whole = b"".join(case.chunks)
     correlation_id = int.from_bytes(whole[4:8].ljust(4, b"\0"), signed=True)
@@ -143,18 +148,18 @@ DECODERS: Final[tuple[Decoder, ...]] = (
 
 
 KAFKA: Final = "kafka-clients"
-"""Kafka's own classes: to compare with."""
+"""The name of Kafka's own classes, to compare with."""
 
 
 def decoder(name: str) -> Target:
-    """One of our own as a target, or Kafka's. Raises barnabas.fuzz.errors.Misuse."""
-    for one in DECODERS:
-        if one.name == name:
-            return DecoderTarget(f"decoder {name}", one.reads, one.documented)
-    which, at, version = name.partition("@")
-    if which == KAFKA and at:
+    """Return a decoder as a target. Raises barnabas.fuzz.errors.Misuse for an unknown name."""
+    for known_decoder in DECODERS:
+        if known_decoder.name == name:
+            return DecoderTarget(f"decoder {name}", known_decoder.reads, known_decoder.documented)
+    kind, at, version = name.partition("@")
+    if kind == KAFKA and at:
         from barnabas.fuzz.targets.kafka_classes import KafkaClasses
 
         return KafkaClasses(version)
-    names = ", ".join((*(one.name for one in DECODERS), f"{KAFKA}@4.4.0"))
+    names = ", ".join((*(known_decoder.name for known_decoder in DECODERS), f"{KAFKA}@4.4.0"))
     raise Misuse(f"decoder:{name}: unknown; choose one of: {names}")

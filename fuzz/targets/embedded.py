@@ -1,4 +1,4 @@
-"""The embedded cluster (librdkafka's mock brokers) in a process of its own, started again when it dies."""
+"""Embedded clusters as targets: librdkafka's mock brokers or franz-go's kfake, in a separate process."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.sessions.session import TOPIC
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.entries import LogFollower
-from barnabas.fuzz.targets.memory import rss
+from barnabas.fuzz.targets.log_entries import LogFollower
+from barnabas.fuzz.targets.process_usage import rss
 from barnabas.location import ROOT
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.kfake import NAME, kfake_program
 
 LAST_WORDS: Final = 4000
-"""Characters of what a process printed that are kept when it ends."""
+"""Characters of the process's output that are kept when it ends."""
 
 
 def _mock() -> Program:
@@ -41,9 +41,9 @@ def _kfake() -> Program:
 
 
 class EmbeddedService:
-    """One broker of a program that prints its addresses: librdkafka's mock, if nothing else is said.
+    """One broker of a program that prints its addresses; librdkafka's mock by default.
 
-    program: says how it is started; raises CannotRun.
+    program: returns the command; raises CannotRun.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class EmbeddedService:
 
     @property
     def pid(self) -> int | None:
-        """Its process; None while there is none."""
+        """Return the process id, or None if the program does not run."""
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Start it. Raises CannotRun."""
+        """Start the program. Raises CannotRun."""
         program = self._program()
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="barnabas-")
@@ -87,7 +87,7 @@ class EmbeddedService:
         self._log = LogFollower(path)
 
     def stop(self) -> None:
-        """End it."""
+        """End the program."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -100,22 +100,22 @@ class EmbeddedService:
             self._folder = None
 
     def death(self) -> Death | None:
-        """How it ended."""
+        """Return how the process ended, or None."""
         process = self._process
         if process is None or process.poll() is None:
             return None
         return Death(process.returncode, self._said())
 
     def log(self) -> tuple[str, ...]:
-        """What it printed."""
+        """Return the log entries since the last call."""
         return self._log.entries() if self._log else ()
 
     def rss(self) -> tuple[int, int] | None:
-        """Its memory."""
+        """Return resident memory in bytes: now, and the peak since the last call."""
         return rss(self._process.pid) if self._process else None
 
     def heap(self) -> tuple[int, int] | None:
-        """It is no JVM."""
+        """Return None: the program is no JVM."""
         return None
 
     def _said(self) -> str:
@@ -126,11 +126,14 @@ class EmbeddedService:
 
 
 def embedded() -> BrokerTarget:
-    """The target. Its answers are quick, so it takes little patience. Of its fetches most wait for records:
-    while they do, others go on."""
-    return BrokerTarget(EmbeddedService(), batch=512, lanes=96, patience=0.2)
+    """Return librdkafka's mock brokers as a target.
+
+    Responses are quick, so the timeout is short. Most fetches wait for records, so there are many
+    connections.
+    """
+    return BrokerTarget(EmbeddedService(), batch=512, connections=96, timeout=0.2)
 
 
 def kfake() -> BrokerTarget:
-    """franz-go's fake cluster as a target."""
-    return BrokerTarget(EmbeddedService(NAME, _kfake), batch=512, lanes=96, patience=0.2)
+    """Return franz-go's fake cluster as a target."""
+    return BrokerTarget(EmbeddedService(NAME, _kfake), batch=512, connections=96, timeout=0.2)

@@ -1,4 +1,4 @@
-"""The embedded cluster as a process of its own: prints where it listens, ends when its stdin does."""
+"""The embedded cluster as a process: it prints its address, and ends when its stdin does."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from barnabas.peers.embedded import EmbeddedCluster
 
 
 def main() -> None:
-    """Serve until the end of stdin, however that comes about."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # writing one takes seconds
+    """Serve until the end of stdin."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # writing a core file takes seconds
     with EmbeddedCluster(1, topics={sys.argv[1]: 1}) as cluster:
         sys.stdout.write(cluster.bootstrap + "\n")
         sys.stdout.flush()
         sys.stdin.read()
-        os._exit(0)  # its threads are of C, and have nothing to finish
+        os._exit(0)  # its C threads have nothing to finish
 
 
 if __name__ == "__main__":

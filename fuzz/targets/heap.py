@@ -1,9 +1,9 @@
-"""How much of its heap a JVM uses: read from what every HotSpot publishes of itself, on Linux.
+"""The heap that a JVM uses, read from the counters that every HotSpot publishes on Linux.
 
-A JVM keeps counters in a file that it has mapped (hsperfdata; jstat reads the same), whether it is a JDK's
-or a bare JRE, so nothing must be attached to it or asked. What RSS can't show is in it: a heap that has
-grown once is not given back, and taking more of it makes the process no larger.
-Layout: PerfDataPrologue and PerfDataEntry of HotSpot's perfMemory.hpp and perfData.hpp, version 2.
+A JVM keeps counters in a mapped file (hsperfdata, which jstat reads), with a JDK or a bare JRE, so nothing
+must be attached to it. The file shows what RSS can't: a heap that has grown is not given back, and its reuse
+does not make the process larger. Layout: PerfDataPrologue and PerfDataEntry of HotSpot's perfMemory.hpp and
+perfData.hpp, version 2.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, Self
 
 SAMPLED_S: Final = 0.02
-"""Seconds between two looks; a JVM writes its counters every 50 ms, and whenever it collects garbage."""
+"""Seconds between two looks; a JVM writes its counters every 50 ms, and after each garbage collection."""
 
 _MAGIC: Final = b"\xca\xfe\xc0\xc0"
 _USED: Final = re.compile(rb"sun\.gc\.generation\.\d+\.space\.\d+\.used")
@@ -29,35 +29,38 @@ _FOLDER: Final = Path("/tmp")  # noqa: S108 - HotSpot's own, whatever TMPDIR say
 
 
 def published(pid: int) -> Path:
-    """The file of a process."""
+    """Return the file of a process."""
     return _FOLDER / f"hsperfdata_{getpass.getuser()}" / str(pid)
 
 
 def places(data: bytes) -> tuple[str, tuple[int, ...]]:
-    """The byte order ("<" or ">"), and where the bytes in use of each part of the heap stand: int64s.
+    """Return the byte order ("<" or ">") and the offsets of the counters of each heap space.
 
-    Raises ValueError for what is no such file, or has none of them.
+    A counter is an int64 with the bytes in use.
+
+    Raises:
+        ValueError: The data is no such file, or has no such counters.
     """
     if len(data) < 32 or data[:4] != _MAGIC or data[5] != 2:
         raise ValueError("this is no hsperfdata of version 2")
     order = "<" if data[4] == 1 else ">"
     try:
         at, count = struct.unpack_from(f"{order}ii", data, 24)
-        found = []
+        offsets = []
         for _ in range(count):
             length, name, _, kind, _, _, _, value = struct.unpack_from(f"{order}iiibbbbi", data, at)
             if kind == _LONG and _USED.fullmatch(data[at + name : data.index(b"\0", at + name)]):
-                found.append(at + value)
+                offsets.append(at + value)
             at += length
     except (struct.error, ValueError):
         raise ValueError("this hsperfdata is cut off") from None
-    if not found:
+    if not offsets:
         raise ValueError("this hsperfdata says nothing of a heap")
-    return order, tuple(found)
+    return order, tuple(offsets)
 
 
 class Heap:
-    """The heap of a process, from `with` to its end; of one that publishes nothing, nothing is known."""
+    """The heap of a process, from `with` to its end; unknown if the process publishes no counters."""
 
     def __init__(self, pid: int) -> None:
         self._file = published(pid)
@@ -88,7 +91,7 @@ class Heap:
             self._map = None
 
     def used(self) -> tuple[int, int] | None:
-        """Bytes in use: now, and the most since the last call; None: not known."""
+        """Return the bytes in use: now, and the peak since the last call; None if unknown."""
         if self._map is None:
             return None
         now = self._now()
@@ -97,8 +100,8 @@ class Heap:
 
     def _now(self) -> int:
         assert self._map is not None  # noqa: S101
-        found: int = sum(self._one.unpack_from(self._map, place)[0] for place in self._places)
-        return found
+        total: int = sum(self._one.unpack_from(self._map, offset)[0] for offset in self._places)
+        return total
 
     def _watch(self) -> None:
         while not self._over.wait(SAMPLED_S):

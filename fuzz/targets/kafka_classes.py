@@ -1,6 +1,6 @@
-"""Kafka's own classes as a decoder, of an exact kafka-clients: to compare with, not to find fault with.
+"""Kafka's own message classes of an exact kafka-clients as a decoder, to compare with.
 
-What they make of a case is a fact: `wrote` (a digest of what they write of it), `refused` or `unwritten`.
+The result is a fact: `wrote` (a digest of the encoded message), `refused` or `unwritten`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import Final, Self
 from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.targets.outcomes import asked_of, digest
+from barnabas.fuzz.targets.outcomes import digest, key_and_version
 from barnabas.peers.apache.client import Decoded, JavaClient, JavaError
 from barnabas.peers.apache.errors import UnavailableError, UnknownVersionError
 
 BATCH: Final = 100
-"""Cases that are asked for at once."""
+"""Cases of one request to the process."""
 
 
 class KafkaClasses:
-    """Runs cases in a Java process. Raises barnabas.fuzz.errors.Misuse for what is no version."""
+    """Runs cases in a Java process. Raises barnabas.fuzz.errors.Misuse for an unknown version."""
 
     role: Role = "decoder"
     at_once = 200
@@ -48,25 +48,29 @@ class KafkaClasses:
     def __exit__(self, *problem: object) -> None:
         self._java.__exit__()
 
-    def takes(self) -> dict[int, range]:
-        """API key -> the versions that there are classes for."""
+    def supported_versions(self) -> dict[int, range]:
+        """Return the versions that have classes, by API key."""
         return {key: range(low, high + 1) for key, (low, high) in self._versions.items()}
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """Read each of them. Raises CannotRun if the process ends."""
+        """Read each case. Raises CannotRun if the process ends."""
         for start in range(0, len(cases), BATCH):
             some = cases[start : start + BATCH]
-            frames = [(*asked_of(case), b"".join(case.chunks)[4:]) for case in some]
+            frames = [(*key_and_version(case), b"".join(case.chunks)[4:]) for case in some]
             try:
-                found = self._java.decode(frames)
+                decoded = self._java.decode(frames)
             except JavaError as problem:
                 raise CannotRun(f"{self.name}: {problem}") from None
-            for case, one in zip(some, found, strict=True):
-                yield Observation(case, sent=case.chunks, facts=_facts(one))
+            for case, result in zip(some, decoded, strict=True):
+                yield Observation(case, sent=case.chunks, facts=_facts(result))
 
 
-def _facts(one: Decoded) -> tuple[tuple[str, object], ...]:
-    if one.refused:
-        return (("refused", one.refused),)
-    made = ("unwritten", one.unwritten) if one.wrote is None else ("wrote", digest(one.wrote))
-    return (("left", one.left), made)
+def _facts(decoded: Decoded) -> tuple[tuple[str, object], ...]:
+    if decoded.refused:
+        return (("refused", decoded.refused),)
+    result = (
+        ("unwritten", decoded.unwritten)
+        if decoded.wrote is None
+        else ("wrote", digest(decoded.wrote))
+    )
+    return (("left", decoded.left), result)

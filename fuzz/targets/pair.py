@@ -1,4 +1,4 @@
-"""Two targets of one role as one: each case goes to both, and where they disagree stands in the facts."""
+"""A target of two targets with one role: both get each case, and the facts name the differences."""
 
 from __future__ import annotations
 
@@ -6,37 +6,76 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Final, Self
+from typing import Final, NamedTuple, Protocol, Self
 
 from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import DIFFERS, SET_ASIDE, Observation
-from barnabas.fuzz.errors import Misuse
-from barnabas.fuzz.targets.clients.comparing import ComparingClients
-from barnabas.fuzz.targets.clients.target import ClientTarget
-from barnabas.fuzz.targets.comparing import Both, ComparingOutcomes, Difference, in_order
 from barnabas.fuzz.targets.target import Target
 
 DOUBTED: Final = 4
-"""How often a difference of one kind may be gone when its case is run again, before it is chance."""
+"""Differences of one kind that may vanish in a repetition before the kind counts as chance."""
 
 
-def beside(first: Target, second: Target) -> PairTarget:
-    """Two targets as one. Raises Misuse for targets of different roles."""
-    if isinstance(first, ClientTarget) and isinstance(second, ClientTarget):
-        return PairTarget(ComparingClients(first.compared(), second.compared()))
-    if first.role != second.role:
-        raise Misuse(
-            f"{first.name} and {second.name} can't be compared: give two brokers, two decoders or "
-            "two clients"
-        )
-    return PairTarget(ComparingOutcomes(first, second))
+Both = tuple[Observation, Observation]
+"""The observations of one case by both targets."""
+
+
+class Difference(NamedTuple):
+    """A difference as a message, and what tells it from others."""
+
+    message: str
+    kind: tuple[str, ...]
+
+
+class Comparison(Protocol):
+    """Compares the observations of two targets, which must run."""
+
+    @property
+    def pair(self) -> tuple[Target, Target]:
+        """Return the two targets."""
+        ...
+
+    @property
+    def common(self) -> str:
+        """Return what can be compared, as a message; "" while that is unknown."""
+        ...
+
+    @property
+    def again(self) -> int:
+        """Return how often a difference must show again before it counts."""
+        ...
+
+    def supported_versions(self) -> Mapping[int, Iterable[int]]:
+        """Return the versions that both targets support, by API key. Raises CannotRun if there are none."""
+        ...
+
+    def prepare(self, cases: Sequence[Case]) -> Sequence[Both]:
+        """Run what the cases are compared with on both targets; return the new observations."""
+        ...
+
+    def comparable(self, mine: Observation, others: Observation) -> bool:
+        """Return whether two observations of a case can be compared."""
+        ...
+
+    def difference(self, mine: Observation, others: Observation) -> Difference | None:
+        """Return what the two targets did differently, or None."""
+        ...
+
+
+def in_order(target: Target, cases: Sequence[Case]) -> list[Observation]:
+    """Return an observation of each case, without those of earlier cases that are to blame."""
+    return [
+        observation for observation in target.run(cases) if "after" not in dict(observation.facts)
+    ]
 
 
 class PairTarget:
-    """The observation is the first's; the fact DIFFERS has in words what each did and what tells that from
-    other differences, where it is not the same, and not the same once more when the case is run alone."""
+    """Two targets that get the same cases; the observation is the first one's.
 
-    def __init__(self, comparing: ComparingOutcomes | ComparingClients) -> None:
+    If the targets differ, and differ again when the case runs alone, the fact DIFFERS describes it.
+    """
+
+    def __init__(self, comparing: Comparison) -> None:
         first, second = self._pair = comparing.pair
         self._comparing = comparing
         self.name = f"{first.name} beside {second.name}"
@@ -47,17 +86,19 @@ class PairTarget:
 
     @property
     def at_once(self) -> int:
-        """As many as both like."""
+        """Return the smaller of both targets' numbers of cases."""
         return min(target.at_once for target in self._pair)
 
     @property
     def doing(self) -> str:
-        """What either does beside its cases."""
-        return next((said for one in self._pair if (said := getattr(one, "doing", ""))), "")
+        """Return the current activity of either target other than new cases, as a message."""
+        return next(
+            (activity for target in self._pair if (activity := getattr(target, "doing", ""))), ""
+        )
 
     @property
     def common(self) -> str:
-        """What can be compared, in words, once that is known."""
+        """Return what can be compared, as a message; "" while that is unknown."""
         return self._comparing.common
 
     def __enter__(self) -> Self:
@@ -70,46 +111,46 @@ class PairTarget:
     def __exit__(self, *problem: object) -> None:
         self._running.close()
 
-    def takes(self) -> Mapping[int, Iterable[int]]:
-        """API key -> the versions that both take. Raises CannotRun if there are none."""
-        return self._comparing.takes()
+    def supported_versions(self) -> Mapping[int, Iterable[int]]:
+        """Return the versions that both targets support, by API key. Raises CannotRun if there are none."""
+        return self._comparing.supported_versions()
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """Run cases on both, in order."""
+        """Run cases on both targets, in order."""
         valid = self._comparing.prepare(cases)
         for mine, others in self._both(cases):
-            found = self._comparing.difference(mine, others)
-            if found is not None and self._holds(mine, found.kind):
-                yield _told(mine, found)
+            difference = self._comparing.difference(mine, others)
+            if difference is not None and self._holds(mine, difference.kind):
+                yield _told(mine, difference)
             elif not self._comparing.comparable(mine, others):
                 yield replace(mine, facts=((SET_ASIDE, True),))
             else:
                 yield mine
-        for mine, others in valid:  # nobody's case, and told with the last one
-            found = self._comparing.difference(mine, others)
-            if found is not None:
+        for mine, others in valid:  # no case's own; reported with the last one
+            difference = self._comparing.difference(mine, others)
+            if difference is not None:
                 case = mine.case._replace(number=cases[-1].number)
-                yield _told(replace(mine, case=case), found)
+                yield _told(replace(mine, case=case), difference)
 
     def _both(self, cases: Sequence[Case]) -> list[Both]:
-        first, second = (in_order(target, cases) for target in self._pair)
+        first, second = (in_order(side, cases) for side in self._pair)
         return list(zip(first, second, strict=True))
 
     def _holds(self, mine: Observation, kind: tuple[str, ...]) -> bool:
-        """Whether they still disagree when the case is run once more: what came before is forgotten."""
+        """Return whether the targets still differ when the case runs once more."""
         if kind in self._known:
             return True
         if self._doubted[kind] >= DOUBTED:
             return False
         for _ in range(self._comparing.again):
-            ((again, others),) = self._both((mine.case,))
-            found = self._comparing.difference(again, others)
-            if found is None or found.kind != kind:
+            ((repeated, others),) = self._both((mine.case,))
+            difference = self._comparing.difference(repeated, others)
+            if difference is None or difference.kind != kind:
                 self._doubted[kind] += 1
                 return False
         self._known.add(kind)
         return True
 
 
-def _told(mine: Observation, found: Difference) -> Observation:
-    return replace(mine, facts=(*mine.facts, (DIFFERS, [found.what, *found.kind])))
+def _told(mine: Observation, difference: Difference) -> Observation:
+    return replace(mine, facts=(*mine.facts, (DIFFERS, [difference.message, *difference.kind])))

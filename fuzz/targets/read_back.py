@@ -1,6 +1,6 @@
-"""Fetches the batches that a broker accepted, with another client, and compares.
+"""A check of accepted batches: another client fetches them, and they must be what was sent.
 
-Differences in words without numbers, so that equal ones are one finding.
+Differences are described without numbers, so that equal ones are one finding.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.requests import Asked, question
-from barnabas.fuzz.targets.probing import Prober, Unanswered
+from barnabas.fuzz.observations.requests import SentRequest, parse_requests
+from barnabas.fuzz.targets.prober import Prober, Unanswered
 from barnabas.specs import Malformed, decode_frame, records
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH, PRODUCE
@@ -21,7 +21,7 @@ from barnabas.specs.records import Batch
 from barnabas.specs.records.record import int64
 
 MOVED: Final = frozenset((1, 3, 5, 6, 9))
-"""Errors of Fetch that say nothing of what was written: other cases delete records and topics, as they may.
+"""Errors of Fetch that do not concern the batch, since other cases may delete records and topics:
 OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER,
 REPLICA_NOT_AVAILABLE."""
 
@@ -29,17 +29,20 @@ BY_NAME: Final = 12
 """The newest version of Fetch that names topics."""
 
 OLDEST: Final = 4
-"""The oldest that shows batches of magic 2 as they are."""
+"""The oldest version that returns batches of magic 2 unchanged."""
 
 FOLLOWED: Final = 16
-"""Accepted batches of a version of Produce and a mutator that are asked for afterwards."""
+"""Accepted batches of one Produce version and mutator that are checked."""
 
 PARTITIONS: Final = 4
-"""Accepted batches of one case that are asked for."""
+"""Accepted batches of one case that are checked."""
 
 
 class ReadBack:
-    """Asks for what was accepted, behind the first cases of each kind. apart: sends a case again, alone."""
+    """Checks accepted batches of the first cases of each kind.
+
+    apart: sends a case again, alone.
+    """
 
     def __init__(self, prober: Prober, apart: Callable[[Case], Observation]) -> None:
         self._prober = prober
@@ -49,59 +52,77 @@ class ReadBack:
     def look(
         self,
         observation: Observation,
-        asked: Asked,
+        request: SentRequest,
         offered: dict[int, tuple[int, int]],
         *,
         quiet: bool = True,
     ) -> Observation | None:
-        """The observation, with what is wrong about what is served in its facts, where that is wrong of what
-        the case alone writes, too: others may have deleted the topic, and created another of its name. asked:
-        its only request. quiet: nothing else is under way; None: it is to be sent alone once that is so."""
+        """Return the observation, with the fact `served_differences` if the served batch differs.
+
+        The case must show the difference when it is sent alone, too: others may have deleted the topic and
+        created it again.
+
+        Args:
+            observation: The observation of a case with one Produce request.
+            request: The request.
+            offered: The versions that the broker offers.
+            quiet: No other case is in flight.
+
+        Returns:
+            None if the case must be sent alone once no other is in flight.
+        """
         changes = observation.case.recipe.changes
-        kind = (asked.version, changes[-1].mutator if changes else "")
+        kind = (request.version, changes[-1].mutator if changes else "")
         if self._followed[kind] >= FOLLOWED:
             return observation
-        wrong = bool(served(observation, self._prober, offered))
+        wrong = bool(served_differences(observation, self._prober, offered))
         if wrong and not quiet:
             return None
         self._followed[kind] += 1
         if not wrong:
             return observation
         alone = self._apart(observation.case)
-        found = served(alone, self._prober, offered)
-        return replace(alone, facts=(*alone.facts, ("served", found))) if found else observation
+        differences = served_differences(alone, self._prober, offered)
+        return (
+            replace(alone, facts=(*alone.facts, ("served", differences)))
+            if differences
+            else observation
+        )
 
 
-def served(
+def served_differences(
     observation: Observation, prober: Prober, offered: dict[int, tuple[int, int]]
 ) -> list[str] | None:
-    """How what is served differs from what was accepted; None where nothing was, or it can't be asked."""
+    """Return how the served batches differ from the accepted ones.
+
+    None if no batch was accepted, or Fetch is unavailable.
+    """
     low, high = offered.get(FETCH, (0, -1))
     version = min(high, BY_NAME)
     if version < max(low, OLDEST):
         return None
-    found: list[str] = []
-    asked = False
+    differences: list[str] = []
+    was_accepted = False
     for topic, partition, base, data in _accepted(observation):
-        asked = True
+        was_accepted = True
         try:
-            there = _fetched(prober, version, topic, partition, base)
-            if there is not None:
-                found += compared(data, base, there)
+            fetched = _fetched(prober, version, topic, partition, base)
+            if fetched is not None:
+                differences += compare_batches(data, base, fetched)
         except Unanswered as problem:
-            found.append(f"Fetch of it: {problem}")
-    return sorted(set(found)) if asked else None
+            differences.append(f"Fetch of it: {problem}")
+    return sorted(set(differences)) if was_accepted else None
 
 
 def _accepted(observation: Observation) -> Iterator[tuple[str, int, int, bytes]]:
-    """Topic, partition, the offset that was given, and the record set of what had no error."""
-    asked = question(observation.sent).requests
-    if len(asked) != 1 or len(observation.replies) != 1 or asked[0].key != PRODUCE:
+    """Yield topic, partition, base offset and record set of each accepted batch."""
+    requests = parse_requests(observation.sent).requests
+    if len(requests) != 1 or len(observation.replies) != 1 or requests[0].key != PRODUCE:
         return
     data = b"".join(observation.sent)[4:]
     try:
         request = decode_frame(data, "request").body
-        version = asked[0].version
+        version = requests[0].version
         reply = decode_frame(observation.replies[0], "response", key=PRODUCE, version=version).body
     except (Malformed, LookupError):
         return
@@ -113,25 +134,29 @@ def _accepted(observation: Observation) -> Iterator[tuple[str, int, int, bytes]]
     count = 0
     for topic in reply["responses"]:
         for part in topic["partition_responses"]:
-            found = sent.get((topic.get("name"), part["index"]))
+            records_sent = sent.get((topic.get("name"), part["index"]))
             taken = not part["error_code"] and part["base_offset"] >= 0
-            if found and taken and topic.get("name") and count < PARTITIONS:
+            if records_sent and taken and topic.get("name") and count < PARTITIONS:
                 count += 1
-                yield topic["name"], part["index"], part["base_offset"], found
+                yield topic["name"], part["index"], part["base_offset"], records_sent
 
 
 def _fetched(prober: Prober, version: int, topic: str, partition: int, offset: int) -> bytes | None:
-    """What is served; None where the log is not what it was any more. Raises Unanswered."""
+    """Return the served bytes; None if the log was changed meanwhile. Raises Unanswered."""
     body: dict[str, Any] = {"max_wait_ms": 0, "min_bytes": 0, "topics": []}
     if version >= 7:
         body |= {"session_id": 0, "session_epoch": -1, "forgotten_topics_data": []}
-    wanted = {"partition": partition, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
-    body["topics"] = [{"topic": topic, "partitions": [wanted]}]
+    partition_body = {
+        "partition": partition,
+        "fetch_offset": offset,
+        "partition_max_bytes": 1 << 20,
+    }
+    body["topics"] = [{"topic": topic, "partitions": [partition_body]}]
     answer = prober.ask(FETCH, version, body)
     if answer.get("error_code"):
         raise Unanswered(f"answered with {error_name(answer['error_code'])}")
-    for one in answer["responses"]:
-        for part in one["partitions"]:
+    for topic_response in answer["responses"]:
+        for part in topic_response["partitions"]:
             if part["error_code"] in MOVED or -1 < part["high_watermark"] <= offset:
                 return None
             if part["error_code"]:
@@ -140,43 +165,48 @@ def _fetched(prober: Prober, version: int, topic: str, partition: int, offset: i
     raise Unanswered("the partition is not in the response")
 
 
-def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
-    """How batches that were accepted at an offset differ from what is served from there. What follows the
-    last whole one a broker cuts off (UnifiedLog.trimInvalidBytes).
+def compare_batches(sent: bytes, base: int, fetched: bytes) -> list[str]:
+    """Return how batches accepted at an offset differ from what is served from there.
+
+    A broker cuts off what follows the last whole batch (UnifiedLog.trimInvalidBytes).
 
     >>> from barnabas.specs.records import build
     >>> from barnabas.specs.records.record import Record
     >>> data = build([Record(0, 0, None, b"a")])
-    >>> compared(data, 0, data), compared(data, 0, b"")
+    >>> compare_batches(data, 0, data), compare_batches(data, 0, b"")
     ([], ['nothing is served at its offset'])
     """
     if _is_retry(sent, base, fetched):
         return []
     try:
         batches = list(records.read(sent))
-        said = [_content(record) for batch in batches for record in batch.records()]
-        found = list(_flaws(batches))
+        sent_records = [_content(record) for batch in batches for record in batch.records()]
+        differences = list(_flaws(batches))
     except Malformed as problem:
         return [f"it can't be read: {_plain(problem.reason)}"]
     try:
-        there: list[tuple[object, ...]] = []
+        served_records: list[tuple[object, ...]] = []
         for batch in records.read(fetched):
-            if batch.last_offset < base or len(there) >= len(said):
+            if batch.last_offset < base or len(served_records) >= len(sent_records):
                 continue
             if not batch.crc_ok:
-                found.append("what is served has a wrong checksum")
-            there += [_content(one) for one in batch.records() if one.offset >= base]
+                differences.append("what is served has a wrong checksum")
+            served_records += [
+                _content(served_record)
+                for served_record in batch.records()
+                if served_record.offset >= base
+            ]
     except Malformed as problem:
-        return [*found, f"what is served can't be read: {_plain(problem.reason)}"]
-    if said and not there:
-        found.append("nothing is served at its offset")
-    elif there[: len(said)] != said:
-        found.append("other records are served")
-    return found
+        return [*differences, f"what is served can't be read: {_plain(problem.reason)}"]
+    if sent_records and not served_records:
+        differences.append("nothing is served at its offset")
+    elif served_records[: len(sent_records)] != sent_records:
+        differences.append("other records are served")
+    return differences
 
 
 def _flaws(batches: Sequence[Batch]) -> Iterator[str]:
-    """Yield what is wrong with batches that were accepted. Raises Malformed."""
+    """Yield what is wrong with accepted batches. Raises Malformed."""
     if any(not batch.crc_ok for batch in batches):
         yield "its checksum was wrong"
     if any(batch.count not in (None, len(batch.records())) for batch in batches):
@@ -186,17 +216,21 @@ def _flaws(batches: Sequence[Batch]) -> Iterator[str]:
 
 
 def _is_retry(sent: bytes, base: int, fetched: bytes) -> bool:
-    """Whether what is served there is another batch that a producer had sent under the same sequences before:
-    what is sent then is answered with the offset of the first, and its records are not read (KIP-98)."""
+    """Return whether the served batch is an earlier one that the producer had sent with the same sequences.
+
+    A retry is answered with the offset of the first batch, and its records are not read (KIP-98).
+    """
     try:
-        there = [batch for batch in records.read(fetched) if batch.base_offset == base]
+        at_offset = [batch for batch in records.read(fetched) if batch.base_offset == base]
         batches = list(records.read(sent))
     except Malformed:
         return False
     return any(
-        one.producer_id >= 0 and _sequences(one) == _sequences(other) and one.crc != other.crc
-        for one in there
-        for other in batches
+        served.producer_id >= 0
+        and _sequences(served) == _sequences(accepted)
+        and served.crc != accepted.crc
+        for served in at_offset
+        for accepted in batches
     )
 
 
@@ -205,7 +239,10 @@ def _sequences(batch: Batch) -> tuple[int, ...]:
 
 
 def _offsets(batch: Batch) -> int:
-    """How many a batch takes by its last_offset_delta: a producer's has a record for each (LogValidator)."""
+    """Return how many offsets a batch takes by its last_offset_delta.
+
+    A producer sends a record for each (LogValidator).
+    """
     return int64(batch.last_offset - (batch.base_offset or 0) + 1)
 
 

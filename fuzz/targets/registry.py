@@ -1,37 +1,48 @@
-"""The registry: every kind of target, and how one is made of what a campaign says behind the colon."""
+"""The registry of all kinds of targets, and the parser of a campaign's target."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.sessions.login import USERNAME
-from barnabas.fuzz.targets.address_settings import address_of, is_address
+from barnabas.fuzz.targets.address import address_of, is_address
 from barnabas.fuzz.targets.apache_settings import ApacheSettings, is_apache
 from barnabas.fuzz.targets.target import Target
 from barnabas.nearest import choices
 
+if TYPE_CHECKING:
+    from barnabas.fuzz.targets.pair import PairTarget
 
-class Kind(NamedTuple):
-    """A kind of target. make: of the text behind the colon, and whether the user says that they own
-    the target; raises barnabas.fuzz.errors.Misuse. example: how a campaign names one."""
+
+class TargetKind(NamedTuple):
+    """A kind of target.
+
+    Attributes:
+        name: The text before the colon.
+        role: What the target is.
+        description: For lists.
+        example: A target as a campaign names it.
+        make: Makes the target from the text after the colon, and whether the user owns it; raises
+            barnabas.fuzz.errors.Misuse.
+    """
 
     name: str
     role: Role
-    about: str
+    description: str
     example: str
     make: Callable[[str, bool], Target]
 
 
-def _address(text: str, own: bool) -> Target:
+def _address(text: str, owned: bool) -> Target:
     from barnabas.fuzz.targets.address import address
 
-    return address(address_of(text), own=own)
+    return address(address_of(text), owned=owned)
 
 
-def _apache(text: str, own: bool) -> Target:
+def _apache(text: str, owned: bool) -> Target:
     from barnabas.fuzz.targets.apache import apache
 
     if not text:
@@ -39,7 +50,7 @@ def _apache(text: str, own: bool) -> Target:
     return apache(ApacheSettings.of(text))
 
 
-def _embedded(text: str, own: bool) -> Target:
+def _embedded(text: str, owned: bool) -> Target:
     from barnabas.fuzz.targets.embedded import embedded
 
     if text:
@@ -47,7 +58,7 @@ def _embedded(text: str, own: bool) -> Target:
     return embedded()
 
 
-def _kfake(text: str, own: bool) -> Target:
+def _kfake(text: str, owned: bool) -> Target:
     from barnabas.fuzz.targets.embedded import kfake
 
     if text:
@@ -55,76 +66,77 @@ def _kfake(text: str, own: bool) -> Target:
     return kfake()
 
 
-def _decoder(text: str, own: bool) -> Target:
+def _decoder(text: str, owned: bool) -> Target:
     from barnabas.fuzz.targets.decoders import decoder
 
     return decoder(text)
 
 
-def _client(text: str, own: bool) -> Target:
+def _client(text: str, owned: bool) -> Target:
     from barnabas.fuzz.targets.clients.registry import client
 
     return client(text)
 
 
 # fmt: off
-TARGETS: Final[tuple[Kind, ...]] = (
-    Kind("address", "broker", "a running broker", "address:127.0.0.1:9092", _address),
-    Kind("apache", "broker", "Apache Kafka of a version, downloaded once; needs Java", "apache:3.9.1",
+TARGETS: Final[tuple[TargetKind, ...]] = (
+    TargetKind("address", "broker", "a running broker", "address:127.0.0.1:9092", _address),
+    TargetKind("apache", "broker", "Apache Kafka of a version, downloaded once; needs Java", "apache:3.9.1",
          _apache),
-    Kind("embedded", "broker", "librdkafka's mock brokers, in a separate process", "embedded",
+    TargetKind("embedded", "broker", "librdkafka's mock brokers, in a separate process", "embedded",
          _embedded),
-    Kind("kfake", "broker", "franz-go's fake cluster, built with the go on the path", "kfake", _kfake),
-    Kind("decoder", "decoder", "a decoder of barnabas (specs, captures, frames), or "
+    TargetKind("kfake", "broker", "franz-go's fake cluster, built with the go on the path", "kfake", _kfake),
+    TargetKind("decoder", "decoder", "a decoder of barnabas (specs, captures, frames), or "
                                "kafka-clients@4.4.0",
          "decoder:specs", _decoder),
-    Kind("client", "client", "a client library of a release, or any command with {bootstrap} in it",
+    TargetKind("client", "client", "a client library of a release, or any command with {bootstrap} in it",
          "client:kafka-python@2.3.1", _client),
 )
 # fmt: on
 
 
 VERSUS: Final = " vs "
-"""Between the names of two targets that get the same cases."""
+"""The separator of two targets that get the same cases."""
 
 COMPARED: Final = (
     "apache:3.9.1 vs apache:4.3.1",
     "two brokers, decoders or clients, compared",
 )
-"""How a campaign names two, and what for."""
+"""How a campaign names two targets, and what they are for."""
 
 
 def sides(text: str) -> tuple[str, ...]:
-    """The targets that a text names: one, or two to be compared.
+    """Return the targets that a text names: one, or two to be compared.
 
     >>> sides("apache:3.9.1 vs embedded"), sides("client:command:sh -c 'a vs b'")
     (('apache:3.9.1', 'embedded'), ("client:command:sh -c 'a vs b'",))
     """
-    if text.startswith("client:command:"):  # what is behind it is a shell's
+    if text.startswith("client:command:"):  # the rest is a shell command
         return (text,)
     return tuple(side.strip() for side in text.split(VERSUS))
 
 
 def login_of(text: str) -> tuple[str, str] | None:
-    """By which mechanism, and as whom, connections to a target log in that a text names, or to either; None:
-    they do not. Raises Misuse.
+    """Return the mechanism and the user of connections to a target; None without a login.
+
+    Of two targets that are compared, the first with a login counts. Raises Misuse.
 
     >>> login_of("apache:4.3.1?listener=sasl_plaintext"), login_of("embedded")
     (('PLAIN', 'barnabas'), None)
     """
     for side in sides(text):
-        which = side.partition(":")[2]
-        if is_apache(side) and (settings := ApacheSettings.of(which)).on_sasl:
+        text_after_colon = side.partition(":")[2]
+        if is_apache(side) and (settings := ApacheSettings.of(text_after_colon)).on_sasl:
             return settings.mechanism, USERNAME
-        if is_address(side) and (where := address_of(which)).mechanism:
-            return where.mechanism, where.username
+        if is_address(side) and (address := address_of(text_after_colon)).mechanism:
+            return address.mechanism, address.username
     return None
 
 
 def with_settings(text: str, changes: Mapping[str, Any]) -> str:
-    """The targets that a text names, with other settings for each broker of Apache Kafka among them.
+    """Return a target's text with other settings for each Apache Kafka broker in it.
 
-    Raises barnabas.fuzz.errors.Misuse for a text that names none.
+    Raises barnabas.fuzz.errors.Misuse for a text without one.
 
     >>> with_settings("apache:3.9.1 vs apache:4.3.1", {"jvm": ("-Xmx1g",)})
     'apache:3.9.1?jvm=-Xmx1g vs apache:4.3.1?jvm=-Xmx1g'
@@ -142,22 +154,41 @@ def with_settings(text: str, changes: Mapping[str, Any]) -> str:
     )
 
 
-def target_of(text: str, own: bool, kinds: tuple[Kind, ...] = TARGETS) -> Target:
-    """The target of a campaign. Raises barnabas.fuzz.errors.Misuse."""
+def target_of(text: str, owned: bool, kinds: tuple[TargetKind, ...] = TARGETS) -> Target:
+    """Return the target of a campaign. Raises barnabas.fuzz.errors.Misuse."""
     named = sides(text)
     if len(named) == 1:
-        return _one(text, own, kinds)
+        return _one(text, owned, kinds)
     if len(named) > 2:
         raise Misuse(f"{text}: at most two targets can be compared")
-    from barnabas.fuzz.targets.pair import beside
-
-    return beside(*(_one(side, own, kinds) for side in named))
+    return compared(*(_one(side, owned, kinds) for side in named))
 
 
-def _one(text: str, own: bool, kinds: tuple[Kind, ...]) -> Target:
+def compared(first: Target, second: Target) -> PairTarget:
+    """Return one target of two that get the same cases.
+
+    Raises:
+        barnabas.fuzz.errors.Misuse: The targets have different roles.
+    """
+    from barnabas.fuzz.targets.clients.comparison import ClientComparison
+    from barnabas.fuzz.targets.clients.target import ClientTarget
+    from barnabas.fuzz.targets.outcomes import OutcomeComparison
+    from barnabas.fuzz.targets.pair import PairTarget
+
+    if isinstance(first, ClientTarget) and isinstance(second, ClientTarget):
+        return PairTarget(ClientComparison(first.compared(), second.compared()))
+    if first.role != second.role:
+        raise Misuse(
+            f"{first.name} and {second.name} can't be compared: give two brokers, two decoders or "
+            "two clients"
+        )
+    return PairTarget(OutcomeComparison(first, second))
+
+
+def _one(text: str, owned: bool, kinds: tuple[TargetKind, ...]) -> Target:
     name, _, rest = text.partition(":")
     for kind in kinds:
         if kind.name == name:
-            return kind.make(rest, own)
+            return kind.make(rest, owned)
     hint = choices(name, [kind.name for kind in kinds])
     raise Misuse(f"{text}: unknown kind of target {name!r}{hint}")

@@ -1,4 +1,4 @@
-"""The replies in what comes in on a connection to a broker, without its socket, and within bounds."""
+"""A reader of the responses in the bytes of a connection to a broker: sans-IO and bounded."""
 
 from __future__ import annotations
 
@@ -11,37 +11,33 @@ _SIZE: Final = struct.Struct(">i")
 
 
 class ReplyReader:
-    """Replies out of what comes in. `over` is why there can be no more: the stream is no longer Kafka's."""
+    """Splits received bytes into responses; `garbled` means that the stream is no longer Kafka's."""
 
-    __slots__ = ("_buffer", "_kept", "_skip", "came", "garbled", "replies")
+    __slots__ = ("_buffer", "_kept", "_skip", "garbled", "replies")
 
     def __init__(self) -> None:
         self.replies: list[bytes] = []
-        self.came = 0
-        """Bytes that came in, also those that were let go."""
         self.garbled = False
-        """A size came that no response has."""
+        """Whether a negative size was received."""
         self._buffer = bytearray()
         self._kept = 0
         self._skip = 0
 
     def begin(self) -> None:
-        """Another case: what came before is no longer of interest."""
+        """Begin another case: drop the responses so far."""
         self.replies = []
         self._kept = 0
-        self.came = 0
 
     @property
     def midway(self) -> bool:
-        """Whether part of a reply has come."""
+        """Return whether part of a response was received."""
         return bool(self._buffer or self._skip)
 
     def receive(self, data: bytes) -> None:
-        """Take what came."""
-        self.came += len(data)
+        """Add received bytes."""
         if not self._buffer and not self._skip and len(data) >= 4:
             (size,) = _SIZE.unpack_from(data, 0)
-            if size == len(data) - 4:  # one whole reply: the usual
+            if size == len(data) - 4:  # the usual case: one whole response
                 self._keep(data[4:])
                 return
         self._buffer += data
@@ -63,12 +59,12 @@ class ReplyReader:
             if size < 0:
                 self.garbled = True
                 break
-            kept = min(size, REPLY_LIMIT)
-            if len(buffer) - at - 4 < kept:
+            retained = min(size, REPLY_LIMIT)
+            if len(buffer) - at - 4 < retained:
                 break
-            self._keep(bytes(buffer[at + 4 : at + 4 + kept]))
-            at += 4 + kept
-            self._skip = size - kept
+            self._keep(bytes(buffer[at + 4 : at + 4 + retained]))
+            at += 4 + retained
+            self._skip = size - retained
         del buffer[:at]
 
     def _keep(self, reply: bytes) -> None:

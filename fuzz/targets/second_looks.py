@@ -1,6 +1,6 @@
-"""Sends a case again when others may have caused what was seen, or when more is to be learnt.
+"""Second looks: a case is sent again if others may have caused the observation, or if more can be learned.
 
-Pure: `Again` sends cases.
+Pure: the functions of `Again` send cases.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import STACK, Observation
-from barnabas.fuzz.observations.about import api_of
-from barnabas.fuzz.observations.changed_fields import changed
+from barnabas.fuzz.cases.observation import REUSED, STACK, Observation
+from barnabas.fuzz.observations.case_labels import api_of, last_change
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, may_wait
-from barnabas.fuzz.observations.java_exceptions import raised
-from barnabas.fuzz.observations.requests import Asked, question
-from barnabas.fuzz.targets.observed import REUSED
+from barnabas.fuzz.observations.java_stacks import exceptions_in
+from barnabas.fuzz.observations.requests import SentRequest, parse_requests
 
 CONFIRMED: Final = 2
-"""Unanswered requests of an API and version that are waited for once more, alone and for long."""
+"""Unanswered requests of one API and version that are sent again, alone and with a long wait."""
 
 OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
 
@@ -32,49 +30,54 @@ Send = Callable[[Case], Observation]
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Ways to send a case again, alone and with a probe behind it."""
+    """Functions that send a case again, alone and with a probe after it."""
 
-    apart: Send
-    """On a connection of its own."""
-    anew: Send
-    """To a target that was started anew."""
-    patiently: Send
-    """Waiting for an answer as long as any may take."""
+    on_new_connection: Send
+    """Sends on a new connection."""
+    after_restart: Send
+    """Sends to a restarted target."""
+    with_long_wait: Send
+    """Waits as long as any response may take."""
 
 
 class SecondLooks:
-    """Looks again where that may tell more, a few times for each kind."""
+    """Looks again where that may show more, a few times for each kind."""
 
     def __init__(self, again: Again) -> None:
         self._again = again
         self._stacks: dict[tuple[str, ...], tuple[str, ...]] = {}
-        """API, mutator and field -> where memory ran out in a fresh process; () if that is not known."""
+        """API, mutator and field -> where memory ran out in a fresh process; () if unknown."""
         self._confirmed: Counter[tuple[int, int]] = Counter()
         self._silent: set[int] = set()
-        """APIs of which a request stayed unanswered, alone and for long: another one tells nothing new."""
+        """APIs of which a request stayed unanswered, alone and for long: another one shows nothing new."""
 
     def due(self, observation: Observation) -> bool:
-        """Whether a look would send the case again."""
+        """Return whether a second look would send the case again."""
         kind = self._stackless(observation)
-        known = kind is None or kind in self._stacks
-        return not known or _spoilt(observation) or self._late(observation) is not None
+        has_known_stack = kind is None or kind in self._stacks
+        return not has_known_stack or _spoilt(observation) or self._late(observation) is not None
 
     def look(self, observation: Observation) -> Observation:
-        """The observation, or the one of a second look."""
+        """Return the observation, or the one of a second look."""
         return self._confirmed_late(self._with_stack(self._unspoilt(observation)))
 
     def _unspoilt(self, observation: Observation) -> Observation:
-        return self._again.apart(observation.case) if _spoilt(observation) else observation
+        return (
+            self._again.on_new_connection(observation.case) if _spoilt(observation) else observation
+        )
 
     def _stackless(self, observation: Observation) -> tuple[str, ...] | None:
-        """The kind of a case whose error left no stack; None: it had none, or its stack."""
+        """Return the kind of a case whose error left no stack; None for others."""
         if not any(OUT_OF_MEMORY in entry and "\tat " not in entry for entry in observation.log):
             return None
-        return (api_of(observation), *changed(observation.case))
+        return (api_of(observation), *last_change(observation.case))
 
     def _with_stack(self, observation: Observation) -> Observation:
-        """A JVM tells where memory ran out for its first errors only (its preallocated ones): the first such
-        case of a kind is run alone on a fresh one, and those behind it are told by what that said."""
+        """Return the observation with the stack of its kind, as far as known.
+
+        A JVM reports where memory ran out for its first errors only (the preallocated ones). So the first
+        such case of a kind runs alone on a fresh JVM, and later ones get the stack of that run.
+        """
         kind = self._stackless(observation)
         if kind is None:
             return observation
@@ -82,16 +85,16 @@ class SecondLooks:
             if len(self._stacks) >= FRESH:
                 return observation
             self._stacks[kind] = ()
-            again = self._again.anew(observation.case)
-            if again.log:
-                self._stacks[kind] = _stack(again)
-                return again
-        known = self._stacks[kind]
-        facts = (*observation.facts, (STACK, list(known)))
-        return replace(observation, facts=facts) if known else observation
+            repeated = self._again.after_restart(observation.case)
+            if repeated.log:
+                self._stacks[kind] = _stack(repeated)
+                return repeated
+        frames = self._stacks[kind]
+        facts = (*observation.facts, (STACK, list(frames)))
+        return replace(observation, facts=facts) if frames else observation
 
-    def _late(self, observation: Observation) -> Asked | None:
-        """The request that is to be waited for again, if one is."""
+    def _late(self, observation: Observation) -> SentRequest | None:
+        """Return the request whose response is to be waited for again, if there is one."""
         if not observation.overdue:
             return None
         late = _unanswered(observation)
@@ -100,27 +103,30 @@ class SecondLooks:
         return late if self._confirmed[late.key, late.version] < CONFIRMED else None
 
     def _confirmed_late(self, observation: Observation) -> Observation:
-        """An answer that is overdue is waited for again, alone."""
+        """Return the observation of an overdue case after another, longer wait."""
         late = self._late(observation)
         if late is None:
             return observation
         self._confirmed[late.key, late.version] += 1
-        again = self._again.patiently(observation.case)
-        if again.overdue and again.took_ms >= LIMIT_MS and _unanswered(again) is not None:
+        repeated = self._again.with_long_wait(observation.case)
+        if repeated.overdue and repeated.took_ms >= LIMIT_MS and _unanswered(repeated) is not None:
             self._silent.add(late.key)
-        return again
+        return repeated
 
 
-def _unanswered(observation: Observation) -> Asked | None:
-    """The first request that is due an answer and has none."""
-    due = [one for one in question(observation.sent).requests if one.answered]
+def _unanswered(observation: Observation) -> SentRequest | None:
+    """Return the first request without a due response."""
+    due = [request for request in parse_requests(observation.sent).requests if request.answered]
     return due[len(observation.replies)] if len(observation.replies) < len(due) else None
 
 
 def _spoilt(observation: Observation) -> bool:
-    """Whether its connection ended without a word, or brought another's answer: it may suffer from the case
-    that had the connection before, and is run again on one of its own."""
-    due = [one for one in question(observation.sent).requests if one.answered]
+    """Return whether an earlier case on the connection may have caused this observation.
+
+    That is so if the connection ended without a response, or brought another request's response; the case
+    runs again on a new connection.
+    """
+    due = [request for request in parse_requests(observation.sent).requests if request.answered]
     if not due or not dict(observation.facts).get(REUSED) or observation.death is not None:
         return False
     if observation.replies:
@@ -129,6 +135,13 @@ def _spoilt(observation: Observation) -> bool:
 
 
 def _stack(observation: Observation) -> tuple[str, ...]:
-    """Where memory ran out, if the log says it."""
-    found = (one for entry in observation.log for one in raised(entry))
-    return next((one.frames for one in found if one.name == OUT_OF_MEMORY and one.frames), ())
+    """Return where memory ran out, if the log has it."""
+    exceptions = (exception for entry in observation.log for exception in exceptions_in(entry))
+    return next(
+        (
+            exception.frames
+            for exception in exceptions
+            if exception.name == OUT_OF_MEMORY and exception.frames
+        ),
+        (),
+    )

@@ -1,4 +1,4 @@
-"""The process behind a broker's address: start, stop, log and memory, where they are known."""
+"""A service: the process of a broker, with its start, stop, log and memory, as far as they are known."""
 
 from __future__ import annotations
 
@@ -9,62 +9,62 @@ from barnabas.fuzz.cases.observation import Death
 
 
 class Service(Protocol):
-    """A broker, or what stands in for one. `start` raises barnabas.fuzz.errors.CannotRun."""
+    """A broker's process. `start` raises barnabas.fuzz.errors.CannotRun."""
 
     @property
     def name(self) -> str:
-        """In one line, with the version."""
+        """Return the name in one line, with the version."""
         ...
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens; may be another one after a restart."""
+        """Return the listener's address, which may change with a restart."""
         ...
 
     def start(self) -> None:
-        """Bring it up; also again after it died."""
+        """Start the broker, also after a crash."""
         ...
 
     def stop(self) -> None:
-        """End what was started, nothing else."""
+        """Stop what was started, nothing else."""
         ...
 
     def death(self) -> Death | None:
-        """How its process ended, if it did and was not started since."""
+        """Return how the process ended, if it did and was not started since."""
         ...
 
     def log(self) -> tuple[str, ...]:
-        """Entries that its log gained since the last call, each with its stack trace."""
+        """Return the entries that the log gained since the last call, with stack traces."""
         ...
 
     def rss(self) -> tuple[int, int] | None:
-        """Resident memory in bytes: now, and the most since the last call; None: not known."""
+        """Return resident memory in bytes: now, and the peak since the last call; None if unknown."""
         ...
 
     def heap(self) -> tuple[int, int] | None:
-        """The same of a JVM's heap."""
+        """Return a JVM's heap in use in bytes: now, and the peak since the last call; None if unknown."""
         ...
 
 
 LISTENS_S: Final = 1.0
-"""Seconds that it may take to tell whether anybody listens."""
+"""Seconds that a look for a listener may take."""
 
 
 class Elsewhere:
-    """A service that somebody else runs: only its address is known."""
+    """A running broker of which only the address is known."""
 
     def __init__(self, host: str, port: int) -> None:
         self.name = f"broker {host}:{port}"
         self.address = (host, port)
 
     def start(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def stop(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def death(self) -> Death | None:
-        """Whether its address refuses connections. How it ended is not known."""
+        """Return a death without an exit code if the address refuses connections, else None."""
         try:
             socket.create_connection(self.address, LISTENS_S).close()
         except ConnectionRefusedError:
@@ -74,13 +74,13 @@ class Elsewhere:
         return None
 
     def log(self) -> tuple[str, ...]:
-        """Not known."""
+        """Return nothing: the log is unknown."""
         return ()
 
     def rss(self) -> tuple[int, int] | None:
-        """Not known."""
+        """Return None: the memory is unknown."""
         return None
 
     def heap(self) -> tuple[int, int] | None:
-        """Not known."""
+        """Return None: the heap is unknown."""
         return None

@@ -1,4 +1,4 @@
-"""What every target is: it takes cases and gives an observation of each, in order."""
+"""The interface of all targets: they take cases and return an observation of each, in order."""
 
 from __future__ import annotations
 
@@ -10,31 +10,35 @@ from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import Observation
 
 
-class Runs(Protocol):
+class CaseRunner(Protocol):
     """Runs cases."""
 
     @property
     def at_once(self) -> int:
-        """Cases that it is best given at once: those under way are lost if somebody interrupts it."""
+        """Return the number of cases that it is best given at once; an interruption loses those in flight."""
         ...
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """Run cases in order. What died is started again before the next one."""
+        """Run cases in order, and restart the target after a crash."""
         ...
 
 
-class Target(Runs, Protocol):
-    """A context manager: starts what it needs, and leaves nothing behind, however it ends. It may have a
-    `doing`: what it does beside its cases, in words for who waits; a `together`: how it runs cases that do
-    something only behind each other, if not by `run`; a `run_until`: it ends, once it is told to,
-    behind the cases that are under way; and a `patient_until`, within which it waits for late answers no
-    longer than until it is told.
+class Target(CaseRunner, Protocol):
+    """A target of a campaign, and a context manager: it starts what it needs, and leaves nothing running.
 
-    Raises barnabas.fuzz.errors.CannotRun when started where something is missing, with what to do about it.
+    Optional attributes:
+
+    - `doing`: the current activity other than new cases, as a message.
+    - `together`: runs cases that show a problem only one after another, instead of `run`.
+    - `run_until`: ends, once a function returns True, after the cases in flight.
+    - `patient_until`: a context within which late responses are waited for until a function returns True.
+
+    Raises barnabas.fuzz.errors.CannotRun, with a remedy, if a requirement is missing at the start.
     """
 
     name: str
-    """In one line, with the version: "kafka 3.9.1", "kafka-python 2.3.1", "broker 127.0.0.1:9092"."""
+    """The name in one line, with the version: "kafka 3.9.1", "kafka-python 2.3.1", "broker
+    127.0.0.1:9092"."""
     role: Role
 
     def __enter__(self) -> Self: ...

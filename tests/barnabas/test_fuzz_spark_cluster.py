@@ -17,7 +17,7 @@ import pytest
 from barnabas.cli.fuzz.campaigns import read_campaign
 from barnabas.fuzz.corpus.corpora import Basis
 from barnabas.fuzz.database.findings import Findings
-from barnabas.fuzz.engine.assembling import assembled
+from barnabas.fuzz.engine.assembly import prepare
 from barnabas.fuzz.engine.stats import Stats
 from tests.pipeline.spark_processes import LITTLE, standalone
 from tests.places import ROOT
@@ -129,7 +129,7 @@ def to_be_covered(folder: Path, database: Path) -> object:
     said = row.settings["basis"]
     versions = tuple((int(key), tuple(all_)) for key, all_ in said["versions"].items())
     campaign = read_campaign(folder / "c.yaml").campaign
-    maker = assembled(campaign, Basis(said["role"], versions), folder).maker({})
+    maker = prepare(campaign, Basis(said["role"], versions), folder).maker({})
     tally = Stats()
     for number in range(ALL):
         tally.run(maker.case(number))

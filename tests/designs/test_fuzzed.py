@@ -1,6 +1,6 @@
 """Each peer gets the fuzzer's frames: a documented error or a closed connection, never a hang or a crash.
 
-The frames are those of a campaign (`barnabas.fuzz.engine.making`) over what peers say to each other,
+The frames are those of a campaign (`barnabas.fuzz.engine.case_maker`) over what peers say to each other,
 whatever a step has come to. There are no sockets: what would hang is a loop without end, which a test's time
 limit finds.
 """
@@ -27,7 +27,7 @@ from barnabas.designs.consuming.dialer import Connect, Transmit
 from barnabas.designs.pipelined_producer.peers.settings import Settings
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
-from barnabas.fuzz.engine.making import Maker
+from barnabas.fuzz.engine.case_maker import Maker
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.specs.dialects import dialect
 from barnabas.specs.dialects.keys import of_key

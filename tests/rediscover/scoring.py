@@ -13,10 +13,10 @@ from barnabas.cli.fuzz.campaigns import Read, read_campaign
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.corpus.corpora import basis
 from barnabas.fuzz.database.findings import Finding, Findings
-from barnabas.fuzz.engine.assembling import Assembled, assembled
-from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.engine.replaying import replay
-from barnabas.fuzz.engine.running import Batch, run, run_range
+from barnabas.fuzz.engine.assembly import PreparedCampaign, prepare
+from barnabas.fuzz.engine.case_maker import cook
+from barnabas.fuzz.engine.replay import replay
+from barnabas.fuzz.engine.rounds import Batch, run, run_range
 from barnabas.fuzz.targets.target import Target
 from tests.rediscover.pairs import Pair
 
@@ -58,7 +58,7 @@ class Trial:
     """Names of findings, with the case that each was of: a later one may show it alone."""
     both: int = 0
 
-    def only_old(self, finding: Finding, found: Assembled) -> bool:
+    def only_old(self, finding: Finding, found: PreparedCampaign) -> bool:
         """Whether it replays on the old release and not on the fixed one."""
         self.tried.add((finding.name, finding.first_case))
         wanted = (finding.oracle, finding.behaviour)
@@ -82,7 +82,7 @@ def score(
     scores = {pair.name: Score(pair) for pair in pairs}
     with ExitStack() as stack:
         old = stack.enter_context(make_target(first.old, False))
-        found = assembled(read.campaign, basis(old), read.folder)
+        found = prepare(read.campaign, basis(old), read.folder)
         fixed: list[Target] = []
 
         def fixed_target() -> Target:
@@ -99,7 +99,7 @@ def score(
 
 def _campaign(
     read: Read,
-    found: Assembled,
+    found: PreparedCampaign,
     trial: Trial,
     findings: Findings,
     scores: Mapping[str, Score],

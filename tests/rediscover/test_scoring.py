@@ -12,7 +12,7 @@ from barnabas.cli.fuzz import targets
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.targets.decoder import DecoderTarget
-from barnabas.fuzz.targets.registry import Kind
+from barnabas.fuzz.targets.registry import TargetKind
 from tests.rediscover import scoring
 from tests.rediscover.pairs import Pair
 
@@ -43,7 +43,7 @@ def make(text: str, own: bool) -> DecoderTarget:
 
 @pytest.fixture
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    kinds = (*targets.KINDS, Kind("fake", "decoder", "with a bug", "fake:old", make))
+    kinds = (*targets.KINDS, TargetKind("fake", "decoder", "with a bug", "fake:old", make))
     monkeypatch.setattr(targets, "KINDS", kinds)
     monkeypatch.setattr("barnabas.cli.fuzz.campaigns.KNOWN", _known(kinds))
     path = tmp_path / "c.yaml"
@@ -51,7 +51,7 @@ def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def _known(kinds: tuple[Kind, ...]) -> Any:
+def _known(kinds: tuple[TargetKind, ...]) -> Any:
     from barnabas.cli.fuzz.campaigns import KNOWN
 
     return KNOWN._replace(targets=tuple(kind.name for kind in kinds))

@@ -12,7 +12,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import opened
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.finding import AsideRow
-from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.case_maker import cook
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 

@@ -13,9 +13,9 @@ from barnabas.cli.fuzz.failures import reported
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.database.findings import Finding
-from barnabas.fuzz.engine.assembling import oracles_for
-from barnabas.fuzz.engine.bisecting import Range, bisect
-from barnabas.fuzz.engine.replaying import Outcome, replay
+from barnabas.fuzz.engine.assembly import oracles_for
+from barnabas.fuzz.engine.bisection import Range, bisect
+from barnabas.fuzz.engine.replay import Outcome, replay
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.peers.apache.versions import RELEASES
@@ -92,7 +92,7 @@ def _shows(finding: Finding, cases: Sequence[Case], target: str, output: Output)
     seed = cases[-1].recipe.seed
     try:
         with make_target(target, own=False) as running:
-            offered = running.takes() if isinstance(running, BrokerTarget) else {}
+            offered = running.supported_versions() if isinstance(running, BrokerTarget) else {}
             if offered and seed.version not in offered.get(seed.key, ()):
                 asked = f"{api(seed.key).name} v{seed.version}"
                 output.note(f"{target}: does not take {asked}: whether it shows it is not known")

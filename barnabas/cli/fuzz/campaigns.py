@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from barnabas import fuzz
 from barnabas.cli.fuzz.targets import KINDS
-from barnabas.fuzz.campaigns.campaign import Campaign, Known
+from barnabas.fuzz.campaigns.campaign import Campaign, KnownNames
 from barnabas.fuzz.corpus.corpora import CORPORA
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.mutators.registry import MUTATORS
@@ -33,7 +33,7 @@ SUFFIX: Final = ".fuzz.db"
 COMMANDS: Final = ("states",)
 """What campaigns are taken for that are commands of their own."""
 
-KNOWN: Final = Known(
+KNOWN: Final = KnownNames(
     mutators=tuple(one.name for one in MUTATORS),
     oracles=tuple(one.name for one in ORACLES),
     sessions=tuple(one.name for one in SESSIONS),

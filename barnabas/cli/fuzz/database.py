@@ -12,7 +12,7 @@ from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.json_form import recipe_of
 from barnabas.fuzz.cases.observation import EARLIER
 from barnabas.fuzz.database.findings import Finding, Findings, FindingsError, NoDatabaseError
-from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.case_maker import cook
 from barnabas.fuzz.oracles.oracle import alone
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 

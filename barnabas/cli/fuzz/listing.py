@@ -25,20 +25,20 @@ def rows() -> Iterator[tuple[str, str, str]]:
         path = READY / f"{name}.yaml"
         yield "campaign", name, campaign_of(path.read_text("utf-8"), path.name).about.strip()
     for kind in KINDS:
-        yield "target", kind.example, kind.about
+        yield "target", kind.example, kind.description
     yield ("target", *COMPARED)
     for mutator in MUTATORS:
-        yield "mutator", mutator.name, mutator.about
+        yield "mutator", mutator.name, mutator.description
     for oracle in ORACLES:
-        yield "oracle", oracle.name, f"{oracle.about} ({', '.join(sorted(oracle.roles))})"
+        yield "oracle", oracle.name, f"{oracle.description} ({', '.join(sorted(oracle.roles))})"
     for session in SESSIONS:
-        yield "session", session.name, session.about
+        yield "session", session.name, session.description
     for alphabet in ALPHABETS:
-        yield "alphabet", alphabet.name, alphabet.about
+        yield "alphabet", alphabet.name, alphabet.description
     for one in CLIENT_ALPHABETS:
-        yield "alphabet of clients", one.name, one.about
+        yield "alphabet of clients", one.name, one.description
     for corpus in CORPORA:
-        yield "corpus", corpus.name, corpus.about
+        yield "corpus", corpus.name, corpus.description
 
 
 def fuzz_list(*, as_json: bool = False) -> None:

@@ -28,12 +28,12 @@ from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.cli.console.output import Output
 from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.cases.wording import made_of
-from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
+from barnabas.fuzz.database.findings import Finding, Findings, StoredCampaign, finding_name
 from barnabas.fuzz.engine.energy import of_fields, of_seeds
-from barnabas.fuzz.engine.running import Batch, Began, Ended
-from barnabas.fuzz.engine.stats import Cell, Found
-from barnabas.fuzz.oracles.oracle import alone, whose
-from barnabas.fuzz.report.cause import Group, groups, unshrunk
+from barnabas.fuzz.engine.rounds import Batch, RoundEnded, RoundStarted
+from barnabas.fuzz.engine.stats import Cell, Detection
+from barnabas.fuzz.oracles.oracle import alone, case_label
+from barnabas.fuzz.report.cause import Group, count_unshrunk, groups
 from barnabas.fuzz.report.finding import GOES_ON, NOT_SMALLER, command
 from barnabas.fuzz.report.summary import no_feedback
 from barnabas.fuzz.report.title import heading, upon
@@ -57,7 +57,7 @@ class Shown:
     findings: Findings
     progress: Progress
     task: TaskID
-    kept: Kept | None = None
+    kept: StoredCampaign | None = None
     cells: set[Cell] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
     shared: set[str] = field(default_factory=set)
@@ -76,7 +76,7 @@ class Shown:
             return
         self.output.note(text)
 
-    def begin(self, target: Target, kept: Kept, seeds: int, campaign: Campaign) -> None:
+    def begin(self, target: Target, kept: StoredCampaign, seeds: int, campaign: Campaign) -> None:
         """The target runs, and it is known where the campaign stands."""
         name = target.name
         self.kept, self.first, self.began = kept, kept.done, time.monotonic()
@@ -84,7 +84,7 @@ class Shown:
         self.cells = set(self.findings.coverage(kept.id))
         known = self.findings.findings(kept.id)
         self.named = {one.name for one in known}
-        self.to_shrink = unshrunk(known) > 0
+        self.to_shrink = count_unshrunk(known) > 0
         self.shared = {one.name for one in known if not alone(one.oracle, one.observation)}
         self.progress.update(self.task, total=self.last, completed=kept.done, description=name)
         self.progress.update(self.task, target=target)
@@ -95,7 +95,7 @@ class Shown:
             self.output.note(common)
         self._event("begin", target=name, seeds=seeds, done=kept.done)
 
-    def round(self, event: Began) -> None:
+    def round(self, event: RoundStarted) -> None:
         """A round begins."""
         hot = {
             "seeds_with_energy": len(of_seeds(event.energies)),
@@ -118,7 +118,7 @@ class Shown:
         self.progress.update(self.task, completed=event.end, said=self._said(event.end))
         self._event("batch", **self._numbers(event.end))
 
-    def ended(self, event: Ended) -> None:
+    def ended(self, event: RoundEnded) -> None:
         """A round is over."""
         self._event("round over", round=event.round, new_features=event.news)
 
@@ -142,7 +142,7 @@ class Shown:
         self.output.note(
             f"{did}; {in_all}{self._coverage()}{several}; {plural(len(found), 'finding')}"
         )
-        left = unshrunk(found)
+        left = count_unshrunk(found)
         if left:
             self.output.note(f"{plural(left, 'finding')} {NOT_SMALLER} yet: {GOES_ON}")
         (campaign,) = (one for one in self.findings.campaigns() if one.id == self.kept.id)
@@ -175,7 +175,7 @@ class Shown:
         for line in (*lines, f"  {command(first, database)}"):
             self.output.note(f"  {line}")
 
-    def _found(self, name: str, found: Found) -> None:
+    def _found(self, name: str, found: Detection) -> None:
         recipe = found.observation.case.recipe
         if self.as_json:
             self._event(
@@ -184,14 +184,12 @@ class Shown:
                 case=found.case,
                 oracle=found.verdict.oracle,
                 behaviour=found.verdict.behaviour,
-                what=found.verdict.what,
+                what=found.verdict.message,
                 made_of=made_of(recipe),
             )
             return
         verdict = found.verdict
-        line = (
-            f"{name}  {whose(verdict.oracle, found.observation)}  {verdict.oracle}: {verdict.what}"
-        )
+        line = f"{name}  {case_label(verdict.oracle, found.observation)}  {verdict.oracle}: {verdict.message}"
         line = f"{line}  ({made_of(recipe)})"
         if self.progress.disable:
             self.output.line(line)

@@ -18,8 +18,8 @@ from typing import IO, Final
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.memory import rss
-from barnabas.fuzz.targets.registry import Kind
+from barnabas.fuzz.targets.process_usage import rss
+from barnabas.fuzz.targets.registry import TargetKind
 from barnabas.fuzz.targets.target import Target
 from barnabas.location import ROOT
 
@@ -54,7 +54,7 @@ class ProxyService:
         with contextlib.ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-")))
             upstream = _start(
-                stack, ["-P", "-m", "barnabas.fuzz.answering.process"], subprocess.DEVNULL
+                stack, ["-P", "-m", "barnabas.fuzz.bench_broker.process"], subprocess.DEVNULL
             )
             where = _line(upstream)
             self._said = folder / "stderr.txt"
@@ -177,9 +177,9 @@ def _line(process: subprocess.Popen[bytes]) -> str:
 def _make(text: str, own: bool) -> Target:
     if text:
         raise Misuse(f"proxy:{text}: the target takes no name; write proxy")
-    return BrokerTarget(ProxyService(), batch=128, lanes=16, patience=0.5)
+    return BrokerTarget(ProxyService(), batch=128, connections=16, timeout=0.5)
 
 
-PROXY: Final = Kind(
+PROXY: Final = TargetKind(
     "proxy", "broker", "barnabas' own proxy, in front of an embedded broker", "proxy", _make
 )

@@ -13,8 +13,8 @@ from barnabas.cli.fuzz.options import ReplayOptions
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.cases.wording import made_of
-from barnabas.fuzz.engine.assembling import oracles_for
-from barnabas.fuzz.engine.replaying import Replayed, replay
+from barnabas.fuzz.engine.assembly import oracles_for
+from barnabas.fuzz.engine.replay import Replayed, replay
 from barnabas.specs.frames import Direction
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
@@ -59,7 +59,7 @@ def _lines(name: str, where: str, found: Replayed, attempts: int) -> list[str]:
             said[0] += ", but something else is wrong:"
     for verdict in found.verdicts:
         said.append(
-            f"  {verdict.oracle}: {verdict.what}  [{', '.join(filter(None, verdict.behaviour))}]"
+            f"  {verdict.oracle}: {verdict.message}  [{', '.join(filter(None, verdict.behaviour))}]"
         )
     return said
 

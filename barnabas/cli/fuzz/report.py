@@ -10,7 +10,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import opened
 from barnabas.fuzz.report.markdown import markdown
 from barnabas.fuzz.report.page import page
-from barnabas.fuzz.report.reached import NEVER, PACKAGES, UNSEEN
+from barnabas.fuzz.report.reached_lines import NEVER, PACKAGES, UNSEEN
 from barnabas.fuzz.report.summary import Summary, summaries
 from barnabas.fuzz.report.title import heading, title
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble

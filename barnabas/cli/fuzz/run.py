@@ -21,14 +21,19 @@ from barnabas.cli.fuzz.without import left_out
 from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.corpus.corpora import basis, kept_basis
 from barnabas.fuzz.coverage.jacoco import Jacoco
-from barnabas.fuzz.database.findings import CampaignRow, Findings, Kept
-from barnabas.fuzz.engine.assembling import Assembled, assembled
-from barnabas.fuzz.engine.counting import Compared, Counts, counting, what_valid_shows
-from barnabas.fuzz.engine.guiding import Guided
-from barnabas.fuzz.engine.running import Batch, Began, Ended, RunRound, run, run_range
+from barnabas.fuzz.database.findings import CampaignRow, Findings, StoredCampaign
+from barnabas.fuzz.engine.assembly import PreparedCampaign, prepare
+from barnabas.fuzz.engine.guidance import GuidedTarget
+from barnabas.fuzz.engine.line_counts import (
+    ComparedTarget,
+    CountingTarget,
+    count_lines,
+    what_valid_shows,
+)
+from barnabas.fuzz.engine.rounds import Batch, RoundEnded, RoundStarted, RunRound, run, run_range
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.report.reached import in_words
-from barnabas.fuzz.targets.target import Runs, Target
+from barnabas.fuzz.report.reached_lines import in_words
+from barnabas.fuzz.targets.target import CaseRunner, Target
 from barnabas.trouble import FINDINGS, FINE, INTERRUPTED
 
 FOREVER: Final = 10**15
@@ -52,7 +57,7 @@ def fuzz_run(asked: RunOptions, output: Output | None = None) -> int:
     # a target that can't be meant is refused before there is a database of its campaign
     target = make_target(read.campaign.target, asked.own)
     if asked.coverage is not None:
-        counting(target, guiding=asked.feedback)
+        count_lines(target, guiding=asked.feedback)
     with (
         _database(database) as findings,
         shown(output, asked.as_json, findings) as progress,
@@ -127,18 +132,20 @@ class _Run:
         any_ = bool(self.findings.findings(kept.id))
         return FINDINGS if any_ else FINE if finished else INTERRUPTED
 
-    def _assembled(self, campaign: Campaign, target: Target) -> tuple[Assembled, dict[str, Any]]:
+    def _assembled(
+        self, campaign: Campaign, target: Target
+    ) -> tuple[PreparedCampaign, dict[str, Any]]:
         """Return the campaign with all that it names, and its settings; where those are others than in the
         run before, that is said."""
         guides = {"coverage": "feedback"} if self.asked.feedback else {}
         name = (self.read.name, target.name)
         before = [one for one in self.findings.campaigns() if (one.name, one.target) == name]
-        found = assembled(campaign, basis(target), self.read.folder)
+        found = prepare(campaign, basis(target), self.read.folder)
         settings = {**found.settings, **guides}
         same = [one for one in before if _alike(one, settings)]
         if found.basis.role == "client" and same:
             # what a client asks for in its first seconds differs from run to run
-            found = assembled(campaign, kept_basis(same[-1].settings["basis"]), self.read.folder)
+            found = prepare(campaign, kept_basis(same[-1].settings["basis"]), self.read.folder)
             settings = {**found.settings, **guides}
         if before and settings not in [one.settings for one in before]:
             differ = [each for each in settings if _differs(before[-1], settings, each)]
@@ -152,7 +159,7 @@ class _Run:
         seconds = self.read.campaign.budget.seconds
         return share(seconds) if seconds and self.asked.shrink else None
 
-    def _cases(self, found: Assembled, kept: Kept, target: Target) -> None:
+    def _cases(self, found: PreparedCampaign, kept: StoredCampaign, target: Target) -> None:
         """Send cases until there are enough, or the time is over. Raises CannotRun."""
         campaign, progress = found.campaign, self.progress
         runs = (
@@ -169,11 +176,11 @@ class _Run:
             last = campaign.budget.cases or FOREVER
             for event in run(run_round, kept, campaign.round, last, self.over.is_set):
                 match event:
-                    case Began():
+                    case RoundStarted():
                         progress.round(event)
                     case Batch():
                         progress.batch(event)
-                    case Ended():
+                    case RoundEnded():
                         progress.ended(event)
         finally:
             for timer in timers:
@@ -182,10 +189,10 @@ class _Run:
             kept.spent(self.spent)
         if self.asked.coverage:
             progress.note("counting the lines that cases reached")
-            kept.reached(cast(Counts, target).reached())
+            kept.reached(cast(CountingTarget, target).reached())
             progress.note(in_words(self.findings.reached(kept.id)))
 
-    def _shrink(self, found: Assembled, kept: Kept, target: Target) -> None:
+    def _shrink(self, found: PreparedCampaign, kept: StoredCampaign, target: Target) -> None:
         """Make findings smaller in the time that is left for it. Raises CannotRun."""
         seconds, left = found.campaign.budget.seconds, self._for_shrinking
         if left is not None and seconds and not self.over.is_set():
@@ -205,22 +212,26 @@ def _alike(before: CampaignRow, settings: Mapping[str, Any]) -> bool:
 
 
 def _counted(
-    asked: RunOptions, found: Assembled, target: Target, kept: Kept, progress: Shown
-) -> Runs:
+    asked: RunOptions,
+    found: PreparedCampaign,
+    target: Target,
+    kept: StoredCampaign,
+    progress: Shown,
+) -> CaseRunner:
     """The target, behind what counts; what valid messages reach is kept first."""
-    counts = cast(Counts, target)
+    counts = cast(CountingTarget, target)
     progress.note("counting the lines that valid messages reach")
     shows = what_valid_shows(target, found.corpus)
     if not kept.counted():
         kept.reached(counts.reached())
-    counts.anew()
-    runs: Runs = target
+    counts.reset()
+    runs: CaseRunner = target
     # a client says itself what each case reached
     if asked.feedback and target.role == "broker":
         assert isinstance(counts.meter, Jacoco)  # noqa: S101 (all that brokers have)
         counts.meter.since()
-        runs = Guided(target, counts.meter.since, counts.meter.passed)
-    return Compared(runs, shows)
+        runs = GuidedTarget(target, counts.meter.since, counts.meter.passed)
+    return ComparedTarget(runs, shows)
 
 
 def _timers(
@@ -271,7 +282,11 @@ def _every(seconds: float) -> Callable[[], bool]:
 
 
 def _runner(
-    asked: RunOptions, found: Assembled, target: Runs, kept: Kept, over: threading.Event
+    asked: RunOptions,
+    found: PreparedCampaign,
+    target: CaseRunner,
+    kept: StoredCampaign,
+    over: threading.Event,
 ) -> AbstractContextManager[RunRound]:
     if asked.spark.spark:
         from barnabas.cli.fuzz.spark import on_spark

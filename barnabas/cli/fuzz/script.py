@@ -14,13 +14,12 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.report.client_script import Session, client_script
-from barnabas.fuzz.report.error_place import server_error
-from barnabas.fuzz.report.script import Criterion, criterion, script
+from barnabas.fuzz.report.script import Criterion, criterion, script, server_error
 from barnabas.fuzz.sessions.registry import named as session_named
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.clients.target import ClientTarget
-from barnabas.fuzz.targets.recording import Recorded, recorded
 from barnabas.fuzz.targets.registry import login_of
+from barnabas.fuzz.targets.session_recording import SessionRecording, record_session
 from barnabas.peers.clients.registry import installed_by
 from barnabas.plural import plural
 from barnabas.trouble import FINE, Trouble
@@ -45,7 +44,7 @@ def fuzz_script(
         named = target or target_name(findings, finding)
     cases = cases_of(finding)
     case = cases[-1]
-    about = ORACLES_BY_NAME[finding.oracle].about
+    about = ORACLES_BY_NAME[finding.oracle].description
     title = f"{named}: {finding.what}\n({finding.oracle}: {about})"
     if case.recipe.seed.direction == "response":
         text = _of_client(title, named, own, cases, output)
@@ -85,13 +84,13 @@ def _of_broker(
     return script(title, case, _steps(named, own, case, output), login, shown)
 
 
-def _steps(named: str, own: bool, case: Case, output: Output) -> Recorded:
+def _steps(named: str, own: bool, case: Case, output: Output) -> SessionRecording:
     if not case.recipe.session:
-        return Recorded((), case.chunks)
+        return SessionRecording((), case.chunks)
     output.note(f"starting {named} to record the session {case.recipe.session}")
     with make_target(named, own) as running:
         if not isinstance(running, BrokerTarget):
             raise Trouble(f"{named} is no broker, and the finding is of one")
         # its process id: a name that no other script of today has
         number, offered = os.getpid(), running.prober.offered()
-        return recorded(running.service.address, offered, case, number, running.who)
+        return record_session(running.service.address, offered, case, number, running.credentials)

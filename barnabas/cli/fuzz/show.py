@@ -11,7 +11,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import one, opened, target_name
 from barnabas.fuzz.cases.json_form import observation_json, recipe_json
 from barnabas.fuzz.database.findings import Finding
-from barnabas.fuzz.report.cause import cause, groups, standing
+from barnabas.fuzz.report.cause import cause, groups, representative
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.title import title
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
@@ -39,7 +39,7 @@ def fuzz_show(
     if as_json:
         output.raw(json_text(_document(finding, target)))
     else:
-        stands = next(standing(group) for group in alike if finding in group.findings)
+        stands = next(representative(group) for group in alike if finding in group.findings)
         output.out.print(text(finding, path, stands))
     return FINE
 

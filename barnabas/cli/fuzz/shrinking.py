@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 from barnabas.cli.fuzz.progress import Shown
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.database.findings import Finding, Findings
-from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.engine.replaying import fires_on, replay, size_by
-from barnabas.fuzz.engine.stats import Behaviour, Found
+from barnabas.fuzz.engine.case_maker import cook
+from barnabas.fuzz.engine.replay import fires_on, replay, size_by
+from barnabas.fuzz.engine.stats import Behaviour, Detection
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.oracle import Oracle
-from barnabas.fuzz.report.cause import groups, standing
+from barnabas.fuzz.report.cause import groups, representative
 from barnabas.fuzz.shrinking.search import shrink
 from barnabas.fuzz.targets.target import Target
 from barnabas.plural import plural
@@ -56,13 +56,13 @@ def make_smaller(
     """
     runs, seconds = effort
     found = groups(findings.findings(campaign))
-    fresh = [(one, group) for group in found if (one := standing(group)) and one.to_shrink]
+    fresh = [(one, group) for group in found if (one := representative(group)) and one.to_shrink]
     if not (fresh and runs):
         return
     limit = f"{SHRINKING_S:.0f} s each" if seconds is None else f"{seconds:.2g} s in all"
     progress.note(f"shrinking {plural(len(fresh), 'finding')}: at most {limit}")
     last = None if seconds is None else time.monotonic() + seconds
-    renew: Callable[[], None] | None = getattr(target, "anew", None)
+    renew: Callable[[], None] | None = getattr(target, "reset", None)
     anew = [renew] if renew is not None and target.role == "broker" else []
     for number, (one, group) in enumerate(fresh, 1):
         now = time.monotonic()
@@ -99,11 +99,11 @@ def _smaller(
     runs: int,
     over: Callable[[], bool],
     anew: list[Callable[[], None]],
-) -> tuple[Recipe, Found | None]:
+) -> tuple[Recipe, Detection | None]:
     """Its recipe made smaller, and what that came to; None: it is the same. One candidate after the other:
     several side by side take a broker as long. anew: has a target as it was at its start, once; what a
     campaign left behind may keep all from firing."""
-    shown: deque[Found] = deque(maxlen=1)
+    shown: deque[Detection] = deque(maxlen=1)
     fires = fires_on(target, oracles, cook, _behaviour(finding), over, shown.append)
     while anew and not fires(finding.recipe) and not over():
         anew.pop()()
@@ -113,10 +113,10 @@ def _smaller(
     return _as_first(finding, shown.pop())
 
 
-def _as_first(finding: Finding, found: Found) -> tuple[Recipe, Found]:
+def _as_first(finding: Finding, found: Detection) -> tuple[Recipe, Detection]:
     """What a case came to, with the number of a finding's first one."""
     case = cook(found.observation.case.recipe, finding.first_case)
-    return case.recipe, Found(found.verdict, replace(found.observation, case=case))
+    return case.recipe, Detection(found.verdict, replace(found.observation, case=case))
 
 
 def _shown_by(
@@ -125,10 +125,10 @@ def _shown_by(
     target: Target,
     oracles: Sequence[Oracle],
     over: Callable[[], bool],
-) -> list[tuple[Finding, Found]]:
+) -> list[tuple[Finding, Detection]]:
     """Those that a case shows, too: an exception in a log, and the error that it is answered with."""
     case = cook(recipe, 0)
-    found = replay(target, oracles, [case], _behaviour(findings[0]), over=over).found
+    found = replay(target, oracles, [case], _behaviour(findings[0]), over=over).detections
     shown = {(one.verdict.oracle, one.verdict.behaviour): one for one in found}
     return [
         (one, _as_first(one, shown[_behaviour(one)])[1])

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from barnabas.cli.console.options import SparkOptions
 from barnabas.cli.fuzz.targets import target
-from barnabas.fuzz.engine.assembling import Assembled
-from barnabas.fuzz.engine.running import Batch, RunRound
-from barnabas.fuzz.engine.sharding import Shelf, side_by_side
-from barnabas.fuzz.engine.shards import SCHEMA, Job, Row, came_to, job_of, shards
+from barnabas.fuzz.engine.assembly import PreparedCampaign
+from barnabas.fuzz.engine.rounds import Batch, RunRound
+from barnabas.fuzz.engine.shard_pool import Shelf, side_by_side
+from barnabas.fuzz.engine.shards import SCHEMA, Job, Row, checked_rows, job_of, shards
 from barnabas.fuzz.errors import CannotRun
 from barnabas.pipeline.spark.errors import UnavailableError, reason
 from barnabas.pipeline.spark.masters import parse_master
@@ -39,7 +39,7 @@ SETTINGS: Final = {
 
 @contextmanager
 def on_spark(
-    options: SparkOptions, found: Assembled, own: bool, shelf: Shelf
+    options: SparkOptions, found: PreparedCampaign, own: bool, shelf: Shelf
 ) -> Iterator[RunRound]:
     """Run rounds on Spark, until the end of the `with`. Raises Trouble."""
     # a Spark Connect server was set up by others, and takes none of these
@@ -66,7 +66,7 @@ def rounds(spark: SparkSession, job: Job, shelf: Shelf) -> RunRound:
                 rows = ids.mapInArrow(work, SCHEMA).collect()
             except (PySparkException, Py4JError) as problem:
                 raise CannotRun(f"Spark failed: {reason(problem)}") from None
-            return came_to([(row["kind"], row["said"]) for row in rows])
+            return checked_rows([(row["kind"], row["said"]) for row in rows])
 
         size = max(SMALLEST, len(numbers) // (cores * SHARDS))
         yield from side_by_side(

@@ -16,12 +16,12 @@ from barnabas.cli.fuzz.failures import reported
 from barnabas.cli.fuzz.options import StatesOptions
 from barnabas.cli.fuzz.studied import Study, studies
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.states.judging import UNSUPPORTED
+from barnabas.fuzz.states.deviations import UNSUPPORTED
 from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE
 
 if TYPE_CHECKING:
-    from barnabas.fuzz.states.judging import Wrong
+    from barnabas.fuzz.states.deviations import Deviation
     from barnabas.fuzz.states.machine import Machine
 
 
@@ -32,7 +32,7 @@ def fuzz_states(asked: StatesOptions, output: Output | None = None) -> int:
     An alphabet that can't be learned is reported, and the others are tried.
     """
     with needs("fuzz states", "states"):
-        import barnabas.fuzz.states.learning  # noqa: F401
+        import barnabas.fuzz.states.learner  # noqa: F401
     output = output or Output()
     found = failed = 0
     with ExitStack() as stack:
@@ -62,10 +62,10 @@ def _study(study: Study, asked: StatesOptions, output: Output) -> int:
 
 def _learned(
     study: Study, asked: StatesOptions, output: Output
-) -> tuple[list[Machine], list[Wrong]]:
+) -> tuple[list[Machine], list[Deviation]]:
     """Return the machine of each subject, and what is wrong in them. Raises CannotRun."""
-    from barnabas.fuzz.states.judging import compared, shown
-    from barnabas.fuzz.states.learning import learn
+    from barnabas.fuzz.states.deviations import differences_of, still_differ
+    from barnabas.fuzz.states.learner import learn
 
     machines, conversations = [], []
     for subject in study.subjects:
@@ -86,8 +86,8 @@ def _learned(
     if len(machines) == 2:
         wrong += (
             one
-            for one in compared(machines[0], machines[1], study.word)
-            if shown(one, conversations, study.word)
+            for one in differences_of(machines[0], machines[1], study.word)
+            if still_differ(one, conversations, study.word)
         )
     return machines, wrong
 
@@ -108,7 +108,7 @@ def _shown(output: Output, what: str) -> Iterator[Callable[[], None]]:
 
 
 def _print(
-    output: Output, study: Study, machines: Sequence[Machine], wrong: Sequence[Wrong]
+    output: Output, study: Study, machines: Sequence[Machine], wrong: Sequence[Deviation]
 ) -> None:
     for machine in machines:
         asked = (
@@ -123,14 +123,17 @@ def _print(
             f"  {name} is switched off ({UNSUPPORTED}): nothing was learned of what needs it"
         )
     for one in wrong:
-        output.line(f"  {one.about}")
+        output.line(f"  {one.description}")
         output.line(f"    {', '.join(one.inputs)}")
     if not (wrong or off):
         output.line(f"  nothing wrong ({study.source})")
 
 
 def _document(
-    study: Study, machines: Sequence[Machine], wrong: Sequence[Wrong], problem: str | None = None
+    study: Study,
+    machines: Sequence[Machine],
+    wrong: Sequence[Deviation],
+    problem: str | None = None,
 ) -> dict[str, object]:
     return {
         "alphabet": study.alphabet.name,
@@ -158,5 +161,5 @@ def _document(
             }
             for machine in machines
         ],
-        "findings": [{"about": one.about, "inputs": one.inputs} for one in wrong],
+        "findings": [{"about": one.description, "inputs": one.inputs} for one in wrong],
     }

@@ -14,11 +14,16 @@ from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.states.alphabet import Alphabet
 from barnabas.fuzz.states.clients.alphabets import CLIENT_ALPHABETS
 from barnabas.fuzz.states.clients.conversation import ClientConversation
-from barnabas.fuzz.states.conversation import Conversation, Conversing, Letters
-from barnabas.fuzz.states.judging import Wrong, doubts, judged, switched_off, the_same
-from barnabas.fuzz.states.machine import Machine
+from barnabas.fuzz.states.conversation import Conversation, InputAlphabet, Learnable
+from barnabas.fuzz.states.deviations import (
+    Deviation,
+    deviations_of,
+    disabled_apis,
+    doubtful_inputs,
+    the_same,
+)
+from barnabas.fuzz.states.machine import InputPath, Machine
 from barnabas.fuzz.states.registry import ALPHABETS
-from barnabas.fuzz.states.walking import Way
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.clients.registry import library
 from barnabas.fuzz.targets.registry import sides
@@ -40,7 +45,7 @@ class Subject(NamedTuple):
     """Whom it is learned of. begin: of what is called for each request; its conversations."""
 
     name: str
-    begin: Callable[[Callable[[], None]], Conversing]
+    begin: Callable[[Callable[[], None]], Learnable]
 
 
 class Study(NamedTuple):
@@ -48,10 +53,10 @@ class Study(NamedTuple):
     output what is compared. switched_off: the APIs that are offered and never served. missing: those that it
     needs and that are not offered: nothing is learned."""
 
-    alphabet: Letters
+    alphabet: InputAlphabet
     subjects: Sequence[Subject]
-    doubted: Callable[[Machine], Iterable[Way]]
-    judge: Callable[[Machine], Iterable[Wrong]]
+    doubted: Callable[[Machine], Iterable[InputPath]]
+    judge: Callable[[Machine], Iterable[Deviation]]
     source: str
     walks: int
     length: int
@@ -110,13 +115,13 @@ def _study_of_brokers(
     return Study(
         alphabet,
         subjects,
-        partial(doubts, alphabet),
-        partial(judged, alphabet),
+        partial(doubtful_inputs, alphabet),
+        partial(deviations_of, alphabet),
         alphabet.table.source,
         BROKERS_WALKS,
         BROKERS_LENGTH,
         the_same,
-        partial(switched_off, alphabet),
+        partial(disabled_apis, alphabet),
         missing,
     )
 
@@ -124,7 +129,7 @@ def _study_of_brokers(
 def _of_clients(
     clients: Sequence[Client], names: Sequence[str], stack: ExitStack, output: Output
 ) -> Iterator[Study]:
-    from barnabas.fuzz.states.clients.judging import doubts, judged, word
+    from barnabas.fuzz.states.clients.deviations import deviations_of, doubtful_inputs, word
 
     for alphabet in _chosen(CLIENT_ALPHABETS, names):
         subjects = [
@@ -139,8 +144,8 @@ def _of_clients(
         yield Study(
             alphabet,
             subjects,
-            partial(doubts, alphabet),
-            partial(judged, alphabet),
+            partial(doubtful_inputs, alphabet),
+            partial(deviations_of, alphabet),
             alphabet.source,
             CLIENTS_WALKS,
             CLIENTS_LENGTH,
@@ -149,7 +154,7 @@ def _of_clients(
         )
 
 
-Named = TypeVar("Named", bound=Letters)
+Named = TypeVar("Named", bound=InputAlphabet)
 
 
 def _chosen(known: Sequence[Named], names: Sequence[str]) -> list[Named]:

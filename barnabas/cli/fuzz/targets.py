@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from barnabas.cli.fuzz.proxy_target import PROXY
-from barnabas.fuzz.targets.registry import TARGETS, Kind, target_of
+from barnabas.fuzz.targets.registry import TARGETS, TargetKind, target_of
 from barnabas.fuzz.targets.target import Target
 
-KINDS: Final[tuple[Kind, ...]] = (*TARGETS, PROXY)
+KINDS: Final[tuple[TargetKind, ...]] = (*TARGETS, PROXY)
 """All of them."""
 
 

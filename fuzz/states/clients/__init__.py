@@ -1,6 +1,5 @@
-"""Clients' state machines: the inputs are answers that a coordinator may give, the outputs what a client asks
-next.
+"""Clients' state machines: the inputs are responses of a coordinator, the outputs a client's next requests.
 
-`steered` is the bench's broker, which answers what is watched as it is told; `conversation` has a client live
-on it; `alphabets` has what is watched, and `judging` what a client must not do.
+`steered_broker` is the bench's broker, which answers watched requests as it is told. `conversation` has a
+client run on it, `alphabets` has what is watched, and `deviations` what a client must not do.
 """

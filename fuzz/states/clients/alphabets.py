@@ -1,33 +1,41 @@
-"""What is watched of a client, the answers that it gets, and what it may do behind each."""
+"""The alphabets of clients: watched requests, the responses to them, and the allowed steps after each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from barnabas.fuzz.answering.offer import EVERYTHING, FIRST_TRANSACTIONS, Offer
+from barnabas.fuzz.bench_broker.offer import EVERYTHING, FIRST_TRANSACTIONS, Offer
 from barnabas.specs import keys
 from barnabas.specs.groups import CLASSIC_MEMBER, CONSUMER_MEMBER, NONE, Table
 from barnabas.specs.groups.consumer import BEAT, JOIN, LEAVE
 from barnabas.specs.registry import NAMES
 
 OK: Final = NONE
-"""The answer without an error."""
+"""The response without an error."""
 
 
 class ClientAlphabet(NamedTuple):
-    """What is watched of a client: its requests, the answers that it gets, and what it may do after each.
+    """The watched requests of a client, and their responses.
 
-    workload: what the client does, a function of its program. watched: the APIs whose requests are the
-    outputs; all other requests are answered validly. input_names: the errors that watched requests are
-    answered with. table: the steps that a client may take. ends: errors after which it asks nothing more.
-    mends: event -> errors after which it must continue by itself. timed: the watched APIs that a clock sends.
-    events: how outputs begin -> what they are in the table, the first request's first; without, each is its
-    API.
+    Attributes:
+        name: The alphabet's name.
+        description: For lists.
+        workload: What the client does, a function of its program.
+        offer: The versions that the broker offers.
+        watched: The APIs whose requests are the outputs; other requests are answered validly.
+        input_names: The errors of the responses to watched requests.
+        source: The documents of the allowed steps.
+        table: The allowed steps.
+        ends: Errors after which the client sends no more watched requests.
+        mends: Event -> errors after which the client must continue by itself.
+        timed: The watched APIs that a clock triggers.
+        events: Prefix of an output -> its event in the table, the first request's first; without, each is its
+            API.
     """
 
     name: str
-    about: str
+    description: str
     workload: str
     offer: Offer
     watched: tuple[int, ...]
@@ -41,13 +49,13 @@ class ClientAlphabet(NamedTuple):
 
     @property
     def first(self) -> str:
-        """The event that a session begins with."""
+        """Return the event that a session begins with."""
         return next(iter(self.events.values()), NAMES[self.watched[0]])
 
     def event(self, output: str) -> str:
-        """What an output is in the table; "" if it asks for nothing that is watched."""
+        """Return the event of an output; "" if it is no watched request."""
         events = self.events or {NAMES[key]: NAMES[key] for key in self.watched}
-        return next((one for begin, one in events.items() if output.startswith(begin)), "")
+        return next((event for begin, event in events.items() if output.startswith(begin)), "")
 
 
 _MOVED: Final = frozenset(("COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"))
@@ -81,7 +89,7 @@ MEMBER: Final = ClientAlphabet(
 
 STATIC: Final = MEMBER._replace(
     name="static-member",
-    about="a static member of a classic group, who may be fenced (KIP-345)",
+    description="a static member of a classic group, who may be fenced (KIP-345)",
     workload="static-member",
     input_names=(OK, "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID"),
     source=f"{MEMBER.source}, KIP-345: a fenced member asks nothing more",
@@ -150,4 +158,3 @@ OFFSETS: Final = ClientAlphabet(
 )
 
 CLIENT_ALPHABETS: Final = (MEMBER, STATIC, CONSUMER, OFFSETS, PRODUCER)
-"""All of them."""

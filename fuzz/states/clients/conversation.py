@@ -1,4 +1,4 @@
-"""One client on the steered broker: it is answered as it is told, and what it asks next is the output."""
+"""A client on the steered broker: it gets the given responses, and its next request is the output."""
 
 from __future__ import annotations
 
@@ -10,32 +10,35 @@ import time
 from collections.abc import Callable
 from typing import Any, Final, Self
 
-from barnabas.fuzz.answering.broker import Connection, Reply
-from barnabas.fuzz.answering.cluster import TOPIC
+from barnabas.fuzz.bench_broker.broker import Connection, Reply
+from barnabas.fuzz.bench_broker.cluster import TOPIC
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states.clients.alphabets import ClientAlphabet
-from barnabas.fuzz.states.clients.steered import WAITS, Steered
+from barnabas.fuzz.states.clients.steered_broker import WAITS, SteeredBroker
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.peers import processes
 from barnabas.peers.clients.client import Client
 from barnabas.peers.clients.errors import UnavailableClientError
 
 SILENT: Final = "asks nothing"
-"""The output of a client that neither asks for anything that is watched nor ends."""
+"""The output of a client that neither sends a watched request nor ends."""
 ENDED: Final = "has ended"
-"""The output of each input behind an end."""
+"""The output of each input after the client's end."""
 
 SILENCE: Final = 10.0
-"""Seconds without a watched request behind which it is silent; its own timers are far below."""
+"""Seconds without a watched request after which the client is silent; its own timers are far below."""
 STARTS: Final = 60.0
 """Seconds until a program is ready, and until a session's first request."""
 ENDS: Final = 5.0
-"""Seconds that the end of a session may take, before its process is ended."""
+"""Seconds that the end of a session may take before its process is ended."""
 
 
 class ClientConversation:
-    """A session of the client for each conversation. A context manager; raises CannotRun if the client can't
-    be had, or its program has no such workload. sent is called for each answer."""
+    """A session of the client for each conversation, as a context manager.
+
+    Raises CannotRun if the client is unavailable, or its program lacks the workload. sent: called for each
+    response.
+    """
 
     def __init__(
         self, client: Client, alphabet: ClientAlphabet, sent: Callable[[], None] = lambda: None
@@ -48,13 +51,13 @@ class ClientConversation:
         self._child: Child | None = None
         self._links: dict[socket.socket, Connection] = {}
         self._later: list[tuple[float, socket.socket, Reply]] = []
-        """Replies, and when a broker would give them."""
+        """Delayed replies, and when a broker would send them."""
         self._listening: list[socket.socket] = []
         """The session's listener, if there is a session."""
         self._asking: socket.socket | None = None
-        """Where the request that waits came from."""
+        """The connection of the pending request."""
         self._behind: list[Reply] = []
-        """To what came behind it on that connection, which is answered in order."""
+        """Replies to later requests of that connection, which are sent in order."""
         self._said = ""
         self._running = contextlib.ExitStack()
 
@@ -74,8 +77,8 @@ class ClientConversation:
     def __exit__(self, *problem: object) -> None:
         self._running.close()
 
-    def anew(self) -> None:
-        """A session begins, up to its first request that is watched."""
+    def restart(self) -> None:
+        """Begin a session, up to its first watched request."""
         child = self._started()
         self._number += 1
         self._asking, self._said = None, ""
@@ -85,10 +88,15 @@ class ClientConversation:
         self._listening.append(listening)
         listening.setblocking(False)
         host, port = listening.getsockname()
-        self._steered = Steered(self.alphabet, host, port)
+        self._steered = SteeredBroker(self.alphabet, host, port)
         self._selector.register(listening, selectors.EVENT_READ, lambda _: self._accept(listening))
-        asked = {"number": self._number, "run": self.alphabet.workload, "topic": TOPIC, "api": "-"}
-        child.tell(json.dumps({**asked, "bootstrap": f"{host}:{port}"}))
+        command = {
+            "number": self._number,
+            "run": self.alphabet.workload,
+            "topic": TOPIC,
+            "api": "-",
+        }
+        child.tell(json.dumps({**command, "bootstrap": f"{host}:{port}"}))
         self._until(self._shown, STARTS)
         if self._steered.pending is None:
             raise CannotRun(
@@ -96,21 +104,21 @@ class ClientConversation:
             )
 
     def say(self, name: str) -> str:
-        """What the client does upon this answer to its request."""
+        """Answer the pending request with an error's name, and return what the client does next."""
         self.requests += 1
         self._sent()
         if self._steered.pending is None:
             return self._ended()
         self._give(self._steered.answered(name))
         self._until(self._shown, SILENCE)
-        return self._ended() if self._steered.pending is None else self._steered.asked
+        return self._ended() if self._steered.pending is None else self._steered.pending_request
 
     def _ended(self) -> str:
-        said, self._said = self._said, self._said and ENDED
-        return said or SILENT
+        ending, self._said = self._said, self._said and ENDED
+        return ending or SILENT
 
     def close(self) -> None:
-        """The session ends as its client likes, validly answered."""
+        """Let the client end the session, with valid responses."""
         child = self._child
         assert child is not None  # noqa: S101 (a session is under way)
         if not self._said:
@@ -146,12 +154,14 @@ class ClientConversation:
         return self._steered.pending is not None or bool(self._look())
 
     def _look(self) -> str:
-        """How the session ended, once it has."""
+        """Return how the session ended, once it has."""
         child = self._alive
-        said = next((one for one in child.answers if one.get("number") == self._number), None)
-        if said is not None:
+        answer = next(
+            (message for message in child.answers if message.get("number") == self._number), None
+        )
+        if answer is not None:
             child.answers.clear()
-            self._said = _how(said)
+            self._said = _how(answer)
         elif child.ended and not self._said:
             self._said = f"dies: exit code {child.death().exit_code}"
             self._end()
@@ -159,19 +169,21 @@ class ClientConversation:
 
     def _until(self, done: Callable[[], bool], seconds: float) -> None:
         deadline = time.monotonic() + seconds
-        while not done() and (left := deadline - time.monotonic()) > 0:
+        while not done() and (remaining := deadline - time.monotonic()) > 0:
             due = min((at for at, _, _ in self._later), default=deadline) - time.monotonic()
-            for key, events in self._selector.select(max(min(left, due), 0.0)):
+            for key, events in self._selector.select(max(min(remaining, due), 0.0)):
                 key.data(events)
             now = time.monotonic()
-            for one in [one for one in self._later if one[0] <= now]:
-                self._later.remove(one)
-                self._write(*one[1:])
+            for delayed in [delayed for delayed in self._later if delayed[0] <= now]:
+                self._later.remove(delayed)
+                self._write(*delayed[1:])
 
     def _accept(self, listening: socket.socket) -> None:
         with contextlib.suppress(OSError):
             sock, _ = listening.accept()
-            sock.settimeout(ENDS)  # answers are small: a client that takes none is given up
+            sock.settimeout(
+                ENDS
+            )  # responses are small, so a client that does not read them is given up
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._links[sock] = Connection(self._steered)
             self._selector.register(sock, selectors.EVENT_READ, lambda _: self._read(sock))
@@ -201,8 +213,8 @@ class ClientConversation:
     def _give(self, reply: Reply) -> None:
         sock, self._asking = self._asking, None
         if sock is not None:
-            for one in (reply, *self._behind):
-                self._write(sock, one)
+            for following in (reply, *self._behind):
+                self._write(sock, following)
         self._behind.clear()
 
     def _write(self, sock: socket.socket, reply: Reply) -> None:
@@ -228,11 +240,11 @@ class ClientConversation:
             self._child = None
 
 
-def _how(said: dict[str, Any]) -> str:
-    """A session's end: by an exception of this class, or without one."""
-    raised = said.get("raised")
+def _how(answer: dict[str, Any]) -> str:
+    """Return how a session ended: with an exception of this class, or without one."""
+    raised = answer.get("raised")
     if raised is None:
         return "ends"
     name = raised["class"].rpartition(".")[2]
-    failed = said.get("failed")
+    failed = answer.get("failed")
     return f"raises {name}" + (f" ({failed[-1]})" if failed else "")

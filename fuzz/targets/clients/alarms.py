@@ -1,4 +1,4 @@
-"""What of an observation is worth running its case again, alone: an end, a hang, memory."""
+"""Alarms: observations for which a case runs again, alone: the process's end, a hang, memory."""
 
 from __future__ import annotations
 
@@ -6,61 +6,61 @@ from typing import Final
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import SPINS, Observation
-from barnabas.fuzz.observations.changed_fields import api_and_change, changed
-from barnabas.fuzz.observations.client_end import client_end
-from barnabas.fuzz.observations.client_memory import LIMIT, grown
-from barnabas.fuzz.observations.told_to_wait import told_to_wait
+from barnabas.fuzz.observations.case_labels import api_and_change, last_change
+from barnabas.fuzz.observations.client_outcome import LIMIT, client_end, is_throttled, memory_growth
 
-Kind = tuple[str, ...]
-"""Alarms of one kind are one finding; a hang that computes is another one than a hang that waits."""
+AlarmKind = tuple[str, ...]
+"""Alarms of one kind are one finding; a hang that computes differs from a hang that waits."""
 
 BESIDE: Final = "beside"
-"""The fact that a session had so many others beside it in its process at a time: any of them may be to blame
-for what became of the process."""
+"""The fact that a session had this many others in its process at a time: any of them may be to blame for what
+became of the process."""
 
 UNSURE: Final = "unsure"
-"""The fact that what was raised in the background may be another session's."""
+"""The fact that an exception in the background may be another session's."""
 
 _OUT_OF_MEMORY: Final = ("java.lang.OutOfMemoryError", "MemoryError")
 
 HANGS: Final = ("hung", SPINS)
-"""What kinds of hangs begin with."""
+"""The first items of the kinds of hangs."""
 
 
-def alarm(observation: Observation, memory: int = LIMIT) -> Kind | None:
-    """What kind of alarm it is, None for none: equal ones need to be confirmed only once. Who waits as it was
-    told to raises none."""
+def alarm(observation: Observation, memory: int = LIMIT) -> AlarmKind | None:
+    """Return the kind of alarm that an observation raises; None for none.
+
+    Equal kinds need to be confirmed only once. A client that waits because of a throttle raises none.
+    """
     if observation.death is not None:
         end = client_end(observation)
         return None if end is None else ("died", *end.behaviour)
     probe = observation.probe
     if probe is not None and not probe.answered:
-        if told_to_wait(observation.case):
+        if is_throttled(observation.case):
             return None
         spins = dict(observation.facts).get(SPINS)
         return (spinning if spins else waiting)(observation.case)
-    if grown(observation) >= memory:
-        return "memory", *changed(observation.case)
+    if memory_growth(observation) >= memory:
+        return "memory", *last_change(observation.case)
     return (UNSURE, *api_and_change(observation.case)) if _unsure(observation) else None
 
 
-def is_own(kind: Kind, observation: Observation) -> bool:
-    """Whether an alarm is the case's, if it is one: no session beside it in its process can be meant."""
+def is_own(kind: AlarmKind, observation: Observation) -> bool:
+    """Return whether an alarm, if it is confirmed, can't be caused by another session of the process."""
     return kind[0] in HANGS or not dict(observation.facts).get(BESIDE)
 
 
 def _unsure(observation: Observation) -> bool:
-    """Whether another session beside it may be the reason of what it raised."""
+    """Return whether another session of the process may have caused the exception."""
     facts = dict(observation.facts)
     named = observation.raised.partition(":")[0]
     return bool(facts.get(UNSURE) or (facts.get(BESIDE) and named in _OUT_OF_MEMORY))
 
 
-def waiting(case: Case) -> Kind:
-    """The kind of alarm if the client waits without end."""
+def waiting(case: Case) -> AlarmKind:
+    """Return the kind of alarm of a client that waits without end."""
     return "hung", *api_and_change(case)
 
 
-def spinning(case: Case) -> Kind:
-    """The kind of alarm if the client computes without end."""
+def spinning(case: Case) -> AlarmKind:
+    """Return the kind of alarm of a client that computes without end."""
     return SPINS, *api_and_change(case)

@@ -1,4 +1,4 @@
-"""The process of a client program: what it is told, what it says, what it takes, how it ended."""
+"""The process of a client program: its input and output, its memory, its end."""
 
 from __future__ import annotations
 
@@ -15,29 +15,36 @@ from pathlib import Path
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Death
-from barnabas.fuzz.coverage.agent import Counted
-from barnabas.fuzz.targets.clients.forked import ForkServer, Started
-from barnabas.fuzz.targets.memory import parse
+from barnabas.fuzz.coverage.agent import CountedProcess
+from barnabas.fuzz.targets.clients.fork_server import ForkServer, StartedProcess
+from barnabas.fuzz.targets.process_usage import parse
 from barnabas.peers import processes
 from barnabas.peers.clients.client import Program
 
 ADDRESS_SPACE: Final = 8 << 30
-"""Bytes a client may map: what takes more has lost its mind, and must not take the machine with it."""
+"""Bytes that a client may map, so that it can't exhaust the machine."""
 
 _LAST_WORDS: Final = 16384
-"""Bytes of what a process printed that are kept of its end."""
+"""Bytes of a process's output that are kept of its end."""
 _LOG: Final = 8192
-"""Bytes of what it printed during one case that are looked at."""
+"""Bytes of the output during one case that are read."""
 _DUMP: Final = 1.0
-"""Seconds that a process has to say where it hangs."""
+"""Seconds that a process has to print where it hangs."""
 _LOG_FULL: Final = 64 << 20
 
 
 class Child:
-    """One process, from its making to `end`. Its output is read through the selector.
+    """A client process, from its start to `end`. Its output is read through the selector.
 
-    program: its command and environment. server: forks it in the place of the command, in a folder and an
-    environment of its own. counted: of one that counts its lines. Raises OSError if it can't be started.
+    Args:
+        program: The command and its environment.
+        folder: The working directory.
+        selector: The selector.
+        server: Forks the process instead of the command, with its own folder and environment.
+        counted: The counter of a process that counts its lines.
+
+    Raises:
+        OSError: The process can't be started.
     """
 
     def __init__(
@@ -47,21 +54,21 @@ class Child:
         selector: selectors.BaseSelector,
         *,
         server: ForkServer | None = None,
-        counted: Counted | None = None,
+        counted: CountedProcess | None = None,
     ) -> None:
         self._selector = selector
         self._counted = counted
-        own = counted.environment if counted is not None else {}
+        coverage_environment = counted.environment if counted is not None else {}
         self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in end)
         try:
-            self._process: Started = (
+            self._process: StartedProcess = (
                 processes.start(
                     program.line,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._log,
                     cwd=folder,
-                    env={**os.environ, **program.environment, **own},
+                    env={**os.environ, **program.environment, **coverage_environment},
                 )
                 if server is None
                 else server.start(self._log.fileno())
@@ -81,13 +88,13 @@ class Child:
         self._partial = b""
         self._logged = self._looked_at = 0
         self.answers: list[dict[str, Any]] = []
-        """What it said, a line each, as they came; taken out by who reads them."""
+        """Messages of the process, one a line, in order; readers remove them."""
         self.ended = False
-        """Whether its output has ended: it is dead, or about to be."""
+        """Whether the output has ended: the process has exited, or soon will."""
         selector.register(self._out, selectors.EVENT_READ, self._ready)
 
     def tell(self, line: str) -> None:
-        """Write a line to its stdin."""
+        """Write a line to the process's stdin."""
         assert self._process.stdin is not None  # noqa: S101 (a pipe was asked for)
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(line.encode() + b"\n")
@@ -104,17 +111,17 @@ class Child:
             return
         *lines, self._partial = (self._partial + data).split(b"\n")
         for line in lines:
-            with contextlib.suppress(ValueError):  # something else that it printed
-                found = json.loads(line)
-                if isinstance(found, dict):
-                    self.answers.append(found)
+            with contextlib.suppress(ValueError):  # other output of the program
+                answer = json.loads(line)
+                if isinstance(answer, dict):
+                    self.answers.append(answer)
 
     def news(self) -> list[str]:
-        """Return the features of lines that it reached since the last call, and no other process before."""
+        """Return the features of new lines, which no process had reached before, since the last call."""
         return [] if self._counted is None else self._counted.news()
 
     def log(self) -> tuple[str, ...]:
-        """Return what it printed since the last call, an entry for each line that is not indented."""
+        """Return the output since the last call, an entry for each line that is not indented."""
         size = os.fstat(self._log.fileno()).st_size
         self._looked_at = self._logged
         if size == self._logged:
@@ -133,11 +140,11 @@ class Child:
         return tuple(entries)
 
     def highest_memory(self) -> int:
-        """Return its peak of resident memory since `forget_memory`, in bytes; 0: not known."""
+        """Return the peak of resident memory since `forget_memory`, in bytes; 0 if unknown."""
         return self._memory("VmHWM")
 
     def memory(self) -> int:
-        """Return its resident memory in bytes; 0: not known."""
+        """Return the resident memory in bytes; 0 if unknown."""
         return self._memory("VmRSS")
 
     def forget_memory(self) -> None:
@@ -152,36 +159,38 @@ class Child:
             return 0
 
     def where(self) -> str:
-        """Return where it hangs, as it prints upon SIGQUIT (faulthandler, Go and Java do)."""
+        """Return where the process hangs, as it prints upon SIGQUIT (faulthandler, Go and Java do)."""
         before = os.fstat(self._log.fileno()).st_size
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGQUIT)
         until = time.monotonic() + _DUMP
-        said = -1
+        previous_size = -1
         while time.monotonic() < until:
             size = os.fstat(self._log.fileno()).st_size
-            if size == said and size > before:
+            if size == previous_size and size > before:
                 break
-            said = size
+            previous_size = size
             time.sleep(0.05)
         return os.pread(self._log.fileno(), _LAST_WORDS, before).decode(errors="replace")
 
-    def death(self, patience: float = 2.0) -> Death:
-        """Return how it ended; after so many seconds it is killed. Its last words may have begun before
-        `log` was last called."""
+    def death(self, timeout: float = 2.0) -> Death:
+        """Return how the process ended; it is killed after `timeout` seconds.
+
+        The last output may have begun before the last call of `log`.
+        """
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(patience)
+            self._process.wait(timeout)
         if self._process.poll() is None:
             processes.end(self._process)
         size = os.fstat(self._log.fileno()).st_size
         first = min(self._looked_at, size)
-        said = os.pread(self._log.fileno(), _LAST_WORDS, first)
+        output = os.pread(self._log.fileno(), _LAST_WORDS, first)
         if size - first > _LAST_WORDS:
-            said += b"\n...\n" + os.pread(self._log.fileno(), _LAST_WORDS, size - _LAST_WORDS)
-        return Death(self._process.returncode, said.decode(errors="replace"))
+            output += b"\n...\n" + os.pread(self._log.fileno(), _LAST_WORDS, size - _LAST_WORDS)
+        return Death(self._process.returncode, output.decode(errors="replace"))
 
     def end(self) -> None:
-        """End it, and close all that belongs to it."""
+        """End the process and close its files."""
         if self._counted is not None:
             self._counted.close()
         if self._process.poll() is None:

@@ -11,24 +11,32 @@ from typing import Any, Final
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.targets.clients.child import Child
-from barnabas.fuzz.targets.processor import spent
+from barnabas.fuzz.targets.process_usage import spent
 
 REMEMBERED: Final = 16
-"""Cases before a death that may be to blame for it."""
+"""Cases before a crash that may have caused it."""
 
 LIFE: Final = 2000
-"""Sessions of one process, where it runs several at once: what they leave behind ends with it."""
+"""Sessions of one process with concurrent sessions; what they leave behind ends with it."""
 GIVEN_UP: Final = 8
-"""And so many of them that hang."""
+"""Hanging sessions after which a process ends."""
 
 
 @dataclass(slots=True, eq=False)
-class Process:
-    """A child and the sessions that are in it, by their numbers; a valid one has no case.
+class ClientProcess:
+    """A child process and its running sessions, by their numbers; a valid session has no case.
 
-    highest: the most memory that there was during a session, until it was measured anew. beside: the most
-    others that there were. before: the latest cases that it had, oldest first. spent: its processor time when
-    its latest session was over. closing: it begins no more sessions, and ends with the last.
+    Attributes:
+        child: The process.
+        ready: Whether it has printed its first line.
+        running: The sessions.
+        highest: The peak memory during a session, until it was measured again.
+        beside: The maximal number of other sessions during a session.
+        before: The latest cases, oldest first.
+        begun: Sessions that were begun.
+        given_up: Sessions that hang.
+        spent: Processor time when the latest session ended.
+        closing: The process begins no more sessions, and ends after the last.
     """
 
     child: Child
@@ -51,44 +59,51 @@ class Process:
         return self._death
 
     def is_ready(self) -> bool:
-        """Return whether the program has printed its first line, which says that it is ready."""
+        """Return whether the program has printed its first line, which reports that it is ready."""
         if not self.ready and self.child.answers:
             del self.child.answers[0]
             self.ready = True
         return self.ready
 
     def answer(self, number: int) -> dict[str, Any] | None:
-        """Return what the program said at the end of a session; None: it goes on."""
-        for one in self.child.answers:
-            if one.get("number") == number:
-                self.child.answers.remove(one)
-                return one
+        """Return the program's message at the end of a session; None if the session goes on."""
+        for message in self.child.answers:
+            if message.get("number") == number:
+                self.child.answers.remove(message)
+                return message
         return None
 
     def suspects(self, number: int) -> list[Case]:
-        """Return the cases, beside that session's, that may be to blame for its end, the likeliest last.
+        """Return the cases of other sessions that may have caused a session's end, the likeliest last.
 
-        A second call returns none: they are looked at once.
+        A second call returns none: they are tried once.
         """
-        others = (case for one, case in self.running.items() if one != number and case is not None)
-        found = [] if self._told else [*self.before, *others]
+        others = (
+            case for other, case in self.running.items() if other != number and case is not None
+        )
+        suspects = [] if self._told else [*self.before, *others]
         self._told = True
-        return found
+        return suspects
 
     def measure(self) -> None:
-        """Reset the process's peak of memory; each running session keeps the peak so far."""
+        """Reset the process's peak memory; each running session keeps the peak so far."""
         if self.running:
             most = self.child.highest_memory()
-            self.highest = {one: max(self.highest.get(one, 0), most) for one in self.running}
+            self.highest = {
+                session: max(self.highest.get(session, 0), most) for session in self.running
+            }
         self.child.forget_memory()
 
 
-class Processes:
+class ClientProcesses:
     """The processes of one selector.
 
-    start: of a child, for a session at an address. at_once: sessions that one runs side by side at most.
-    much_s: processor time that one may take without a session. each: a child for every session, which ends by
-    itself.
+    Args:
+        start: Starts a child for a session at an address.
+        selector: The selector.
+        at_once: Concurrent sessions of one process.
+        much_s: Processor time that a process may use without a session.
+        each: Each session has its own child, which ends by itself.
     """
 
     def __init__(
@@ -103,38 +118,44 @@ class Processes:
         self._start, self.selector = start, selector
         self._at_once, self._much_s = at_once, much_s
         self.each = each
-        self._all: list[Process] = []
+        self._all: list[ClientProcess] = []
 
-    def enter(self, number: int, case: Case | None, bootstrap: str) -> Process:
-        """Return a process for a session; a new one if all others are full. Raises OSError."""
+    def enter(self, number: int, case: Case | None, bootstrap: str) -> ClientProcess:
+        """Return a process for a session; a new one if all are full. Raises OSError."""
         process = self._with_room()
         if process is None:
-            process = Process(self._start(self.selector, bootstrap), ready=self.each)
+            process = ClientProcess(self._start(self.selector, bootstrap), ready=self.each)
             self._all.append(process)
         process.measure()
         process.running[number] = case
         others = len(process.running) - 1
-        process.beside = {one: max(process.beside.get(one, 0), others) for one in process.running}
+        process.beside = {
+            session: max(process.beside.get(session, 0), others) for session in process.running
+        }
         process.begun += 1
         process.closing = self.each or (self._at_once > 1 and process.begun >= LIFE)
         return process
 
-    def _with_room(self) -> Process | None:
-        """Return the fullest process with room: one with few sessions has not yet loaded what they take."""
-        room = [one for one in self._all if not one.closing and len(one.running) < self._at_once]
-        for process in sorted(room, key=lambda one: -len(one.running)):
+    def _with_room(self) -> ClientProcess | None:
+        """Return the fullest process with room: one with few sessions has not yet loaded all code."""
+        room = [
+            candidate
+            for candidate in self._all
+            if not candidate.closing and len(candidate.running) < self._at_once
+        ]
+        for process in sorted(room, key=lambda candidate: -len(candidate.running)):
             if not self._relieved(process):
                 return process
         return None
 
-    def give_up(self, process: Process, number: int) -> None:
-        """Leave a session that waits for ever; it goes on in its process if other sessions do."""
+    def give_up(self, process: ClientProcess, number: int) -> None:
+        """Leave a session that hangs; it stays in its process while other sessions run there."""
         process.given_up += 1
         ends = len(process.running) == 1 or process.given_up >= GIVEN_UP
         self.leave(process, number, ends=ends)
 
-    def leave(self, process: Process, number: int, *, ends: bool) -> None:
-        """Take note that a session is over. ends: its process is to end, once its other sessions have."""
+    def leave(self, process: ClientProcess, number: int, *, ends: bool) -> None:
+        """Note that a session is over. ends: the process ends, once its other sessions have."""
         case = process.running.pop(number)
         process.closing |= ends
         if case is not None:
@@ -147,11 +168,11 @@ class Processes:
             process.spent = spent(process.child.pid) or 0.0
 
     def relieve(self) -> None:
-        """End processes that compute without a session: a thread was left behind."""
+        """End processes that compute without a session: a thread was left running."""
         for process in [*self._all]:
             self._relieved(process)
 
-    def _relieved(self, process: Process) -> bool:
+    def _relieved(self, process: ClientProcess) -> bool:
         if process.running:
             return False
         used = (spent(process.child.pid) or 0.0) - process.spent
@@ -160,10 +181,10 @@ class Processes:
         return used >= self._much_s
 
     def end(self) -> None:
-        """End all processes that have no session."""
-        for process in [one for one in self._all if not one.running]:
+        """End all processes without a session."""
+        for process in [candidate for candidate in self._all if not candidate.running]:
             self._end(process)
 
-    def _end(self, process: Process) -> None:
+    def _end(self, process: ClientProcess) -> None:
         self._all.remove(process)
         process.child.end()

@@ -1,4 +1,4 @@
-"""The clients that a user can name as a target."""
+"""The registry of clients that a user can name as a target."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from barnabas.peers.clients.errors import UnknownClientError
 from barnabas.peers.clients.registry import WITH_SESSIONS, find
 
 COMMAND: Final = "command:"
-"""What stands in front of a command line, with {bootstrap} and {topic} in it."""
+"""The prefix of a command line with {bootstrap} and {topic} in it."""
 
 
 def client(text: str) -> ClientTarget:
-    """The target that a user names: `NAME@VERSION`, or `command:LINE`. Raises Misuse.
+    """Return the target that a user names: `NAME@VERSION`, or `command:LINE`. Raises Misuse.
 
     >>> client("command:kcat -b {bootstrap} -t {topic} -C -e").name
     'command kcat'
@@ -30,21 +30,21 @@ def client(text: str) -> ClientTarget:
 
 
 def library(text: str) -> Client:
-    """The client of a library that a user names: `NAME@VERSION`.
+    """Return the client of a library that a user names: `NAME@VERSION`.
 
-    Raises UnknownClientError, and Misuse for one that has no sessions for the fuzzer.
+    Raises:
+        UnknownClientError: There is no such client.
+        Misuse: The client has no sessions for the fuzzer.
     """
-    found = find(text, WITH_SESSIONS)
-    if found.library not in WITH_SESSIONS:
-        why = (
-            f"{found.library} has no sessions for the fuzzer; `barnabas clients` runs its workloads"
-        )
-        raise Misuse(why)
-    return found
+    client = find(text, WITH_SESSIONS)
+    if client.library not in WITH_SESSIONS:
+        message = f"{client.library} has no sessions for the fuzzer; `barnabas clients` runs its workloads"
+        raise Misuse(message)
+    return client
 
 
 def _command(text: str) -> ClientTarget:
     line = shlex.split(text)
-    if not line or not any("{bootstrap}" in one for one in line):
+    if not line or not any("{bootstrap}" in word for word in line):
         raise Misuse(f"the command of a client must contain {{bootstrap}}, unlike {text!r}")
     return ClientTarget(Client("command", line[0], lambda: Program(line)), each=True)

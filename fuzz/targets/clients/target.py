@@ -1,4 +1,4 @@
-"""A client as a target: sessions with it, one a case, several side by side."""
+"""A client as a target: concurrent sessions with it, one for each case."""
 
 from __future__ import annotations
 
@@ -11,25 +11,31 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, Self
 
-from barnabas.fuzz.answering.broker import Broker
-from barnabas.fuzz.answering.cluster import TOPIC
-from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
-from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.bench_broker.broker import Broker
+from barnabas.fuzz.bench_broker.cluster import TOPIC
+from barnabas.fuzz.bench_broker.offer import EVERYTHING, Offer, narrowed
+from barnabas.fuzz.bench_broker.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Role, Seed
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.coverage.clients import meter
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.targets.clients.alarms import Kind, alarm
+from barnabas.fuzz.targets.clients.alarms import AlarmKind, alarm
 from barnabas.fuzz.targets.clients.child import Child
-from barnabas.fuzz.targets.clients.confirming import Confirming, with_facts
-from barnabas.fuzz.targets.clients.forked import ForkServer
-from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Ending, Limits, again, at_all, beside
-from barnabas.fuzz.targets.clients.processes import Processes
-from barnabas.fuzz.targets.clients.side_by_side import AGAIN, SideBySide, finish
-from barnabas.fuzz.targets.clients.survey import Survey
+from barnabas.fuzz.targets.clients.confirmation import AlarmConfirmation, with_facts
+from barnabas.fuzz.targets.clients.fork_server import ForkServer
+from barnabas.fuzz.targets.clients.limits import (
+    OF_LIBRARY,
+    EndLimits,
+    Limits,
+    again,
+    at_all,
+    beside,
+)
+from barnabas.fuzz.targets.clients.processes import ClientProcesses
+from barnabas.fuzz.targets.clients.scheduler import AGAIN, SessionScheduler, finish
 from barnabas.fuzz.targets.clients.worker import Worker
-from barnabas.fuzz.targets.clients.workloads import WORKLOADS
+from barnabas.fuzz.targets.clients.workloads import WORKLOADS, Survey
 from barnabas.peers import processes
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -37,27 +43,34 @@ from barnabas.peers.clients.registry import COUNTED
 from barnabas.plural import plural
 
 CONFIRMING: Final = 16
-"""Threads that run cases again, alone, while the other sessions go on: most of them wait for who hangs."""
+"""Threads that run cases again, alone, while other sessions go on; most of them wait for hanging clients."""
 COMPARED: Final = 200
-"""Cases that one of two is best given at once: both have each before anything is known of it."""
+"""Cases that a compared client is best given at once: both clients run all of them before any result."""
 
 
 class ClientTarget:
     """Runs cases with a client of some release; see `barnabas.fuzz.targets.target.Target`.
 
-    A case whose death, hang or memory was seen is run again alone, in a new process: the fact
-    `confirmed` says whether it did the same there. If it did not, one of the cases before it may have:
-    that one is given once more, with what it did alone; if none does, they are named together. What is like
-    one that was confirmed is not run again, and who computes without end, as one that was confirmed, is ended
-    sooner. Where sessions share a process, what becomes of it is no case's that does not do it alone, too.
-    Meanwhile the sessions of other cases go on: nobody waits for who hangs. A case that the client does not
-    ask for was not sent: it is set aside, and counted as such.
+    A case with a crash, hang or growth of memory runs again alone, in a new process; the fact `confirmed`
+    tells whether it did the same there. If it did not, an earlier case may have caused it: that case is
+    returned once more, with its observation alone; if none does, the fact names all of them. Alarms like a
+    confirmed one do not run again, and a client that computes without end, as a confirmed case did, is ended
+    sooner. Where sessions share a process, its end is only blamed on a case that causes it alone. Meanwhile
+    the sessions of other cases go on. A case whose response the client does not request was not sent: it is
+    set aside and counted.
+
+    Args:
+        client: The client.
+        limits: Its limits, instead of the library's.
+        side_by_side: The number of concurrent sessions.
+        each: The program is started for every case, with {bootstrap} and {topic} filled in, and ends by
+            itself; else it runs many sessions.
     """
 
     role: Role = "client"
     at_once = 5000
-    """Cases that it is best given at once: behind the last of them those that hang are waited for and run
-    again, which takes as long as some hundred others."""
+    """Cases that it is best given at once: after the last of them, hanging ones are waited for and run again,
+    which takes as long as some hundred others."""
 
     def __init__(
         self,
@@ -67,8 +80,6 @@ class ClientTarget:
         side_by_side: int | None = None,
         each: bool = False,
     ) -> None:
-        """each: its program is started for every case, with {bootstrap} and {topic} put in, and ends by
-        itself; else it runs many sessions."""
         self.name = client.name
         self._client = client
         self._limits = limits or OF_LIBRARY.get(client.library, Limits())
@@ -76,19 +87,21 @@ class ClientTarget:
             self._limits = self._limits._replace(side_by_side=side_by_side)
         self._each = each
         self._running = contextlib.ExitStack()
-        self._looks: Confirming | None = None
-        self._confirmed: set[Kind] = set()
+        self._looks: AlarmConfirmation | None = None
+        self._confirmed: set[AlarmKind] = set()
         self._left = threading.Event()
-        """Set once nobody waits for cases that are looked at again."""
+        """Set once nobody waits for confirmations."""
         self._asks = Survey(self.name, self._session, each=each)
         self._counts = self._guides = False
         self.meter: Meter | None = None
-        """Of the lines that its programs reach, while it runs, if they count them."""
+        """The meter of the lines that the programs reach, while they run, if they are counted."""
 
     def count(self, *, guiding: bool) -> None:
-        """Have its programs count the lines that they reach, before it is started. guiding: each case is told
-        with the new ones that it reached: a session has a process of its own, which is asked behind it.
-        Raises Misuse."""
+        """Count the lines that the programs reach, from the next start on. Raises Misuse.
+
+        guiding: each case has a fact with its new lines; a session then has its own process, which reports
+        them after it.
+        """
         if self._client.counted is None:
             raise Misuse(
                 f"{self.name}: its lines can't be counted; those of {', '.join(COUNTED)} can"
@@ -97,12 +110,12 @@ class ClientTarget:
         self._counts = True
 
     def reached(self) -> Reach:
-        """The lines that were reached; between cases. Raises CannotRun."""
+        """Return the lines that were reached; between cases. Raises CannotRun."""
         assert self.meter is not None  # noqa: S101 (`count` comes first)
         return self.meter.read()
 
-    def anew(self) -> None:
-        """Nothing to do: a session leaves nothing behind."""
+    def reset(self) -> None:
+        """Do nothing: a session leaves nothing behind."""
 
     def __enter__(self) -> Self:
         try:
@@ -121,7 +134,7 @@ class ClientTarget:
                 self._server = ForkServer(self._ready, self._folder)
                 stack.callback(self._server.close)
             self._selector = stack.enter_context(selectors.DefaultSelector())
-            # of several sessions, nobody could say which one reached a line
+            # with several sessions, the one that reached a line is unknown
             at_once = 1 if self._guides else self._limits.in_a_process
             self._processes = self._started(self._selector, at_once=at_once)
             self._workers = [self._beside() for _ in range(self._limits.side_by_side)]
@@ -138,39 +151,51 @@ class ClientTarget:
         self._processes.end()
 
     def compared(self) -> ClientTarget:
-        """The same as one of two that get the same cases: no other records come behind those of a case, and
-        it has more time to show what it makes of it."""
-        one = ClientTarget(self._client, limits=self._limits.compared, each=self._each)
-        one.at_once = COMPARED
-        return one
+        """Return this client as one of two that get the same cases.
+
+        No other records follow those of a case, and the client has more time to react to it.
+        """
+        target = ClientTarget(self._client, limits=self._limits.compared, each=self._each)
+        target.at_once = COMPARED
+        return target
 
     def seeds(self) -> list[Seed]:
-        """What a valid broker answers to all that this client asks for, in each version it can be
-        brought to ask in. Raises CannotRun if no session with it works at all."""
+        """Return a valid broker's responses to all that the client requests, in each version that it can use.
+
+        Raises CannotRun if no session works at all.
+        """
         return seeds(self.survey())
 
     def survey(self, newest: Mapping[int, int] | None = None) -> frozenset[tuple[int, int]]:
-        """The (API key, version) that this client asks for: valid sessions, with offers narrowed to one
-        version after the other. newest: API key -> the newest version of interest, for who knows it already.
-        Raises CannotRun if no session with it works at all."""
+        """Return the (API key, version) that the client requests in valid sessions with narrowed offers.
+
+        newest: API key -> the newest version of interest, if it is known. Raises CannotRun if no session
+        works at all.
+        """
         return self._asks.versions(newest)
 
     def newest(self) -> dict[int, int]:
-        """API key -> the newest version that it asks for. Raises CannotRun if it asks nothing."""
+        """Return the newest version that the client requests, by API key.
+
+        Raises CannotRun if it requests nothing.
+        """
         return self._asks.newest()
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """Run cases; observations come in their order, those of earlier cases to blame behind them."""
+        """Run cases; observations come in order, those of earlier culprits after them."""
         return self.run_until(cases, lambda: False)
 
     def run_until(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
-        """The same; once it is `over()` no more are begun, and it ends behind those that are under way."""
+        """Run cases until `over()` returns True; then no more are begun.
+
+        The run ends after the cases in flight.
+        """
         self._asks.know()
         self._left.clear()
         with ThreadPoolExecutor(CONFIRMING) as threads:
             alone, memory = self._alone, self._limits.memory
-            looks = self._looks = Confirming(threads, self._confirmed, alone, memory)
-            sessions = SideBySide(
+            looks = self._looks = AlarmConfirmation(threads, self._confirmed, alone, memory)
+            sessions = SessionScheduler(
                 self._workers,
                 self._beside,
                 lambda worker, case: self._begin(worker, case, partial(self._ending, case, looks)),
@@ -179,7 +204,7 @@ class ClientTarget:
             )
             try:
                 yield from sessions.run(cases, over)
-            finally:  # who asks for no more leaves sessions behind
+            finally:  # a closed generator leaves sessions running
                 self._looks = None
                 self._left.set()
                 threads.shutdown(wait=False, cancel_futures=True)
@@ -189,32 +214,41 @@ class ClientTarget:
 
     @property
     def doing(self) -> str:
-        """What it does beside new cases, in words for who waits."""
+        """Return the current activity other than new cases, as a message."""
         return f"running {plural(len(self._looks), 'case')} again, alone" if self._looks else ""
 
     def together(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """Run cases one after the other in a new process, up to the one that ends it: what they come to needs
-        no second look."""
-        self._left.clear()
-        for one in self._run_alone(cases):
-            alarming = alarm(one, self._limits.memory) is not None
-            yield with_facts(one, ("confirmed", True)) if alarming else one
+        """Run cases one after another in a new process, up to the one that ends it.
 
-    def _ending(self, case: Case, looks: Confirming) -> Ending:
+        Their alarms need no confirmation.
+        """
+        self._left.clear()
+        for observation in self._run_alone(cases):
+            alarming = alarm(observation, self._limits.memory) is not None
+            yield with_facts(observation, ("confirmed", True)) if alarming else observation
+
+    def _ending(self, case: Case, looks: AlarmConfirmation) -> EndLimits:
         return at_all(self._limits) if self._each else beside(case, self._limits, looks.knows)
 
     def _alone(self, cases: Sequence[Case]) -> Observation:
-        """The last observation of some cases, one after the other in a new process; once more where the
-        client did not ask for it: on a busy machine it may give up before."""
+        """Return the last observation of cases that run one after another in a new process.
+
+        They run again if the client did not request the response: on a busy machine it may give up before.
+        """
         for _ in range(1 + AGAIN):
-            *_, seen = self._run_alone(cases)
-            if dict(seen.facts).get("served") or alarm(seen, self._limits.memory) is not None:
+            *_, observation = self._run_alone(cases)
+            if (
+                dict(observation.facts).get("served")
+                or alarm(observation, self._limits.memory) is not None
+            ):
                 break
-        return seen
+        return observation
 
     def _run_alone(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """The observations of cases, one after the other in a new process, up to the first that is an
-        alarm. A valid session follows, as others had: what ends in it, the last case ended."""
+        """Yield the observations of cases in a new process, one after another, up to the first alarm.
+
+        A valid session follows, as after other sessions: an alarm in it is the last case's.
+        """
         memory = self._limits.memory
         with self._on_its_own() as worker:
             for case in cases:
@@ -229,15 +263,17 @@ class ClientTarget:
                 yield replace(after, case=case)
 
     def _session(self, workload: str, offer: Offer) -> set[tuple[int, int]]:
-        """What is asked for in a valid session."""
+        """Return the (API key, version) that the client requests in a valid session."""
         worker = self._workers[0]
         self._begin_valid(worker, workload, offer)
         finish(worker)
-        return set(worker.broker.asked)
+        return set(worker.broker.request_counts)
 
     def recorded(self, case: Case) -> tuple[list[Broker], str]:
-        """The brokers of a session with a case and of a valid one, in a new process, and what the client
-        does in them. Raises CannotRun if it does not ask for the case."""
+        """Return the brokers of a session with a case and of a valid one, and a description of the workload.
+
+        Both run in a new process. Raises CannotRun if the client does not request the case's response.
+        """
         seed, workload = case.recipe.seed, self._asks.workload(case)
         offer = narrowed(seed.key, seed.version)
         with self._on_its_own() as worker:
@@ -254,7 +290,7 @@ class ClientTarget:
         return brokers, "as it was started" if self._each else WORKLOADS[workload]
 
     def _begin(
-        self, worker: Worker, case: Case, ending: Callable[[], Ending] | None = None
+        self, worker: Worker, case: Case, ending: Callable[[], EndLimits] | None = None
     ) -> None:
         workload = self._asks.workload(case)
         self._starting(lambda: worker.begin(workload, case, ending=ending))
@@ -269,17 +305,17 @@ class ClientTarget:
             raise CannotRun(f"{self.name} can't be started: {problem}") from None
 
     def _beside(self) -> Worker:
-        """One whose alarms are looked at again; what a command does is none."""
+        """Return a worker whose alarms are confirmed later; a command's limits are the whole ones."""
         limits = self._limits if self._each else self._limits.alarming
         return self._worker(self._processes, limits, tells=False)
 
-    def _worker(self, processes: Processes, limits: Limits, *, tells: bool) -> Worker:
+    def _worker(self, processes: ClientProcesses, limits: Limits, *, tells: bool) -> Worker:
         dialect, guides = self._client.library, self._guides
         return Worker(processes, limits, dialect=dialect, tells=tells, guides=guides)
 
     @contextlib.contextmanager
     def _on_its_own(self) -> Iterator[Worker]:
-        """One beside whose session there is no other in its process."""
+        """Return a worker whose session is alone in its process."""
         with selectors.DefaultSelector() as selector:
             processes = self._started(selector, at_once=1)
             worker = self._worker(processes, self._limits, tells=True)
@@ -289,15 +325,15 @@ class ClientTarget:
                 worker.end()
                 processes.end()
 
-    def _started(self, selector: selectors.BaseSelector, *, at_once: int) -> Processes:
-        return Processes(
+    def _started(self, selector: selectors.BaseSelector, *, at_once: int) -> ClientProcesses:
+        return ClientProcesses(
             self._start, selector, at_once=at_once, much_s=self._limits.much_s, each=self._each
         )
 
     def _start(self, selector: selectors.BaseSelector, bootstrap: str) -> Child:
         program = self._ready
         if self._each:
-            line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in program.line]
+            line = [word.format(bootstrap=bootstrap, topic=TOPIC) for word in program.line]
             program = program._replace(line=line)
         counted = self.meter.begin() if self.meter is not None else None
         return Child(program, self._folder, selector, server=self._server, counted=counted)

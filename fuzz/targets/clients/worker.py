@@ -1,4 +1,4 @@
-"""One session at a time, in a process of its own or among others: a case goes in, what was seen comes out."""
+"""A worker: one session of a client at a time, with a case or a valid one; returns an observation."""
 
 from __future__ import annotations
 
@@ -11,60 +11,63 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from barnabas.fuzz.answering.broker import Broker
-from barnabas.fuzz.answering.cluster import TOPIC, Cluster
-from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
-from barnabas.fuzz.answering.planted import Planted
-from barnabas.fuzz.answering.session import Session
+from barnabas.fuzz.bench_broker.broker import Broker
+from barnabas.fuzz.bench_broker.cluster import TOPIC, Cluster
+from barnabas.fuzz.bench_broker.offer import EVERYTHING, Offer, narrowed
+from barnabas.fuzz.bench_broker.planted import PlantedResponse
+from barnabas.fuzz.bench_broker.session import Session
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import REACHED, SPINS, Death, Observation, Probe
 from barnabas.fuzz.targets.clients.alarms import BESIDE, UNSURE
-from barnabas.fuzz.targets.clients.allowance import LOOK, Allowance
-from barnabas.fuzz.targets.clients.limits import Ending, Limits, at_all
-from barnabas.fuzz.targets.clients.processes import Process, Processes
-from barnabas.fuzz.targets.processor import delayed, spent
+from barnabas.fuzz.targets.clients.limits import LOOK, Allowance, EndLimits, Limits, at_all
+from barnabas.fuzz.targets.clients.processes import ClientProcess, ClientProcesses
+from barnabas.fuzz.targets.process_usage import delayed, spent
 from barnabas.specs.registry import NAMES
 
 _WITHOUT: Final = 2
-"""So many times as long a session may take in which the client never came to its case."""
+"""Factor of the time of a session in which the client never requests its case's response."""
 
 _ENDING: Final = 0.2
-"""Seconds that a session which was said to be over usually takes at most."""
+"""Seconds that a session usually takes at most after it was told to end."""
 
 
 @dataclass(slots=True)
-class _Under:
-    """A session that is under way."""
+class _RunningSession:
+    """A session in progress."""
 
     case: Case | None
     session: Session
-    process: Process
+    process: ClientProcess
     number: int
     ready: bool
     begun: float
     memory: int
     may: Allowance
-    ending: Callable[[], Ending]
+    ending: Callable[[], EndLimits]
     spent: float | None = None
-    """Processor time of the child in the first look with the case, or since it is over."""
+    """Processor time of the child at the first look with the case, or at the end of the session's time."""
     dismissed: float | None = None
-    """When the child was told that it may end the session."""
+    """The moment when the child was told that it may end the session."""
 
 
 _numbers: Final = itertools.count(1)
-"""Of sessions: who began is told what is over by them."""
+"""Numbers of sessions, by which programs report their ends."""
 
 
 class Worker:
     """Runs one session at a time, in one of the processes.
 
-    dialect: the client's library. tells: whether a child that hangs is asked where, and waited for meanwhile.
-    guides: whether new lines that a session reached are told with it.
+    Args:
+        processes: The processes.
+        limits: The client's limits.
+        dialect: The client's library.
+        tells: A child that hangs must print its stack, which takes a moment.
+        guides: New lines that a session reached are returned as a fact.
     """
 
     def __init__(
         self,
-        processes: Processes,
+        processes: ClientProcesses,
         limits: Limits,
         *,
         dialect: str,
@@ -74,20 +77,20 @@ class Worker:
         self._processes, self._limits = processes, limits
         self._dialect, self._tells, self._guides = dialect, tells, guides
         self.selector, self._each = processes.selector, processes.each
-        self._under: _Under | None = None
+        self._under: _RunningSession | None = None
         self.before: Sequence[Case] = ()
-        """The cases that may be to blame for how the latest session ended beside its own, oldest first."""
+        """Cases that may have caused the end of the latest session, other than its own, oldest first."""
         self.broker = Broker()
-        """Of the latest session: what was asked for, and what was answered."""
+        """The broker of the latest session, with its requests and responses."""
 
     @property
     def idle(self) -> bool:
-        """Whether it can begin a session."""
+        """Return whether the worker can begin a session."""
         return self._under is None
 
     @property
     def ending(self) -> bool:
-        """Whether its session is over and takes longer than usual to end."""
+        """Return whether its session takes longer than usual to end."""
         dismissed = self._under.dismissed if self._under is not None else None
         return dismissed is not None and time.monotonic() - dismissed > _ENDING
 
@@ -96,16 +99,21 @@ class Worker:
         workload: str,
         case: Case | None = None,
         offer: Offer = EVERYTHING,
-        ending: Callable[[], Ending] | None = None,
+        ending: Callable[[], EndLimits] | None = None,
     ) -> None:
-        """Begin a session, of a case or a valid one. Raises OSError if the child can't be started.
+        """Begin a session with a case, or a valid one. Raises OSError if the child can't be started.
 
-        ending: what it may take then, asked when it takes long; without, it has all the time of the limits.
+        Args:
+            workload: The workload of the client's program.
+            case: The case.
+            offer: The versions that the broker offers.
+            ending: Returns the end limits, called when the session takes long; without, they are the whole
+                limits.
         """
         planted = None
         if case is not None:
             seed = case.recipe.seed
-            planted = Planted(case, seed.key, seed.version)
+            planted = PlantedResponse(case, seed.key, seed.version)
             offer = narrowed(seed.key, seed.version, offer)
         broker = Broker(Cluster(), offer, planted, last=self._limits.last)
         session = Session(self.selector, broker, time.monotonic, self._limits.patience_s)
@@ -116,7 +124,7 @@ class Worker:
             session.close()
             raise
         now, memory, hung_s = time.monotonic(), process.child.memory(), self._limits.hung_s
-        self._under = _Under(
+        self._under = _RunningSession(
             case,
             session,
             process,
@@ -129,17 +137,19 @@ class Worker:
         )
         if not self._each:
             api = "-" if case is None else NAMES.get(case.recipe.seed.key, "-")
-            asked = {"number": number, "run": workload, "bootstrap": session.bootstrap}
-            process.child.tell(json.dumps({**asked, "topic": TOPIC, "api": api}))
+            command = {"number": number, "run": workload, "bootstrap": session.bootstrap}
+            process.child.tell(json.dumps({**command, "topic": TOPIC, "api": api}))
 
-    def _given(self, seconds: float, process: Process) -> Allowance:
-        """So much time, without that in which there was no processor for it. It waits for this thread of
-        ours, not for those beside it."""
+    def _given(self, seconds: float, process: ClientProcess) -> Allowance:
+        """Return an allowance for a session.
+
+        It waits for this thread of ours, not for those of other workers.
+        """
         here, thread, child = os.getpid(), threading.get_native_id(), process.child.pid
         return Allowance(seconds, time.monotonic(), lambda: delayed(child) + delayed(here, thread))
 
     def tick(self) -> float | None:
-        """Say what is due in its session; when to be called again."""
+        """Write what is due in the session; return the moment of the next call, or None."""
         under = self._under
         if under is None:
             return None
@@ -155,7 +165,7 @@ class Worker:
         return under.may.look if due is None else min(due, under.may.look)
 
     def finished(self) -> Observation | None:
-        """The observation of its session once that has ended: by an answer, by a death, or too late."""
+        """Return the observation of the session once it has ended: by an answer, a crash, or too late."""
         under = self._under
         if under is None:
             return None
@@ -164,15 +174,15 @@ class Worker:
             under.begun = time.monotonic()
             under.memory = under.process.child.memory()
             under.may = self._given(_WITHOUT * self._limits.hung_s, under.process)
-        said = under.process.answer(under.number)
-        if said is not None:
-            return self._end(under, said=said)
+        answer = under.process.answer(under.number)
+        if answer is not None:
+            return self._end(under, answer=answer)
         if under.process.child.ended:
             return self._end(under, death=under.process.death())
         return self._late(under) if time.monotonic() >= under.may.look else None
 
-    def _late(self, under: _Under) -> Observation | None:
-        """Look what the processor did for a session that goes on; the observation if it hangs."""
+    def _late(self, under: _RunningSession) -> Observation | None:
+        """Check the processor time of a session that goes on; return the observation if it hangs."""
         used = self._used(under)
         if under.dismissed is not None:
             ending = under.ending()
@@ -181,14 +191,16 @@ class Worker:
             under.may.shorten(ending.hung_s)
         if used >= self._limits.much_s and not self._each:
             under.session.over = True
-        spins = used >= self._limits.spins_s
-        if under.may.used_up(time.monotonic(), busy=spins):
-            return self._end(under, hangs=True, spins=spins)
+        computes = used >= self._limits.spins_s
+        if under.may.used_up(time.monotonic(), busy=computes):
+            return self._end(under, hangs=True, spins=computes)
         return None
 
-    def _used(self, under: _Under) -> float:
-        """Processor time that its session took with the case, or since it is over; where others are in the
-        process, its share."""
+    def _used(self, under: _RunningSession) -> float:
+        """Return the processor time that the session used with the case, or since it was told to end.
+
+        If other sessions are in the process, it is the session's share.
+        """
         if not under.session.served:
             return 0.0
         now = spent(under.process.child.pid) or 0.0
@@ -198,9 +210,9 @@ class Worker:
 
     def _end(
         self,
-        under: _Under,
+        under: _RunningSession,
         *,
-        said: dict[str, Any] | None = None,
+        answer: dict[str, Any] | None = None,
         death: Death | None = None,
         hangs: bool = False,
         spins: bool = False,
@@ -210,7 +222,7 @@ class Worker:
         stack = child.where() if hangs and self._tells else ""
         highest = max(child.highest_memory(), process.highest.pop(under.number, 0))
         beside = process.beside.get(under.number, 0)
-        news = child.news() if said is not None else []
+        news = child.news() if answer is not None else []
         self.broker = under.session.broker
         self.before = process.suspects(under.number) if death is not None else [*process.before]
         log = child.log() if death is None else ()
@@ -218,12 +230,12 @@ class Worker:
         self._under = None
         if death is not None and self._each and death.exit_code == 0:
             death = None
-        ends = said is None or highest > self._limits.memory
+        ends = answer is None or highest > self._limits.memory
         if hangs and not spins:
             self._processes.give_up(process, under.number)
         else:
             self._processes.leave(process, under.number, ends=ends)
-        raised, facts = _raised_of(said or {})
+        raised, facts = _raised_of(answer or {})
         facts = (
             ("served", under.session.served),
             ("later", [[key, version] for key, version in under.session.later]),
@@ -268,25 +280,32 @@ _NOTHING: Final = Case(-1, Recipe(Seed(-1, -1, "response", b"", "none"), ()), ()
 """Stands for no case, in the observation of a valid session."""
 
 
-def _sent(under: _Under) -> tuple[bytes, ...]:
-    """The case's bytes as they were sent."""
+def _sent(under: _RunningSession) -> tuple[bytes, ...]:
+    """Return the case's bytes as they were sent."""
     if under.case is None or not under.session.served:
         return ()
     return under.case.chunks
 
 
-def _raised_of(said: dict[str, Any]) -> tuple[str, tuple[tuple[str, object], ...]]:
-    """Return what a program says it raised (`peers/clients/programs/lines.py`), and the facts about it."""
-    raised = said.get("raised")
+def _raised_of(answer: dict[str, Any]) -> tuple[str, tuple[tuple[str, object], ...]]:
+    """Return the exception that a program reports (`peers/clients/programs/lines.py`), and its facts."""
+    raised = answer.get("raised")
     facts: tuple[tuple[str, object], ...] = (
-        ("records", said.get("records", 0)),
-        ("delivered", said.get("delivered")),
-        ("failed", said.get("failed", [])),
+        ("records", answer.get("records", 0)),
+        ("delivered", answer.get("delivered")),
+        ("failed", answer.get("failed", [])),
     )
     if raised is None:
         return "", facts
     if raised.get("unsure"):
         facts = (*facts, (UNSURE, True))
-    lines = [f"{raised['class']}: {raised['message']}", *(f" {one}" for one in raised["frames"])]
-    about = (("bases", raised["bases"]), ("frames", raised["frames"]), ("where", raised["where"]))
-    return "\n".join(lines), (*facts, *about)
+    lines = [
+        f"{raised['class']}: {raised['message']}",
+        *(f" {frame}" for frame in raised["frames"]),
+    ]
+    exception_facts = (
+        ("bases", raised["bases"]),
+        ("frames", raised["frames"]),
+        ("where", raised["where"]),
+    )
+    return "\n".join(lines), (*facts, *exception_facts)

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from barnabas.fuzz.campaigns.campaign import Campaign, Known
+from barnabas.fuzz.campaigns.campaign import Campaign, KnownNames
 
-KNOWN = Known(("null", "flip"), ("died",), ("join",), ("golden",), ("apache", "embedded"))
+KNOWN = KnownNames(("null", "flip"), ("died",), ("join",), ("golden",), ("apache", "embedded"))
 
 
 def campaign(**more: Any) -> Campaign:

@@ -10,7 +10,7 @@ import pytest
 
 from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.corpus.corpora import CORPORA, EVERYTHING, Basis, corpus
-from barnabas.fuzz.corpus.corpus import captured, generated
+from barnabas.fuzz.corpus.sources import captured, generated
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.frame_map.fields import map_of
 from barnabas.specs import keys

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from barnabas.fuzz.coverage.agent import HOST, SIZE, Agent, Counted
-from barnabas.fuzz.coverage.probes import ROOM, Key, Passed, Probes
+from barnabas.fuzz.coverage.agent import HOST, SIZE, Agent, CountedProcess
+from barnabas.fuzz.coverage.probes import ROOM, Key, PassedProbes, Probes
 from barnabas.fuzz.coverage.python import dump
 
 FILE = Key(0, "f.py")
@@ -95,8 +95,8 @@ def test_one_that_tells_a_byte_at_a_time_is_not_waited_for_nor_are_others_lost()
 
 
 def test_news_of_a_process_is_what_no_other_had_passed() -> None:
-    passed = Passed()
-    first, second = (Counted(Agent(dump), {}, passed) for _ in range(2))
+    passed = PassedProbes()
+    first, second = (CountedProcess(Agent(dump), {}, passed) for _ in range(2))
     said = [_answer(b'{"f.py": [1]}')]
     ends = [_program(one._agent, said) for one in (first, second)]
     assert first.news() == ["reached f.py 1"]
@@ -110,7 +110,7 @@ ONE, OTHER = Key(1, "a/B"), Key(2, "a/C")
 
 
 def test_what_nobody_had_passed_is_a_feature_of_who_does_first() -> None:
-    passed = Passed()
+    passed = PassedProbes()
     assert passed.add({ONE: Probes(0b110, 4)}) == ["reached a/B 1"]
     assert passed.add({ONE: Probes(0b110, 4), OTHER: Probes(0, 4)}) == []
     assert passed.add({ONE: Probes(0b1010, 4), OTHER: Probes(1, 4)}) == [
@@ -121,7 +121,7 @@ def test_what_nobody_had_passed_is_a_feature_of_who_does_first() -> None:
 
 
 def test_what_there_is_no_room_for_is_forgotten_and_said() -> None:
-    passed = Passed()
+    passed = PassedProbes()
     passed._size = ROOM - 10_000
     assert passed.add({Key(1, "a"): Probes(1, 0)}) == ["reached a 0"]
     assert passed.add({Key(2, "b"): Probes(1 << 9_000, 0)}) == ["reached more than is kept"]

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.bench_broker.seeds import seeds
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import REACHED
 from barnabas.fuzz.coverage.jacoco import Jacoco
 from barnabas.fuzz.coverage.lines import Reach
-from barnabas.fuzz.engine.counting import counting, what_valid_shows
+from barnabas.fuzz.engine.case_maker import cook
 from barnabas.fuzz.engine.features import features
-from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.line_counts import count_lines, what_valid_shows
 from barnabas.fuzz.targets.apache import ApacheService
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
@@ -33,8 +33,8 @@ def _parsers(found: Reach) -> dict[str, bool]:
 @pytest.mark.needs_apache("3.9.1")
 def test_a_broker_counts_on_when_it_is_started_anew() -> None:
     service = ApacheService(ApacheSettings.of("3.9.1"))
-    target = BrokerTarget(service, lanes=2)
-    counting(target)
+    target = BrokerTarget(service, connections=2)
+    count_lines(target)
     with target:
         assert isinstance(target.meter, Jacoco)
         assert target.meter.since()
@@ -46,7 +46,7 @@ def test_a_broker_counts_on_when_it_is_started_anew() -> None:
             key.name.endswith("/DescribeClusterRequestData") for key in target.meter.since()
         )
         pid = service.pid
-        target.anew()
+        target.reset()
         assert service.pid != pid
         assert target.meter.since()
         names = {key.name.rpartition("/")[2] for key in target.meter.passed}
@@ -77,7 +77,7 @@ def test_a_broker_counts_on_when_it_is_started_anew() -> None:
 )
 def test_a_client_counts(name: str, reached: str) -> None:
     target = client(name)
-    counting(target, guiding=True)
+    count_lines(target, guiding=True)
     with target:
         found_by = list(target.run([cook(Recipe(seed, ()), 0) for seed in seeds([(METADATA, 1)])]))
         facts: list[dict[str, Any]] = [dict(one.facts) for one in found_by]

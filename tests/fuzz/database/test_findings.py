@@ -11,9 +11,9 @@ import pytest
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.coverage.lines import Lines, Unit
-from barnabas.fuzz.database.findings import Findings, FindingsError, Kept
+from barnabas.fuzz.database.findings import Findings, FindingsError, StoredCampaign
 from barnabas.fuzz.engine.energy import MOST, of_fields
-from barnabas.fuzz.engine.running import run_range
+from barnabas.fuzz.engine.rounds import run_range
 from barnabas.fuzz.engine.stats import Cell, Field, Judged, Stats
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
@@ -30,7 +30,7 @@ def findings(tmp_path: Path) -> Iterator[Findings]:
 
 
 @pytest.fixture
-def kept(findings: Findings) -> Kept:
+def kept(findings: Findings) -> StoredCampaign:
     return findings.campaign("c", "fake", {}, 0.0)
 
 
@@ -52,7 +52,9 @@ def test_a_finding_keeps_all_that_is_known_of_it(tmp_path: Path) -> None:
     assert about == ("c", "fake", {"seed": 1}, 1.5, 100)
 
 
-def test_two_that_run_one_campaign_are_told(tmp_path: Path, findings: Findings, kept: Kept) -> None:
+def test_two_that_run_one_campaign_are_told(
+    tmp_path: Path, findings: Findings, kept: StoredCampaign
+) -> None:
     with Findings(tmp_path / "f.db", write=True) as other:
         second = other.campaign("c", "fake", {}, 0.0)
         kept.keep(stats(0, 10), 10, 0)
@@ -90,7 +92,9 @@ def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
         *(f"UPDATE rounds SET {column} = '{{'" for column in ("number", "energies", "news")),
     ],
 )
-def test_a_damaged_record_is_told_in_a_line(findings: Findings, kept: Kept, damage: str) -> None:
+def test_a_damaged_record_is_told_in_a_line(
+    findings: Findings, kept: StoredCampaign, damage: str
+) -> None:
     kept.keep(stats(0, 100), 100, 0)
     findings._database.connection.execute(damage)
     read: dict[str, Callable[[], object]] = {
@@ -106,7 +110,7 @@ def test_a_damaged_record_is_told_in_a_line(findings: Findings, kept: Kept, dama
 
 
 def test_a_campaign_that_goes_on_in_a_damaged_database_says_so(
-    findings: Findings, kept: Kept
+    findings: Findings, kept: StoredCampaign
 ) -> None:
     kept.keep(stats(0, 100), 100, 0)
     findings._database.connection.execute("UPDATE findings SET observation = 'x'")
@@ -133,7 +137,7 @@ def blamed(number: int, *others: int) -> Stats:
 
 
 def test_a_case_that_shows_it_alone_takes_the_place_of_one_that_may_be_innocent(
-    findings: Findings, kept: Kept
+    findings: Findings, kept: StoredCampaign
 ) -> None:
     seen = []
     for end, one in enumerate((blamed(3, 2), blamed(5, 4), blamed(7), blamed(9)), 1):

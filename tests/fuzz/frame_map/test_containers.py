@@ -14,7 +14,7 @@ import xxhash
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
-from barnabas.fuzz.engine.making import Maker, cook
+from barnabas.fuzz.engine.case_maker import Maker, cook
 from barnabas.fuzz.engine.strata import places_of
 from barnabas.fuzz.frame_map.compressed import message_of, packed
 from barnabas.fuzz.frame_map.containers import ELEMENTS

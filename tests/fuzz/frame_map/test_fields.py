@@ -10,7 +10,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
-from barnabas.fuzz.corpus.corpus import listed
+from barnabas.fuzz.corpus.sources import listed
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
 from barnabas.fuzz.frame_map.numbers import RANGE, VARINTS, WRITE
 from barnabas.fuzz.generators.messages import message, with_header

@@ -10,7 +10,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
-from barnabas.fuzz.corpus.corpus import generated
+from barnabas.fuzz.corpus.sources import generated
 from barnabas.fuzz.engine.strata import Place, places_of
 from barnabas.fuzz.frame_map.fields import FieldMap, Part, map_of
 from barnabas.fuzz.mutators.mutator import LARGEST, Mutated, Mutator

@@ -6,10 +6,15 @@ from typing import Any
 
 import pytest
 
-from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.bench_broker.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
-from barnabas.fuzz.observations.client_answer import delivered, refusals, starts, steps
+from barnabas.fuzz.observations.client_answer import (
+    delivered_records,
+    first_offsets,
+    next_steps,
+    refusals,
+)
 from barnabas.specs import keys
 
 SEED = seeds([(keys.SYNC_GROUP, 3)])[0]
@@ -48,7 +53,7 @@ def test_what_shows_that_a_client_refuses(observation: Observation, found: list[
     ],
 )
 def test_what_a_client_does_next(observation: Observation, found: list[str]) -> None:
-    assert steps(observation) == found
+    assert next_steps(observation) == found
 
 
 def test_what_was_delivered_is_by_partition_and_may_not_be_told() -> None:
@@ -57,11 +62,11 @@ def test_what_was_delivered_is_by_partition_and_may_not_be_told() -> None:
         [0, 0, -1, None, "62", []],
         [1, 1, -1, None, "63", []],
     ]
-    told = delivered(seen(facts={"delivered": records}))
+    told = delivered_records(seen(facts={"delivered": records}))
     assert told == [records[1], records[0], records[2]]
-    assert delivered(seen(facts={"delivered": None})) is None
+    assert delivered_records(seen(facts={"delivered": None})) is None
 
 
 def test_where_it_reads_on_is_by_partition() -> None:
-    assert starts(seen(facts={"starts": [[0, 3], [1, 7]]})) == {0: 3, 1: 7}
-    assert starts(seen()) == {}
+    assert first_offsets(seen(facts={"starts": [[0, 3], [1, 7]]})) == {0: 3, 1: 7}
+    assert first_offsets(seen()) == {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.fuzz.observations.exchanges import wrong_request
-from barnabas.fuzz.observations.requests import question
+from barnabas.fuzz.observations.requests import parse_requests
 from barnabas.specs.keys import METADATA, PRODUCE
 from tests.fuzz.observed import ASK, request
 
@@ -16,7 +16,7 @@ NONE = b"\xff\xff\xff\xff\x0f"
 
 def problem(frame: bytes) -> object:
     sized = (len(frame) - 4).to_bytes(4, "big") + frame[4:]
-    return wrong_request(sized[4:], question((sized,)).requests[0])
+    return wrong_request(sized[4:], parse_requests((sized,)).requests[0])
 
 
 def test_a_number_of_tags_below_zero_is_none() -> None:
@@ -50,5 +50,5 @@ QUIET = request(PRODUCE, 3, {"acks": 0, "timeout_ms": 1, "topic_data": []})
     ],
 )
 def test_what_a_broker_is_asked(chunks: tuple[bytes, ...], answers: int, rest: str) -> None:
-    found = question(chunks)
+    found = parse_requests(chunks)
     assert (found.answers, found.rest) == (answers, rest)

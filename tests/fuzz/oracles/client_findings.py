@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.fuzz.cases.observation import DIFFERS, SPINS, Death, Observation
-from barnabas.fuzz.observations.client_memory import LIMIT
+from barnabas.fuzz.observations.client_outcome import LIMIT
 from tests.fuzz.oracles.judging import ANSWERED, ASSERTION, LATE, SIGNAL, of_client, raising
 
 CONFIRMED = {"confirmed": True}

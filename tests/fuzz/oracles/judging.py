@@ -77,7 +77,7 @@ def judged(name: str, observation: Observation) -> list[tuple[str, ...]]:
     (oracle,) = (oracle for oracle in ORACLES if oracle.name == name)
     verdicts = list(oracle.judge(observation))
     assert {verdict.oracle for verdict in verdicts} <= {name}
-    return [(verdict.what, *verdict.behaviour) for verdict in verdicts]
+    return [(verdict.message, *verdict.behaviour) for verdict in verdicts]
 
 
 def empty(key: int, **fields: Any) -> bytes:

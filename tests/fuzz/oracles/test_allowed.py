@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from barnabas.fuzz.observations.java_exceptions import raised
+from barnabas.fuzz.observations.java_stacks import exceptions_in
 from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING, PREFIXES, REFUSING
 from tests.fuzz.oracles.judging import ANSWER, NPE, judged, of_broker
 
@@ -71,4 +71,4 @@ def test_what_readers_throw_passes_as_the_cause_of_a_refusal_alone(name: str) ->
 
 def test_numbers_of_lambdas_and_lines_do_not_tell_stacks_apart() -> None:
     other = NPE.replace("$2", "$17").replace("133", "140")
-    assert raised(NPE)[-1].signature == raised(other)[-1].signature
+    assert exceptions_in(NPE)[-1].signature == exceptions_in(other)[-1].signature

@@ -10,7 +10,7 @@ import pytest
 from barnabas.fuzz.cases.observation import COMPUTES, DIFFERS, STACK, TOGETHER, Death, Observation
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.oracles.amplified import FACTOR, GROWTH, HEAP_GROWTH, LARGEST
-from barnabas.fuzz.oracles.oracle import OF_REPLIES, whose
+from barnabas.fuzz.oracles.oracle import OF_REPLIES, case_label
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.specs.keys import LIST_GROUPS, METADATA
 from tests.fuzz.observed import case, request, response
@@ -270,7 +270,7 @@ def test_each_oracle_has_a_finding_and_none_with_what_is_fine() -> None:
 def test_what_a_case_was_answered_is_its_own_whatever_others_did() -> None:
     assert {one.name for one in ORACLES} > OF_REPLIES
     shared = of_broker(facts=SHARED)
-    assert [whose(name, shared) for name in ("server_error", "logged")] == [
+    assert [case_label(name, shared) for name in ("server_error", "logged")] == [
         "case 0",
         "no one case, behind case 0",
     ]

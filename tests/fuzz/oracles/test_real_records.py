@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from barnabas.fuzz.engine.assembling import oracles_for
-from barnabas.fuzz.engine.running import judge
+from barnabas.fuzz.engine.assembly import oracles_for
+from barnabas.fuzz.engine.rounds import judge
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.sessions.session import TOPIC
 from barnabas.fuzz.targets.apache import ApacheService
@@ -39,7 +39,11 @@ def faults_of(release: str, version: int) -> dict[str, set[str]]:
     oracles = oracles_for("broker")
     found: dict[str, set[str]] = {}
     with BrokerTarget(
-        ApacheService(ApacheSettings(version=release)), batch=8, lanes=1, patience=5, limit=20
+        ApacheService(ApacheSettings(version=release)),
+        batch=8,
+        connections=1,
+        timeout=5,
+        probe_timeout=20,
     ) as target:
         for name, records in BROKEN.items():
             (seen,) = target.run([case(produce(version, records, topic=TOPIC))])

@@ -9,7 +9,7 @@ import pytest
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
 from barnabas.fuzz.cases.observation import Death, Observation
 from barnabas.fuzz.database.finding import Finding
-from barnabas.fuzz.report.cause import cause, groups, standing, unshrunk
+from barnabas.fuzz.report.cause import cause, count_unshrunk, groups, representative
 from barnabas.fuzz.report.title import heading, title, upon
 
 READ = ("kafka.A.read", "kafka.B.handle")
@@ -67,15 +67,15 @@ def test_one_of_a_group_is_made_smaller_for_all() -> None:
     same = replace(FINDING, name="c", behaviour=("java.lang.Error", "kafka.A.read"))
     other = replace(FINDING, name="b", behaviour=("java.lang.Error", "kafka.C.write"))
     (group, _) = groups([FINDING, same, other])
-    assert standing(group) == FINDING
-    assert unshrunk([FINDING, same, other]) == 2
+    assert representative(group) == FINDING
+    assert count_unshrunk([FINDING, same, other]) == 2
     (group,) = groups([gone, same])
-    assert standing(group) == same, "what ended a target that nobody can start again is left"
+    assert representative(group) == same, "what ended a target that nobody can start again is left"
     (group,) = groups([FINDING, replace(same, smaller=RECIPE)])
-    assert standing(group) == replace(same, smaller=RECIPE)
-    assert unshrunk(group.findings) == 0
+    assert representative(group) == replace(same, smaller=RECIPE)
+    assert count_unshrunk(group.findings) == 0
     (group,) = groups([gone])
-    assert (standing(group), unshrunk([gone])) == (None, 0)
+    assert (representative(group), count_unshrunk([gone])) == (None, 0)
 
 
 def test_the_gravest_come_first() -> None:

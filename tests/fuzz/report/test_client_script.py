@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from barnabas.fuzz.answering.broker import Broker
-from barnabas.fuzz.answering.cluster import Cluster
-from barnabas.fuzz.answering.offer import narrowed
-from barnabas.fuzz.answering.planted import Planted
-from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.bench_broker.broker import Broker
+from barnabas.fuzz.bench_broker.cluster import Cluster
+from barnabas.fuzz.bench_broker.offer import narrowed
+from barnabas.fuzz.bench_broker.planted import PlantedResponse
+from barnabas.fuzz.bench_broker.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Delivery, Live, Recipe, Seed
 from barnabas.fuzz.report.client_script import Session, client_script
 from barnabas.specs import decode_frame
@@ -35,7 +35,9 @@ def case_of(frame: bytes, seed: Seed = SEED, delivery: Delivery = "whole") -> Ca
 def recorded(case: Case) -> Broker:
     """A broker that was asked for versions, and twice for the case."""
     broker = Broker(
-        Cluster("127.0.0.1", 40000), narrowed(METADATA, VERSION), Planted(case, METADATA, VERSION)
+        Cluster("127.0.0.1", 40000),
+        narrowed(METADATA, VERSION),
+        PlantedResponse(case, METADATA, VERSION),
     )
     broker.answer(request(API_VERSIONS, 0, {})[4:])
     for number in range(2):

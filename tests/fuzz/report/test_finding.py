@@ -7,11 +7,10 @@ from dataclasses import replace
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.database.finding import Finding
-from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.case_maker import cook
 from barnabas.fuzz.oracles.registry import ORACLES
-from barnabas.fuzz.report.finding import WIDTH, text
-from barnabas.fuzz.report.hex_dump import BYTES, dump
-from barnabas.fuzz.report.message import Place
+from barnabas.fuzz.report.finding import BYTES, WIDTH, dump, text
+from barnabas.fuzz.report.message import MarkedBytes
 
 SEED = Seed(3, 1, "request", bytes.fromhex("0003 0001 00000007 0001 61 00000001 0002 6869"), "")
 RECIPE = Recipe(SEED, (Change("counts", "topics.count", 1 << 24),))
@@ -90,7 +89,8 @@ LONG = bytes(range(256)) * 256
 
 
 def test_what_is_long_is_cut_around_the_place() -> None:
-    for place in (None, Place(3, 5), Place(30000, 30004), Place(65000, 65536), Place(65536, 65536)):
+    for span in (None, (3, 5), (30000, 30004), (65000, 65536), (65536, 65536)):
+        place = None if span is None else MarkedBytes(*span)
         rows = list(dump(LONG, place))
         assert len(rows) < 80
         left = sum(int(row.split()[1]) for row in rows if row.startswith("... "))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
-from barnabas.fuzz.engine.making import Maker, cook
+from barnabas.fuzz.engine.case_maker import Maker, cook
 from barnabas.fuzz.frame_map.fields import map_of
 from barnabas.fuzz.mutators.registry import MUTATORS_BY_NAME
 from barnabas.fuzz.report.message import place, tree

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from barnabas.fuzz.database.findings import Findings
-from barnabas.fuzz.engine.running import run_range
+from barnabas.fuzz.engine.rounds import run_range
 from barnabas.fuzz.engine.stats import Cell, Field, Judged, Stats
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.report.markdown import markdown
 from barnabas.fuzz.report.page import page
-from barnabas.fuzz.report.reached import shown, unseen
+from barnabas.fuzz.report.reached_lines import shown, unseen
 from barnabas.fuzz.report.summary import Summary, summaries
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 

@@ -12,16 +12,19 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.case_maker import cook
 from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
-from barnabas.fuzz.report.error_place import server_error
-from barnabas.fuzz.report.script import criterion, script
+from barnabas.fuzz.report.script import criterion, script, server_error
 from barnabas.fuzz.sessions.registry import seeds
 from barnabas.fuzz.sessions.session import TOPIC
 from barnabas.fuzz.targets.apache import apache
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.recording import Asked, Recorded, recorded
+from barnabas.fuzz.targets.session_recording import (
+    RecordedExchange,
+    SessionRecording,
+    record_session,
+)
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import HEARTBEAT, METADATA, PRODUCE
@@ -60,8 +63,8 @@ def asks(*topics: str, correlation_id: int = 7) -> Case:
     return cook(Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), 0)
 
 
-def script_of(case: Case, *before: Asked, **more: Any) -> str:
-    return script('it "dies"\\', case, Recorded(before, case.chunks), **more)
+def script_of(case: Case, *before: RecordedExchange, **more: Any) -> str:
+    return script('it "dies"\\', case, SessionRecording(before, case.chunks), **more)
 
 
 @pytest.mark.parametrize("given", [(), ("here",), ("here:x",), ("h:1", "h:2"), ("h:65536",)])
@@ -112,8 +115,8 @@ def metadata(error: int) -> bytes:
     return response(METADATA, 1, {"brokers": [], "controller_id": -1, "topics": [topic]})
 
 
-def before(case: Case) -> Asked:
-    return Asked(METADATA, 1, case.chunks[0][4:], metadata(0))
+def before(case: Case) -> RecordedExchange:
+    return RecordedExchange(METADATA, 1, case.chunks[0][4:], metadata(0))
 
 
 def test_an_answer_before_the_case_that_has_other_fields_or_an_error_ends_it(
@@ -179,7 +182,7 @@ def test_what_only_the_broker_knows_is_taken_from_its_answers(
     offered = kafka.prober.offered()
     seed = next(seed for seed in seeds(offered) if seed.origin == origin)
     case = cook(Recipe(seed, (), origin.split(":")[1]), 0)
-    text = script("fine", case, recorded(kafka.service.address, offered, case, 1))
+    text = script("fine", case, record_session(kafka.service.address, offered, case, 1))
     host, port = kafka.service.address
     for _ in range(2):
         received, _ = ran(text, f"{host}:{port}", tmp_path)
@@ -217,7 +220,7 @@ def test_an_answer_of_the_size_that_was_seen_shows_it(
 ) -> None:
     shown = server_error(SEEN, _path(SEEN))
     assert shown is not None
-    text = script("it", SEEN.case, Recorded((), SEEN.sent), None, shown)
+    text = script("it", SEEN.case, SessionRecording((), SEEN.sent), None, shown)
     broker = Mortal(lambda asked: False)
     broker.answers = {METADATA: answer}
     assert told(text, broker.address, tmp_path) == (code, said)
@@ -240,4 +243,4 @@ def test_behind_fields_of_fixed_size_the_size_does_not_matter() -> None:
     shown = server_error(seen, _path(seen))
     assert shown is not None
     assert shown.code == "minus_one(received, 0, 9, None)"
-    assert "at byte 9" in shown.said
+    assert "at byte 9" in shown.description

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.sessions.bodies import MEMBER_ID
-from barnabas.fuzz.sessions.live import LIVE
+from barnabas.fuzz.sessions.live_values import LIVE
 from barnabas.fuzz.sessions.members import JOINED
+from barnabas.fuzz.sessions.partial_sessions import apis_of, without
 from barnabas.fuzz.sessions.registry import SESSIONS, named
-from barnabas.fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
-from barnabas.fuzz.sessions.shortening import asked, without
+from barnabas.fuzz.sessions.session import TOPIC, Request, Session, Stage, Steps, Stuck, Unoffered
 from barnabas.specs.keys import JOIN_GROUP, METADATA
 from barnabas.specs.registry import NAMES, api
 
@@ -33,7 +33,9 @@ ANSWERS: dict[str, Any] = {
 }
 
 
-def driven(steps: Steps, answer: Callable[[Ask], Mapping[str, Any]]) -> tuple[list[Ask], Any]:
+def driven(
+    steps: Steps, answer: Callable[[Request], Mapping[str, Any]]
+) -> tuple[list[Request], Any]:
     """What a session asks, each answered so, and its live values."""
     asked = []
     try:
@@ -119,6 +121,6 @@ def test_what_is_left_out_is_not_asked_and_the_others_are() -> None:
 
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda one: one.name)
 def test_every_session_comes_to_its_end_without_all_of_its_steps(session: Session) -> None:
-    names, values = drive(without(session, asked(session)), {})
+    names, values = drive(without(session, apis_of(session)), {})
     assert names == []
     assert bool(values) != session.before_login  # of a login nothing is known that was not asked

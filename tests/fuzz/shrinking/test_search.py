@@ -9,12 +9,12 @@ import pytest
 
 from barnabas import specs
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
-from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.case_maker import cook
 from barnabas.fuzz.frame_map.fields import map_of
+from barnabas.fuzz.sessions.partial_sessions import parts
 from barnabas.fuzz.sessions.registry import seeds
-from barnabas.fuzz.sessions.shortening import parts
+from barnabas.fuzz.shrinking.edits import opened
 from barnabas.fuzz.shrinking.fields import lower_values, smallest_values
-from barnabas.fuzz.shrinking.messages import opened
 from barnabas.fuzz.shrinking.recipes import fewer_session_steps, without_session
 from barnabas.fuzz.shrinking.records import less_in_records
 from barnabas.fuzz.shrinking.registry import STEPS

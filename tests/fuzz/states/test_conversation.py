@@ -7,10 +7,9 @@ import pytest
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states.conversation import SILENCES, Conversation
 from barnabas.fuzz.states.registry import ALPHABETS
-from barnabas.fuzz.targets.address import address
-from barnabas.fuzz.targets.address_settings import Address
+from barnabas.fuzz.targets.address import Address, address
 from barnabas.fuzz.targets.embedded import embedded
-from barnabas.fuzz.targets.probing import Prober
+from barnabas.fuzz.targets.prober import Prober
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
 
@@ -32,7 +31,7 @@ def nobodys(alphabet: str) -> Conversation:
 
 def test_a_broker_that_is_gone_is_no_answer() -> None:
     said = nobodys("classic-group")
-    said.anew()
+    said.restart()
     expected = "no longer serves: .*ConnectionRefusedError; it was asked DescribeGroups$"
     with pytest.raises(CannotRun, match=expected):
         said.say("DescribeGroups")
@@ -47,10 +46,10 @@ def test_who_does_not_answer_is_not_waited_for_thousands_of_times() -> None:
             with address(Address(where, int(through))) as target:
                 offered = target.prober.offered()
                 said = Conversation(target.prober, BY_NAME["classic-group"], offered, "x")
-                target.prober.limit = 1.0
+                target.prober.timeout = 1.0
                 heard = []
                 for _ in range(SILENCES - 1):
-                    said.anew()
+                    said.restart()
                     said.say("OffsetCommit")
                     heard.append(said.say("Heartbeat"))
                 expected = f"waited {SILENCES} times .* Heartbeat behind OffsetCommit, Heartbeat$"

@@ -13,5 +13,7 @@ from barnabas.fuzz.targets.embedded import EmbeddedService
 @pytest.fixture(scope="module")
 def target() -> Iterator[BrokerTarget]:
     """One that waits for every answer, however busy the machine is."""
-    with BrokerTarget(EmbeddedService(), batch=16, lanes=4, patience=60, limit=60) as running:
+    with BrokerTarget(
+        EmbeddedService(), batch=16, connections=4, timeout=60, probe_timeout=60
+    ) as running:
         yield running

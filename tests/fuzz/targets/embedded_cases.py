@@ -9,7 +9,7 @@ import pytest
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.connections import Lane
+from barnabas.fuzz.targets.connections import CaseConnection
 from barnabas.fuzz.targets.flow import Flow
 from barnabas.specs.keys import FETCH
 from tests.fuzz.observed import ASK, case, request
@@ -39,9 +39,9 @@ def give_up_parked(patch: pytest.MonkeyPatch) -> None:
     """PARKED is waited for no longer, all else as long as before."""
     written = Flow._written
 
-    def given_up(flow: Flow, lane: Lane) -> None:
-        written(flow, lane)
-        if lane.sent == (PARKED,):
-            lane.deadline = lane.began
+    def given_up(flow: Flow, connection: CaseConnection) -> None:
+        written(flow, connection)
+        if connection.sent == (PARKED,):
+            connection.deadline = connection.began
 
     patch.setattr(Flow, "_written", given_up)

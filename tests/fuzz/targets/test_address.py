@@ -11,7 +11,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import SET_ASIDE, Death, Observation
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.oracles.oracle import whose
+from barnabas.fuzz.oracles.oracle import case_label
 from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.targets.broker import BrokerTarget
@@ -35,8 +35,10 @@ def broker() -> Iterator[Mortal]:
     mortal.die()
 
 
-def aimed(broker: Mortal, lanes: int = 1) -> BrokerTarget:
-    return BrokerTarget(Elsewhere(*broker.address), batch=16, lanes=lanes, patience=60, limit=60)
+def aimed(broker: Mortal, connections: int = 1) -> BrokerTarget:
+    return BrokerTarget(
+        Elsewhere(*broker.address), batch=16, connections=connections, timeout=60, probe_timeout=60
+    )
 
 
 def until_it_ends(target: BrokerTarget, cases: Sequence[Case]) -> list[Observation]:
@@ -52,10 +54,10 @@ def test_the_one_case_that_was_under_way_has_killed_it(broker: Mortal) -> None:
     assert [one.case.number for one in found] == [0, 1, 2, 3, 4, 5]
     assert [len(one.replies) for one in found] == [1, 1, 1, 1, 1, 0]
     assert [one.death for one in found] == [None] * 5 + [Death(None, "")]
-    assert [one.what for one in DIED.judge(found[-1])] == [
+    assert [one.message for one in DIED.judge(found[-1])] == [
         "the process ended: its address refuses connections"
     ]
-    assert whose("died", found[-1]) == "case 5"
+    assert case_label("died", found[-1]) == "case 5"
 
 
 def test_of_several_under_way_all_are_named(broker: Mortal) -> None:
@@ -74,10 +76,10 @@ def test_of_several_under_way_all_are_named(broker: Mortal) -> None:
 
     broker.kills = kills
     park = request(METADATA, 1, {"topics": [{"name": "park"}]})
-    with aimed(broker, lanes=2) as target:
+    with aimed(broker, connections=2) as target:
         found = until_it_ends(target, [case(one) for one in (ASK, park, KILL, ASK)])
     (blamed,) = (one for one in found if one.death is not None)
-    assert whose("died", blamed) == "one of the cases 1, 2"
+    assert case_label("died", blamed) == "one of the cases 1, 2"
     said = text(
         Finding(1, "n", "died", (), "", 1, 2, blamed.case.recipe, blamed, b"", None), "f.db"
     )
@@ -106,7 +108,9 @@ def test_what_was_not_sent_before_the_last_case_that_was_is_set_aside(broker: Mo
 @pytest.mark.parametrize("mechanism", ["", "PLAIN"])
 def test_who_wants_something_first_is_asked_about_a_login(broker: Mortal, mechanism: str) -> None:
     broker.answers = {}
-    who = Credentials(mechanism, "alice", "secret") if mechanism else None
+    credentials = Credentials(mechanism, "alice", "secret") if mechanism else None
     with pytest.raises(CannotRun) as told:
-        BrokerTarget(Elsewhere(*broker.address), limit=60, who=who).__enter__()
+        BrokerTarget(
+            Elsewhere(*broker.address), probe_timeout=60, credentials=credentials
+        ).__enter__()
     assert ("does it want a login" in str(told.value)) == (not mechanism)

@@ -12,15 +12,15 @@ from pydantic import ValidationError
 from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.cases.case import Recipe, session_of
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.case_maker import cook
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.observations.java_exceptions import raised
+from barnabas.fuzz.observations.java_stacks import exceptions_in
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.sessions.registry import SESSIONS, seeds
 from barnabas.fuzz.targets.apache import ApacheService, apache
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.processor import threads
+from barnabas.fuzz.targets.process_usage import threads
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import DESCRIBE_CONFIGS, METADATA, SASL_AUTHENTICATE
 from tests.fuzz.observed import ASK, case
@@ -31,14 +31,14 @@ AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 @pytest.mark.needs_apache("3.9.1")
 def test_what_a_broker_logs_of_a_case_is_with_the_case_and_an_end_is_told() -> None:
     broken = ASK[:-4] + b"\x7f\xff\xff\xff"
-    service = ApacheService(ApacheSettings.of("3.9.1"), exit_on_oom=True)
-    with BrokerTarget(service, batch=8, lanes=2, patience=60, limit=60) as target:
-        assert target.takes()[METADATA]
+    service = ApacheService(ApacheSettings.of("3.9.1?jvm=-XX:%2BExitOnOutOfMemoryError"))
+    with BrokerTarget(service, batch=8, connections=2, timeout=60, probe_timeout=60) as target:
+        assert target.supported_versions()[METADATA]
         assert target.unprepared == ""
         found = list(target.run([case(ASK), case(broken, number=1), case(ASK, number=2)]))
         assert [len(one.replies) for one in found] == [1, 0, 1]
         assert found[1].ending in ("closed", "reset")
-        assert {raised(entry)[0].name for entry in found[1].log} == {
+        assert {exceptions_in(entry)[0].name for entry in found[1].log} == {
             "org.apache.kafka.common.errors.InvalidRequestException"
         }
         assert not any(found[index].log for index in (0, 2))
@@ -75,7 +75,7 @@ def test_a_listener_with_sasl_is_for_releases_that_can_be_told_of_it() -> None:
 
 def _valid(target: BrokerTarget, *names: str) -> Iterator[Observation]:
     some = [session for session in SESSIONS if session.name in names]
-    found = seeds(target.lanes.offered, some)
+    found = seeds(target.connections.offered, some)
     return target.run(
         [
             cook(Recipe(seed, (), session_of(seed.origin)), number)
@@ -122,7 +122,7 @@ def test_connections_log_in_first_and_what_is_before_that_is_sent_there(mechanis
         assert not [
             one for oracle in ORACLES if oracle.name == "closing" for one in oracle.judge(greeted)
         ]
-        assert target.lanes.counts.sessions_failed == 0
+        assert target.connections.counts.failed == 0
 
 
 @pytest.mark.needs_apache("4.3.1")

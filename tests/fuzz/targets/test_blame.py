@@ -9,7 +9,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import Death, Ending, Observation, Probe
 from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
-from barnabas.fuzz.targets.blame import TRIES, Trouble, Ways, searched, settle
+from barnabas.fuzz.targets.blame import TRIES, Search, Trouble, search_culprit, settle
 from tests.fuzz.observed import ASK, case
 
 AMPLIFIED = ORACLES_BY_NAME["amplified"]
@@ -40,8 +40,8 @@ class Fake:
     def remains(self, wrong: Trouble) -> bool:
         return True
 
-    def ways(self, likely: Callable[[Case], bool]) -> Ways:
-        return Ways(self.perform, self.trouble, likely, self.remains)
+    def ways(self, likely: Callable[[Case], bool]) -> Search:
+        return Search(self.perform, self.trouble, likely, self.remains)
 
     def settle(self, count: int, likely: Callable[[Case], bool] = lambda case: False) -> Found:
         return settle(cases(count), self.ways(likely))
@@ -49,7 +49,7 @@ class Fake:
     def search(
         self, found: Found, wrong: Trouble, likely: Callable[[Case], bool] = lambda case: False
     ) -> Found:
-        return searched(found, wrong, self.ways(likely))
+        return search_culprit(found, wrong, self.ways(likely))
 
 
 def numbers(found: Iterable[Observation]) -> list[int]:
@@ -161,7 +161,7 @@ def test_what_a_heap_grew_by_is_not_counted_once_more_as_memory_of_the_process(
 
     grown = Trouble(rss=memory(rss), heap=None if heap is None else memory(heap))
     assert grown.alone == trouble
-    (one,) = settle(cases(1), Ways(lambda cases: [Observation(cases[0])], lambda: grown))
+    (one,) = settle(cases(1), Search(lambda cases: [Observation(cases[0])], lambda: grown))
     assert any(AMPLIFIED.judge(one)) == trouble
 
 

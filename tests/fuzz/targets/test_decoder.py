@@ -18,7 +18,7 @@ from barnabas.fuzz.targets import decoder as decoder_module
 from barnabas.fuzz.targets import decoders
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import DECODERS, decoder
-from barnabas.fuzz.targets.memory import rss
+from barnabas.fuzz.targets.process_usage import rss
 from barnabas.specs import Malformed, Unfit
 from barnabas.specs.codec.careful_decoder import MAX_STRING
 from barnabas.specs.frames import Direction

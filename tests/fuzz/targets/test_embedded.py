@@ -8,13 +8,12 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Live
 from barnabas.fuzz.cases.observation import DIFFERS, Observation
-from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.connections import Lane
+from barnabas.fuzz.targets.connections import CaseConnection
 from barnabas.fuzz.targets.crash_counts import DEATHS, DEATHS_OF_API, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.flow import Flow
-from barnabas.fuzz.targets.pair import beside
+from barnabas.fuzz.targets.registry import compared
 from barnabas.specs.keys import API_VERSIONS
 from tests.fuzz.observed import ASK, case, request
 from tests.fuzz.targets.embedded_cases import PARKED, all_at_once, asks, run
@@ -47,9 +46,9 @@ def test_cases_are_told_while_others_are_under_way_and_who_asks_for_no_more_leav
 def test_an_answer_is_waited_for_no_longer_than_somebody_wants(
     target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("barnabas.fuzz.targets.sending.LIMIT_MS", 60_000)
+    monkeypatch.setattr("barnabas.fuzz.targets.sender.LIMIT_MS", 60_000)
     with target.patient_until(lambda: True):
-        cut_short = target.sender.patiently(case(PARKED))
+        cut_short = target.sender.send_patiently(case(PARKED))
     assert cut_short.overdue
     assert cut_short.took_ms < 60_000
 
@@ -58,12 +57,12 @@ def test_an_answer_is_waited_for_no_longer_than_somebody_wants(
 def test_who_works_on_an_answer_is_waited_for_longer(
     target: BrokerTarget, monkeypatch: pytest.MonkeyPatch, share: float, at_work_ms: int
 ) -> None:
-    monkeypatch.setattr("barnabas.fuzz.targets.sending.LIMIT_MS", 100)
-    monkeypatch.setattr("barnabas.fuzz.targets.sending.AT_WORK_MS", at_work_ms)
+    monkeypatch.setattr("barnabas.fuzz.targets.sender.LIMIT_MS", 100)
+    monkeypatch.setattr("barnabas.fuzz.targets.sender.AT_WORK_MS", at_work_ms)
     monkeypatch.setattr(
-        "barnabas.fuzz.targets.sending.spent", lambda pid: share * time.perf_counter()
+        "barnabas.fuzz.targets.sender.spent", lambda pid: share * time.perf_counter()
     )
-    found = target.sender.patiently(case(PARKED))
+    found = target.sender.send_patiently(case(PARKED))
     assert found.overdue
     assert found.took_ms >= 100
     assert (found.took_ms >= at_work_ms) is (share > 0.2)
@@ -75,12 +74,12 @@ def test_a_size_that_no_request_has_closes_the_connection(target: BrokerTarget) 
 
 
 def test_others_go_on_while_one_is_waited_for(target: BrokerTarget) -> None:
-    flow = target.lanes.flow([case(PARKED), *asks(30)[1:]])
+    flow = target.sender.flow([case(PARKED), *asks(30)[1:]])
     some = flow.some(10)
     assert len(some) >= 10
     assert all(place and one.replies for place, one in some)
     assert not flow.over
-    parked = next(lane for lane in flow._busy if lane.index == 0)
+    parked = next(connection for connection in flow._busy if connection.index == 0)
     assert flow.under_way(parked.port, None)
     parked.deadline = 0
     rest = dict(flow.rest())
@@ -91,9 +90,10 @@ def test_others_go_on_while_one_is_waited_for(target: BrokerTarget) -> None:
 
 def test_two_targets_that_agree_differ_in_nothing() -> None:
     mine, other = (
-        BrokerTarget(EmbeddedService(), batch=16, lanes=4, patience=60, limit=60) for _ in "ab"
+        BrokerTarget(EmbeddedService(), batch=16, connections=4, timeout=60, probe_timeout=60)
+        for _ in "ab"
     )
-    with beside(mine, other) as pair:
+    with compared(mine, other) as pair:
         found = list(pair.run([case(ASK), case(NO_SIZE)]))
         assert pair.doing == ""
         other.sender.doing = "starting it anew"
@@ -107,7 +107,7 @@ def test_a_case_that_somebody_asks_for_is_sent_however_often_its_kind_ended_the_
     killers = CrashCounts()
     monkeypatch.setattr(target, "_crash_counts", killers)
     for _ in range(DEATHS):
-        killers.killed(case(ASK))
+        killers.count_crash(case(ASK))
     assert not any(one.sent for one in run(target, *asks(2)))
     (one,) = run(target, case(ASK))
     assert one.replies
@@ -117,17 +117,17 @@ def test_a_case_that_somebody_asks_for_is_sent_however_often_its_kind_ended_the_
 def test_who_suffers_from_the_case_before_is_run_again_on_a_connection_of_its_own(
     target: BrokerTarget, monkeypatch: pytest.MonkeyPatch, spoil: str
 ) -> None:
-    begin = writing.begin
+    begin = CaseConnection.write
 
-    def begun(lane: Lane, data: bytes) -> bool:
-        if lane.cases == 2 and spoil == "closes":
+    def begun(connection: CaseConnection, data: bytes) -> bool:
+        if connection.cases == 2 and spoil == "closes":
             raise ConnectionResetError
-        if lane.cases == 2:
-            lane.reader.receive(b"\0\0\0\4none")
-        return begin(lane, data)
+        if connection.cases == 2:
+            connection.reader.receive(b"\0\0\0\4none")
+        return begin(connection, data)
 
-    monkeypatch.setattr(writing, "begin", begun)
-    target.lanes.aim(target.service.address)
+    monkeypatch.setattr(CaseConnection, "write", begun)
+    target.connections.aim(target.service.address)
     executed = target.executed
     found = run(target, *(one._replace(live=LIVE) for one in asks(8)))
     for one in found:
@@ -144,18 +144,18 @@ def of(mutator: str) -> Case:
 def test_a_kind_that_ended_the_process_often_is_sent_no_more() -> None:
     killers = CrashCounts()
     for _ in range(DEATHS):
-        assert not killers.enough(of("counts"))
-        killers.killed(of("counts"))
-    assert killers.enough(of("counts"))
-    assert not killers.enough(of("lengths"))
-    assert killers.likely(of("lengths"))
+        assert not killers.is_frequent(of("counts"))
+        killers.count_crash(of("counts"))
+    assert killers.is_frequent(of("counts"))
+    assert not killers.is_frequent(of("lengths"))
+    assert killers.is_suspected(of("lengths"))
 
 
 def test_so_is_an_api_whatever_the_mutator() -> None:
     killers = CrashCounts()
     for number in range(DEATHS_OF_API):
-        killers.killed(of(f"mutator {number}"))
-    assert killers.enough(of("counts"))
+        killers.count_crash(of(f"mutator {number}"))
+    assert killers.is_frequent(of("counts"))
 
 
 def test_who_needs_a_second_look_is_told_with_those_behind_it_in_order(
@@ -164,10 +164,10 @@ def test_who_needs_a_second_look_is_told_with_those_behind_it_in_order(
     all_at_once(target, 40)
     looked: list[tuple[int, bool]] = []
     flows: list[Flow] = []
-    send, look = target.lanes.flow, target._looks.look
+    send, look = target.sender.flow, target._looks.look
 
-    def flow(cases: list[Case], patience: float | None = None) -> Flow:
-        flows.append(send(cases, patience))
+    def flow(cases: list[Case], timeout: float | None = None) -> Flow:
+        flows.append(send(cases, timeout))
         return flows[-1]
 
     def look_at(one: Observation) -> Observation:
@@ -175,7 +175,7 @@ def test_who_needs_a_second_look_is_told_with_those_behind_it_in_order(
         return look(one)
 
     monkeypatch.setattr(target._looks, "due", lambda one: one.case.number == 3)
-    monkeypatch.setattr(target.lanes, "flow", flow)
+    monkeypatch.setattr(target.sender, "flow", flow)
     monkeypatch.setattr(target._looks, "look", look_at)
     run(target, *asks(40))
     assert [number for number, _ in looked] == list(range(40))

@@ -13,10 +13,10 @@ from barnabas.fuzz.cases.observation import COMPUTES, Death, Observation, Probe
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.flow import Flow, Placed
-from barnabas.fuzz.targets.probing import Prober
-from barnabas.fuzz.targets.revival import Revival
-from barnabas.fuzz.targets.sending import WORN
-from barnabas.fuzz.targets.unattributed import Unattributed
+from barnabas.fuzz.targets.health import HealthCheck
+from barnabas.fuzz.targets.log_attribution import Unattributed
+from barnabas.fuzz.targets.prober import Prober
+from barnabas.fuzz.targets.sender import WORN
 from tests.fuzz.observed import ASK, case
 from tests.fuzz.targets.embedded_cases import PARKED, all_at_once, asks, give_up_parked, run
 
@@ -29,7 +29,7 @@ java.lang.NullPointerException: record
 @pytest.fixture
 def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who leaves a probe unanswered is not given time to die."""
-    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
+    monkeypatch.setattr("barnabas.fuzz.targets.health.DYING_S", 0)
 
 
 def kill(target: BrokerTarget) -> None:
@@ -45,8 +45,8 @@ def test_cases_that_are_left_when_no_session_can_be_had_go_to_the_one_started_an
     target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     all_at_once(target, 64)
-    before, counts, batch_of = target.restarts, target.lanes.counts, target._batch_of
-    counts.had = True
+    before, counts, batch_of = target.restarts, target.connections.counts, target._batch_of
+    counts.succeeded = True
 
     def worn(flow: Flow, alone: bool) -> list[Placed]:
         found = batch_of(flow, alone)
@@ -79,20 +79,20 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
     target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guilty = case(ASK, number=7)
-    begin, probe, send = target.service.start, target.prober.probe, target.lanes.flow
+    begin, probe, send = target.service.start, target.prober.probe, target.sender.flow
     hung = False
 
-    def flow(cases: list[Case], patience: float | None = None) -> Flow:
+    def flow(cases: list[Case], timeout: float | None = None) -> Flow:
         nonlocal hung
         hung = hung or guilty in cases
-        return send(cases, patience)
+        return send(cases, timeout)
 
     def start() -> None:
         nonlocal hung
         hung = False
         begin()
 
-    monkeypatch.setattr(target.lanes, "flow", flow)
+    monkeypatch.setattr(target.sender, "flow", flow)
     monkeypatch.setattr(target.service, "start", start)
     monkeypatch.setattr(
         target.prober, "probe", lambda *asks: Probe(False, 5.0, "no") if hung else probe(*asks)
@@ -131,8 +131,8 @@ def test_a_late_case_behind_which_the_process_computes_on_is_blamed_and_waited_f
 
     monkeypatch.setattr(target.sender, "perform", performed)
     monkeypatch.setattr(target.sender, "restart", anew)
-    monkeypatch.setattr(target._computing, "computing", lambda over: 7 if computes else None)
-    monkeypatch.setattr(target.sender, "patiently", None)
+    monkeypatch.setattr(target._computing, "find_thread", lambda over: 7 if computes else None)
+    monkeypatch.setattr(target.sender, "send_patiently", None)
     found = run(target, *asks(7), guilty, case(ASK, number=8))
     assert [one.case.number for one in found if COMPUTES in dict(one.facts)] == [7]
     assert not computes
@@ -152,7 +152,7 @@ def test_what_was_only_busy_is_waited_for_and_not_started_again(
         asked.append(Probe(next(answers, True), 5.0))
         return asked[-1]
 
-    monkeypatch.setattr(target.sender.revival, "_start_s", 1000.0)
+    monkeypatch.setattr(target.sender, "_start_s", 1000.0)
     monkeypatch.setattr(target.prober, "probe", probe)
     restarts = target.restarts
     (one,) = run(target, case(ASK))
@@ -164,7 +164,9 @@ def test_what_was_only_busy_is_waited_for_and_not_started_again(
 
 
 def test_more_cases_are_given_at_once_while_all_goes_well_and_fewer_behind_a_death() -> None:
-    with BrokerTarget(EmbeddedService(), batch=8, lanes=4, patience=60, limit=60) as target:
+    with BrokerTarget(
+        EmbeddedService(), batch=8, connections=4, timeout=60, probe_timeout=60
+    ) as target:
         given = [target.at_once]
         for _ in range(5):
             run(target, *asks(target.at_once))
@@ -178,19 +180,19 @@ def test_more_cases_are_given_at_once_while_all_goes_well_and_fewer_behind_a_dea
 def log_errors(target: BrokerTarget, patch: pytest.MonkeyPatch, guilty: set[int]) -> None:
     """Its log says, without whose it is, what has come of some cases."""
     entries: list[str] = []
-    send = target.lanes.flow
+    send = target.sender.flow
 
-    def flow(cases: list[Case], patience: float | None = None) -> Flow:
+    def flow(cases: list[Case], timeout: float | None = None) -> Flow:
         entries.extend(NULL.format(one.number) for one in cases if one.number in guilty)
-        return send(cases, patience)
+        return send(cases, timeout)
 
     def log() -> tuple[str, ...]:
         said = tuple(entries)
         entries.clear()
         return said
 
-    patch.setattr(target.sender.watch, "unattributed", Unattributed())
-    patch.setattr(target.lanes, "flow", flow)
+    patch.setattr(target.sender.health, "unattributed", Unattributed())
+    patch.setattr(target.sender, "flow", flow)
     patch.setattr(target.service, "log", log)
 
 
@@ -246,12 +248,12 @@ class Clock:
 
 
 def test_it_is_waited_for_once_until_a_probe_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("barnabas.fuzz.targets.revival.time", Clock())
+    monkeypatch.setattr("barnabas.fuzz.targets.health.time", Clock())
     service = Lives()
-    revival = Revival(service, Prober(), lambda: None)  # type: ignore[arg-type]
+    health = HealthCheck(service, Prober())  # type: ignore[arg-type]
     waited = []
     for answered in (True, False, False, True, False):
         before = service.looked
-        assert revival.death(Probe(answered, 1.0)) is None
+        assert health.death(Probe(answered, 1.0)) is None
         waited.append(service.looked - before > 1)
     assert waited == [False, True, False, False, True]

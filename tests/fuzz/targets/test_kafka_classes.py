@@ -9,7 +9,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import DIFFERS, Observation
-from barnabas.fuzz.corpus.corpus import generated
+from barnabas.fuzz.corpus.sources import generated
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.kafka_classes import KafkaClasses
 from barnabas.fuzz.targets.pair import PairTarget
@@ -48,9 +48,11 @@ def differs(observation: Observation) -> object:
 @pytest.mark.needs_apache(VERSION)
 def test_valid_messages_are_read_as_the_same(pair: PairTarget) -> None:
     offered = {
-        key: (min(versions), max(versions)) for key, versions in pair.takes().items() if versions
+        key: (min(versions), max(versions))
+        for key, versions in pair.supported_versions().items()
+        if versions
     }
-    some = {key: offered[key] for key in sorted(offered)[::3] if pair.takes()[key]}
+    some = {key: offered[key] for key in sorted(offered)[::3] if pair.supported_versions()[key]}
     for direction in ("request", "response"):
         seeds = generated("s", some, direction, each=1)
         found = list(pair.run([case(seed, seed.frame) for seed in seeds]))
@@ -78,6 +80,6 @@ def test_odd_tags_are_read_or_refused_as_kafka_does(pair: PairTarget, tags: str)
 def test_what_it_refuses_is_told(pair: PairTarget) -> None:
     with KafkaClasses(VERSION) as classes:
         cut, odd = classes.run([api_versions(""), api_versions("01 fbffffff0f 01 78")])
-        assert classes.takes()[18] == range(5)
+        assert classes.supported_versions()[18] == range(5)
     assert "Underflow" in str(dict(cut.facts)["refused"])
     assert "tag -5" in str(dict(odd.facts)["unwritten"])

@@ -12,9 +12,9 @@ from barnabas.fuzz.cases.case import Case, Recipe, Role, Seed
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
-from barnabas.fuzz.targets.outcomes import Outcome, Taken, difference, outcome
-from barnabas.fuzz.targets.pair import DOUBTED, PairTarget, beside
-from barnabas.fuzz.targets.registry import target_of
+from barnabas.fuzz.targets.outcomes import Outcome, Versions, difference, outcome
+from barnabas.fuzz.targets.pair import DOUBTED, PairTarget
+from barnabas.fuzz.targets.registry import compared, target_of
 from barnabas.specs.keys import FIND_COORDINATOR, INIT_PRODUCER_ID
 from tests.fuzz.fakes import FakeTarget
 from tests.fuzz.observed import case as case_of
@@ -34,7 +34,7 @@ class Fake(FakeTarget):
         self.name, self.answers = name, answers
         self.versions: dict[int, range] = {}
 
-    def takes(self) -> dict[int, range]:
+    def supported_versions(self) -> dict[int, range]:
         return self.versions
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
@@ -51,7 +51,7 @@ def cases(count: int) -> list[Case]:
 
 def pair(first: Answers, second: Answers) -> tuple[PairTarget, Fake]:
     other = Fake("b", second)
-    return beside(Fake("a", first), other), other
+    return compared(Fake("a", first), other), other
 
 
 def told(target: PairTarget, count: int) -> list[tuple[str, ...]]:
@@ -80,11 +80,11 @@ def test_a_difference_that_is_gone_the_next_time_is_chance_and_is_not_tried_for_
 def test_it_takes_what_both_take() -> None:
     one, other = Fake("a", lambda n: 0), Fake("b", lambda n: 0)
     one.versions, other.versions = {3: range(10), 9: range(2)}, {3: range(4, 14), 8: range(1)}
-    with beside(one, other) as target:
-        assert target.takes() == {3: range(4, 10)}
+    with compared(one, other) as target:
+        assert target.supported_versions() == {3: range(4, 10)}
     other.versions = {}
-    with beside(one, other) as target:
-        assert target.takes() == one.versions
+    with compared(one, other) as target:
+        assert target.supported_versions() == one.versions
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_apache_and_the_embedded_cluster_are_compared_by_their_names() -> None:
 GROUP = "OffsetDelete"
 
 
-ALL: tuple[Taken, Taken] = ({}, {})
+ALL: tuple[Versions, Versions] = ({}, {})
 
 
 def asked(name: str, version: int) -> bytes:
@@ -152,12 +152,12 @@ def read(**facts: object) -> Observation:
 
 def test_error_codes_and_ends_are_what_brokers_do() -> None:
     assert outcome(seen(GROUP, 0, 69), "broker") == Outcome("GROUP_ID_NOT_FOUND")
-    assert outcome(seen(GROUP, 0, 0), "broker").said == "no error"
-    assert outcome(seen(GROUP, 0, ending="reset"), "broker").said == "closed"
-    assert outcome(seen(GROUP, 0, ending="closed"), "broker").said == "closed"
+    assert outcome(seen(GROUP, 0, 0), "broker").description == "no error"
+    assert outcome(seen(GROUP, 0, ending="reset"), "broker").description == "closed"
+    assert outcome(seen(GROUP, 0, ending="closed"), "broker").description == "closed"
     assert outcome(seen("Metadata", 1), "broker") == Outcome("no answer")
     unreadable = replace(seen(GROUP, 0), replies=(b"\0\0\0\7",))
-    assert outcome(unreadable, "broker").said == "a response that can't be read"
+    assert outcome(unreadable, "broker").description == "a response that can't be read"
 
 
 @pytest.mark.parametrize(

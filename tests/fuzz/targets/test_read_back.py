@@ -6,8 +6,8 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.requests import question
-from barnabas.fuzz.targets.read_back import MOVED, ReadBack, compared, served
+from barnabas.fuzz.observations.requests import parse_requests
+from barnabas.fuzz.targets.read_back import MOVED, ReadBack, compare_batches, served_differences
 from barnabas.specs.keys import FETCH, PRODUCE
 from barnabas.specs.records import build, with_crc
 from barnabas.specs.records.record import Record
@@ -74,14 +74,14 @@ def based(offset: int) -> bytes:
 def test_what_is_served_is_compared_with_what_was_sent(
     sent: bytes, there: bytes, found: list[str]
 ) -> None:
-    assert compared(sent, 40, there) == found
+    assert compare_batches(sent, 40, there) == found
 
 
 @pytest.mark.parametrize(
     ("sent", "there"), [(SENT[:16] + b"\7" + SENT[17:], SERVED), (UNREADABLE, build(RECORDS))]
 )
 def test_what_no_reader_reads_should_not_have_been_accepted(sent: bytes, there: bytes) -> None:
-    (found,) = compared(sent, 40, there)
+    (found,) = compare_batches(sent, 40, there)
     assert found.startswith("it can't be read")
 
 
@@ -135,7 +135,7 @@ def test_a_log_that_is_not_there_any_more_says_nothing_and_another_error_does(
     error: int, end: int, told: list[str]
 ) -> None:
     broker = Refusing(error, end)
-    assert served(broker.produced(), broker, {FETCH: (4, 12)}) == told  # type: ignore[arg-type]
+    assert served_differences(broker.produced(), broker, {FETCH: (4, 12)}) == told  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_what_is_served_is_wrong_if_it_is_of_the_case_alone(
     broker = Served(*there)
     first = broker.produced()
     look = ReadBack(broker, broker.apart)  # type: ignore[arg-type]
-    (asked,) = question(first.sent).requests
+    (asked,) = parse_requests(first.sent).requests
     found = look.look(first, asked, {FETCH: (4, 12)})
     assert found is not None
     assert dict(found.facts).get("served") == told

@@ -8,17 +8,24 @@ import pytest
 
 from barnabas.captures.kafka.errors import codes_in
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.observations.exchanges import answer, exchanged
+from barnabas.fuzz.observations.exchanges import pair_responses, response_body_of
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.registry import TARGETS, Kind, login_of, sides, target_of, with_settings
+from barnabas.fuzz.targets.registry import (
+    TARGETS,
+    TargetKind,
+    login_of,
+    sides,
+    target_of,
+    with_settings,
+)
 from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import ASK, case
 
 
 @pytest.mark.parametrize("kind", TARGETS, ids=lambda kind: kind.name)
-def test_the_example_of_every_kind_makes_a_target_of_its_role(kind: Kind) -> None:
+def test_the_example_of_every_kind_makes_a_target_of_its_role(kind: TargetKind) -> None:
     target = target_of(kind.example, False)
     assert kind.example.partition(":")[0] == kind.name
     assert target.role == kind.role
@@ -70,8 +77,8 @@ def test_a_target_that_logs_in_has_the_password_of_the_file_and_does_not_show_it
     text = f"address:127.0.0.1:9092?username=alice&password_file={tmp_path / 'password'}"
     target = target_of(text, False)
     assert isinstance(target, BrokerTarget)
-    assert target.who == Credentials("PLAIN", "alice", "hunter2")
-    assert "hunter2" not in target.name + repr(target.who)
+    assert target.credentials == Credentials("PLAIN", "alice", "hunter2")
+    assert "hunter2" not in target.name + repr(target.credentials)
     assert login_of(f"embedded vs {text}") == ("PLAIN", "alice")
     assert login_of("address:127.0.0.1:9092") is None
 
@@ -96,6 +103,6 @@ def test_it_answers_a_valid_request_and_takes_what_kafka_has() -> None:
         (found,) = target.run([case(ASK)])
         assert target.name.startswith("kfake ")
         assert METADATA in target.takes()  # type: ignore[attr-defined]
-    (one,) = exchanged(found)[1]
-    assert not any(codes_in(answer(one), METADATA, 1))
+    (one,) = pair_responses(found)[1]
+    assert not any(codes_in(response_body_of(one), METADATA, 1))
     assert found.ending == "open"

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import STACK, WAITED, Death, Observation
+from barnabas.fuzz.cases.observation import REUSED, STACK, WAITED, Death, Observation
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
-from barnabas.fuzz.targets.observed import REUSED
 from barnabas.fuzz.targets.second_looks import CONFIRMED, FRESH, Again, SecondLooks
 from barnabas.specs.keys import METADATA, PRODUCE
 from tests.fuzz.observed import ASK, case, observed, request, response

@@ -11,7 +11,7 @@ from barnabas.fuzz.coverage.lines import Lines, Reach, Unit
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import read_specs
-from barnabas.fuzz.targets.registry import Kind
+from barnabas.fuzz.targets.registry import TargetKind
 from barnabas.specs import Malformed
 from tests.barnabas.cli.command import Ran, run
 
@@ -74,7 +74,7 @@ class Counted(DecoderTarget):
             self.lines |= 3 if one.raised else 1
             yield one
 
-    def anew(self) -> None:
+    def reset(self) -> None:
         pass
 
     def reached(self) -> Reach:
@@ -116,7 +116,7 @@ def make(text: str, own: bool) -> DecoderTarget:
     return kind(f"buggy {text}".strip(), reads, (Malformed, LookupError))
 
 
-KIND = Kind("buggy", "decoder", "a decoder with a bug", "buggy", make)
+KIND = TargetKind("buggy", "decoder", "a decoder with a bug", "buggy", make)
 
 
 def fuzz(*arguments: object) -> Ran:

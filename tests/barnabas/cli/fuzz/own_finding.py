@@ -11,16 +11,16 @@ from typing import Final
 import pytest
 
 from barnabas.cli.fuzz import targets
-from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.bench_broker.seeds import seeds
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import EARLIER, Observation
 from barnabas.fuzz.database.findings import Findings, finding_name
-from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.case_maker import cook
 from barnabas.fuzz.engine.stats import Judged, Stats
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.targets.clients.target import ClientTarget
-from barnabas.fuzz.targets.registry import Kind
+from barnabas.fuzz.targets.registry import TargetKind
 from barnabas.peers.clients.client import Client, Program
 from barnabas.specs.keys import METADATA
 from tests.fuzz.targets.clients import own_client
@@ -58,4 +58,4 @@ def known(patch: pytest.MonkeyPatch) -> None:
     def make(text: str, own: bool) -> ClientTarget:
         return ClientTarget(Client("own", "1", lambda: Program(line)))
 
-    patch.setattr(targets, "KINDS", (Kind("own", "client", "of the tests", "own", make),))
+    patch.setattr(targets, "KINDS", (TargetKind("own", "client", "of the tests", "own", make),))

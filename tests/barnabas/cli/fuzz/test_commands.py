@@ -8,7 +8,7 @@ from rich.progress import Progress
 
 from barnabas.cli.fuzz.progress import Doing
 from barnabas.fuzz.database.findings import Findings
-from barnabas.fuzz.engine.stats import Found, Stats
+from barnabas.fuzz.engine.stats import Detection, Stats
 from barnabas.fuzz.oracles.oracle import Verdict
 from tests.barnabas.cli.fuzz.buggy import CAMPAIGN, finding_of, fuzz, make, over
 
@@ -105,7 +105,7 @@ def test_findings_of_one_cause_are_listed_together(campaign: Path) -> None:
         twice = Verdict("undocumented", "again", (*one.behaviour[:2], "caller.py:other"))
         (row,) = findings.campaigns()
         kept = findings.campaign(row.name, row.target, row.settings, 0.0)
-        kept.keep(Stats(findings={("", ()): Found(twice, seen)}), 300, 0)
+        kept.keep(Stats(findings={("", ()): Detection(twice, seen)}), 300, 0)
         names = [each.name for each in findings.findings()]
     listed = fuzz("run", campaign, "--shrink", 0).stderr.splitlines()
     heads = [line for line in listed if "raises ZeroDivisionError (2 findings, " in line]

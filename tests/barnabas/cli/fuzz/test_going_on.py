@@ -14,7 +14,7 @@ from barnabas.cli.fuzz import run as running
 from barnabas.cli.fuzz import shrinking
 from barnabas.cli.fuzz.progress import Shown
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.engine.running import Batch, run_range
+from barnabas.fuzz.engine.rounds import Batch, run_range
 from barnabas.fuzz.shrinking.search import Shrunk
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.trouble import INTERRUPTED

@@ -6,9 +6,9 @@ import pytest
 
 from barnabas.cli.fuzz.proxy_target import ProxyService, tracebacks
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
-from barnabas.fuzz.engine.assembling import oracles_for
-from barnabas.fuzz.engine.running import judge
-from barnabas.fuzz.targets import sending
+from barnabas.fuzz.engine.assembly import oracles_for
+from barnabas.fuzz.engine.rounds import judge
+from barnabas.fuzz.targets import sender
 from barnabas.fuzz.targets.broker import BrokerTarget
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
@@ -22,10 +22,10 @@ def case(number: int, data: bytes) -> Case:
 
 def test_cases_pass_through_it_and_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     # what stands behind it has no topics, so none is waited for
-    monkeypatch.setattr(sending, "prepare", lambda *_: "")
+    monkeypatch.setattr(sender, "prepare", lambda *_: "")
     service = ProxyService()
     whole = len(FRAME).to_bytes(4, "big") + FRAME
-    with BrokerTarget(service, batch=8, lanes=2) as target:
+    with BrokerTarget(service, batch=8, connections=2) as target:
         seen = list(target.run([case(0, whole), case(1, b"\x7f\xff\xff\xff"), case(2, whole)]))
         process = service._process
         assert process is not None

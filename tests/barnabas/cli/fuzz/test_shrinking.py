@@ -8,8 +8,8 @@ from barnabas.cli.fuzz.shrinking import Effort, make_smaller
 from barnabas.fuzz.cases.case import Case, Change, Role
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.database.findings import Finding, Findings
-from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.engine.running import judge
+from barnabas.fuzz.engine.case_maker import cook
+from barnabas.fuzz.engine.rounds import judge
 from barnabas.fuzz.engine.stats import Judged, Stats
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.specs.keys import METADATA
@@ -56,7 +56,7 @@ class Worn(Counting):
         super().__init__()
         self.starts = 0
 
-    def anew(self) -> None:
+    def reset(self) -> None:
         self.starts += 1
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:

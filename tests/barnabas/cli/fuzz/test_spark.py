@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from barnabas.cli.fuzz.spark import rounds
 from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.corpus.corpora import basis
-from barnabas.fuzz.database.findings import Findings, Kept
-from barnabas.fuzz.engine.assembling import Assembled, assembled
-from barnabas.fuzz.engine.running import Batch, RunRound, run, run_range
+from barnabas.fuzz.database.findings import Findings, StoredCampaign
+from barnabas.fuzz.engine.assembly import PreparedCampaign, prepare
+from barnabas.fuzz.engine.rounds import Batch, RunRound, run, run_range
 from barnabas.fuzz.engine.shards import job_of
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import read_specs
@@ -30,14 +30,14 @@ def strict() -> DecoderTarget:
     return DecoderTarget("strict", read_specs, ())
 
 
-def here(found: Assembled) -> RunRound:
+def here(found: PreparedCampaign) -> RunRound:
     def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
         return run_range(strict(), found.maker(energies), found.oracles, numbers)
 
     return run_round
 
 
-def came_to(findings: Findings, kept: Kept) -> tuple[object, ...]:
+def came_to(findings: Findings, kept: StoredCampaign) -> tuple[object, ...]:
     return (
         [
             (one.name, one.cases, one.first_case, one.recipe)
@@ -50,7 +50,7 @@ def came_to(findings: Findings, kept: Kept) -> tuple[object, ...]:
 
 
 def test_shards_find_and_cover_what_one_process_does(spark: SparkSession, tmp_path: Path) -> None:
-    found = assembled(CAMPAIGN, basis(strict()), tmp_path)
+    found = prepare(CAMPAIGN, basis(strict()), tmp_path)
     # a lambda goes to the workers by value: they know no tests
     job = job_of(found, False, lambda name, own: DecoderTarget(name, read_specs, ()))
     with Findings(tmp_path / "f.db", write=True) as findings:

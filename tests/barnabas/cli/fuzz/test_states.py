@@ -10,8 +10,8 @@ import pytest
 from barnabas.cli.fuzz.options import StatesOptions
 from barnabas.cli.fuzz.states import fuzz_states
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.states import learning
-from barnabas.fuzz.states.conversation import Conversing
+from barnabas.fuzz.states import learner as learning
+from barnabas.fuzz.states.conversation import Learnable
 from barnabas.fuzz.states.machine import Machine
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, MISUSE, Trouble
 
@@ -50,7 +50,7 @@ def test_the_others_are_tried_where_an_alphabet_can_not_be_learned(
 ) -> None:
     right = learning.learn
 
-    def learn(name: str, conversation: Conversing, *given: Any, **more: Any) -> Machine:
+    def learn(name: str, conversation: Learnable, *given: Any, **more: Any) -> Machine:
         if conversation.alphabet.name == "classic-group":
             raise CannotRun("the broker answered in two ways")
         return right(name, conversation, *given, **more)

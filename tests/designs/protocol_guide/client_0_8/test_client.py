@@ -17,9 +17,9 @@ from barnabas.designs.protocol_guide.client_0_8 import (
     Unreachable,
 )
 from barnabas.designs.protocol_guide.client_0_8 import client as client_0_8
-from barnabas.fuzz.answering.broker import Broker as BenchBroker
-from barnabas.fuzz.answering.broker import Connection as BenchConnection
-from barnabas.fuzz.answering.cluster import TOPIC
+from barnabas.fuzz.bench_broker.broker import Broker as BenchBroker
+from barnabas.fuzz.bench_broker.broker import Connection as BenchConnection
+from barnabas.fuzz.bench_broker.cluster import TOPIC
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.specs import Frame, encode_frame
 from barnabas.specs.frames import request_head

@@ -59,6 +59,6 @@ def test_what_librdkafka_asks_next(alphabet: ClientAlphabet, steps: list[tuple[s
     python = Path(sys.executable)
     client = Client("confluent-kafka", "as installed", lambda: program(python, "confluent"))
     with ClientConversation(client, alphabet) as it:
-        it.anew()
+        it.restart()
         assert [(answer, it.say(answer)) for answer, _ in steps] == steps
         it.close()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.bench_broker.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.clients.limits import Limits

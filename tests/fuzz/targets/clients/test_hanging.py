@@ -13,13 +13,13 @@ import pytest
 from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.observation import SPINS, Observation, Probe
 from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
-from barnabas.fuzz.targets.clients import side_by_side as module
+from barnabas.fuzz.targets.clients import scheduler as module
 from barnabas.fuzz.targets.clients.alarms import spinning
-from barnabas.fuzz.targets.clients.confirming import Confirming
-from barnabas.fuzz.targets.clients.limits import Ending, Limits
+from barnabas.fuzz.targets.clients.confirmation import AlarmConfirmation
+from barnabas.fuzz.targets.clients.limits import EndLimits, Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.clients.worker import Worker
-from barnabas.fuzz.targets.processor import spent
+from barnabas.fuzz.targets.process_usage import spent
 from tests.fuzz.targets.clients.own_target import (
     QUICK,
     SEED,
@@ -107,7 +107,7 @@ def test_alarms_alike_wait_for_the_one_that_is_looked_at(hangs: bool, looks: lis
         return seen(cases[-1], hangs)
 
     with ThreadPoolExecutor(1) as threads:
-        confirming = Confirming(threads, set(), alone, 1 << 30)
+        confirming = AlarmConfirmation(threads, set(), alone, 1 << 30)
         for number in range(3):
             assert confirming.see(number, seen(case_of(number, b"", "nulls"), True), []) is None
         go_on.set()
@@ -145,7 +145,7 @@ class Begins(ClientTarget):
         self.begun: list[int] = []
 
     def _begin(
-        self, worker: Worker, case: Case, ending: Callable[[], Ending] | None = None
+        self, worker: Worker, case: Case, ending: Callable[[], EndLimits] | None = None
     ) -> None:
         if threading.current_thread() is threading.main_thread():
             self.begun.append(case.number)

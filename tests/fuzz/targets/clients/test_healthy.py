@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.bench_broker.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Recipe, shape_of
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.targets.clients.limits import Limits

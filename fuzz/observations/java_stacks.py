@@ -1,0 +1,132 @@
+"""Java's stack traces in logs and thread dumps: exceptions, and the innermost frames of Kafka's own code."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+FRAMES: Final = 3
+"""Innermost frames of Kafka's own code that tell bugs apart."""
+
+ENDS_ITSELF: Final = re.compile(r"# A fatal error|Terminating due to|Halting because")
+"""Messages of a JVM or a broker that ends itself."""
+
+_CLASS: Final = re.compile(
+    r"(?:^|Caused by: |[\s:(])((?:[a-z_$][\w$]*\.)+(?:[A-Z][\w$]*)?(?:Exception|Error|Throwable))\b"
+)
+_FRAME: Final = re.compile(r"^\s+at (?:[\w.@]+/)*([\w.$<>]+)\.([\w$<>]+)\(")
+_OURS: Final = ("org.apache.kafka.", "kafka.")
+_LAMBDA: Final = re.compile(
+    r"(?<=\.)lambda\$|\$+(?:anonfun|Lambda|lambda)\$?|\$\d+|\d+(?:/0x[0-9a-f]+)?"
+)
+_GENERATED: Final = re.compile(
+    r"(org\.apache\.kafka\.common\.(?:message|requests)\.)\w+?(RequestData|ResponseData|Request|Response)"
+    r"(?:\$\w+)*(?=\.)"
+)
+
+
+class JavaException(NamedTuple):
+    """An exception of a log entry."""
+
+    name: str
+    message: str
+    frames: tuple[str, ...]
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """Return what tells it from others: its class, and its frames without lines or numbers."""
+        return (self.name, *self.frames)
+
+
+@lru_cache(maxsize=1024)
+def exceptions_in(entry: str) -> tuple[JavaException, ...]:
+    r"""Return the exceptions of a log entry, the outermost first; the last is the root cause.
+
+    >>> found = exceptions_in("[x] ERROR a - b\njava.lang.Error: no\n\tat kafka.A.f(A:7)\n\tat java.B.g(B)")
+    >>> found[0].signature, found[0].message
+    (('java.lang.Error', 'kafka.A.f'), 'no')
+    >>> nested = "\n\tat kafka.A.lambda$null$0(A:1)\n\tat kafka.A.lambda$f$1(A:1)\n\tat kafka.A.f(A:1)"
+    >>> exceptions_in("[x] ERROR a - b\njava.lang.Error: no" + nested)[0].frames
+    ('kafka.A.f',)
+    """
+    exceptions: list[tuple[str, str, list[str]]] = []
+    for number, line in enumerate(entry.splitlines()):
+        frame = _FRAME.match(line)
+        if frame:
+            kafka_frame = _own(frame)
+            if (
+                exceptions
+                and kafka_frame
+                and len(exceptions[-1][2]) < FRAMES
+                and kafka_frame not in exceptions[-1][2][-1:]
+            ):
+                exceptions[-1][2].append(kafka_frame)
+            continue
+        if number and line.startswith(("[", "\t...")):
+            continue
+        matched = _CLASS.search(line)
+        if matched and (number or " - " not in line or "java.lang." in line):
+            message = line[matched.end() :].removeprefix(":").strip()
+            exceptions.append((matched[1], message, []))
+    return tuple(
+        JavaException(name, message, tuple(frames)) for name, message, frames in exceptions
+    )
+
+
+def frames(trace: str) -> tuple[str, ...]:
+    r"""Return all frames of Kafka's own code in a thread's trace, the innermost first.
+
+    >>> frames('"a" #1\n\tat java.util.X.get(X.java:1)\n\tat kafka.A.f(A.scala:7)\n\tat kafka.B.g(B:1)')
+    ('kafka.A.f', 'kafka.B.g')
+    """
+    matches = map(_FRAME.match, trace.splitlines())
+    return tuple(kafka_frame for match in matches if match and (kafka_frame := _own(match)))
+
+
+def _own(frame: re.Match[str]) -> str:
+    """Return a frame of Kafka's own code; "" for another one.
+
+    A lambda in a lambda counts as another one: compilers name it differently.
+    """
+    if not frame[1].startswith(_OURS) or frame[2].startswith("lambda$null"):
+        return ""
+    return _plain(f"{frame[1]}.{frame[2]}")
+
+
+def _plain(frame: str) -> str:
+    """Return a frame without numbers of lambdas.
+
+    Code that is generated from definitions is one, whatever the message.
+    """
+    return _GENERATED.sub(r"\1*\2", _LAMBDA.sub("", frame)).rstrip("$")
+
+
+_THREAD: Final = re.compile(r'^"[^"]+" .*\bnid=(0x[0-9a-f]+|\d+)', re.MULTILINE)
+"""A thread's first line, with the system's id, in hexadecimal before Java 21."""
+
+
+def common_frames(dumps: Sequence[str], thread: int) -> tuple[str, ...]:
+    r"""Return the innermost frames of Kafka's code that a thread has in all dumps that show it.
+
+    What these frames call differs each time. thread: the operating system's id.
+
+    >>> dump = '"a" #1 nid=0x1f runnable\n\tat kafka.{}.g(G:1)\n\tat kafka.A.f(A:1)\n'
+    >>> common_frames([dump.format("X"), "", dump.format("Y")], 31)
+    ('kafka.A.f',)
+    >>> common_frames([], 31)
+    ()
+    """
+    stacks = [stack[::-1] for dump in dumps if (stack := _frames(dump, thread))]
+    common = itertools.takewhile(lambda same: len(set(same)) == 1, zip(*stacks, strict=False))
+    return tuple(same[0] for same in common)[::-1][:FRAMES]
+
+
+def _frames(dump: str, thread: int) -> tuple[str, ...]:
+    for block in dump.split("\n\n"):
+        header = _THREAD.search(block)
+        if header and int(header[1], 0) == thread:
+            return frames(block[header.start() :])
+    return ()

@@ -1,0 +1,96 @@
+"""Sessions of clients of one topic: a client that knows its id, and a consumer in a fetch session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from barnabas.fuzz.sessions.bodies import body, containers, produce
+from barnabas.fuzz.sessions.session import TOPIC, Request, Session, Stage, Steps, Stuck, Unoffered
+from barnabas.fuzz.sessions.steps import send_request, topic, topic_id
+from barnabas.specs import keys
+
+KEYS: Final = frozenset(
+    (
+        keys.PRODUCE,
+        keys.FETCH,
+        keys.LIST_OFFSETS,
+        keys.METADATA,
+        keys.DELETE_RECORDS,
+        keys.OFFSET_FOR_LEADER_EPOCH,
+        keys.DESCRIBE_PRODUCERS,
+    )
+)
+
+
+def _produce(stage: Stage) -> Steps:
+    """Request the topic's metadata, and produce a batch."""
+    live = yield from topic(stage)
+    version = stage.version(keys.PRODUCE, 11)
+    yield Request(keys.PRODUCE, version, produce_live(version, live))
+    return live
+
+
+def produce_live(version: int, live: Mapping[str, int | str | bytes]) -> Mapping[str, Any]:
+    """Return the body of a Produce request to the live topic, by name or id."""
+    request = produce(version)
+    for topic_data in request["topic_data"]:
+        if "topic_id" in topic_data:
+            topic_data["topic_id"] = topic_id(live)
+    return request
+
+
+def _body(key: int, version: int) -> Mapping[str, Any] | None:
+    return produce(version) if key == keys.PRODUCE else body(key, version)
+
+
+def _packed(key: int, version: int) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """Yield a Produce request for each container."""
+    if key == keys.PRODUCE:
+        for name in containers(version):
+            yield name, produce(version, container=name)
+
+
+KNOWING: Final = Session(
+    "knowing",
+    "a client that knows the topic id",
+    (keys.METADATA, keys.PRODUCE),
+    KEYS,
+    200,
+    _produce,
+    _body,
+    _packed,
+)
+
+
+SESSIONS_SINCE: Final = 7
+
+
+def _begin_fetch_session(stage: Stage) -> Steps:
+    """Produce a batch, and begin a fetch session with a full Fetch."""
+    live = yield from topic(stage)
+    version = stage.version(keys.PRODUCE, 11)
+    yield Request(keys.PRODUCE, version, produce_live(version, live))
+    if stage.version(keys.FETCH) < SESSIONS_SINCE:
+        raise Unoffered("the broker has no fetch sessions")
+    partitions = [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1024}]
+    topics = [{"topic": TOPIC, "topic_id": topic_id(live), "partitions": partitions}]
+    begun = yield from send_request(stage, keys.FETCH, topics=topics)
+    if not begun["session_id"]:
+        raise Stuck("no fetch session was given")
+    return {**live, "session_id": begun["session_id"], "session_epoch": 1}
+
+
+def _fetch_body(key: int, version: int) -> Mapping[str, Any] | None:
+    return body(key, version, session_epoch=1)
+
+
+FETCHING: Final = Session(
+    "fetching",
+    "in a fetch session",
+    (keys.PRODUCE, keys.FETCH),
+    frozenset((keys.FETCH,)),
+    1,
+    _begin_fetch_session,
+    _fetch_body,
+)

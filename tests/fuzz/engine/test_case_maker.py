@@ -1,0 +1,212 @@
+"""Cases by their numbers: always the same, made again from their recipes, and everything has its turn."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from barnabas.fuzz.bench_broker.seeds import seeds as answers
+from barnabas.fuzz.cases.case import Change, Recipe, Seed
+from barnabas.fuzz.cases.seeded_random import SeededRandom
+from barnabas.fuzz.corpus.sources import generated
+from barnabas.fuzz.engine.case_maker import FIELDS, HOT, Maker, cook
+from barnabas.fuzz.engine.energy import next_energies
+from barnabas.fuzz.engine.stats import Field, cells
+from barnabas.fuzz.engine.strata import DEEP, Strata
+from barnabas.fuzz.frame_map.compressed import charts_of
+from barnabas.fuzz.frame_map.depth import DEPTHS, MESSAGE, depth_of
+from barnabas.fuzz.frame_map.fields import field_of, map_of
+from barnabas.fuzz.mutators.registry import MUTATORS, MUTATORS_BY_NAME
+from barnabas.fuzz.sessions.live_values import filled
+from barnabas.fuzz.sessions.registry import seeds
+from barnabas.specs import keys
+
+OFFERED = {keys.PRODUCE: (3, 9), keys.METADATA: (0, 12), keys.HEARTBEAT: (0, 4)}
+
+
+@functools.cache
+def corpus() -> tuple[Seed, ...]:
+    return tuple(generated("m", OFFERED, "request", each=2))
+
+
+@functools.cache
+def maker() -> Maker:
+    return Maker("s", corpus())
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_cases_together_are_those_of_their_numbers(hot: bool) -> None:
+    """In order, whatever their batch begins with: also those that energies choose, and second changes."""
+    made = Maker("s", corpus(), energies={corpus()[5].origin: 50} if hot else None)
+    alone = [made.case(number) for number in range(300)]
+    assert any(len(case.recipe.changes) == 2 for case in alone)
+    for first, end in ((0, 300), (0, 64), (7, 8), (63, 66), (130, 299), (50, 50)):
+        assert made.cases(range(first, end)) == alone[first:end]
+
+
+def test_a_recipe_makes_the_case_again_and_some_have_two_changes() -> None:
+    sizes: Counter[int] = Counter()
+    for number in range(500):
+        case = maker().case(number)
+        assert cook(case.recipe, number) == case
+        sizes[len(case.recipe.changes)] += 1
+    assert sizes[1] > sizes[2] > 0
+
+
+def test_energies_have_one_case_in_four_begin_with_what_is_hot() -> None:
+    hot = corpus()[5].origin
+    made = Maker("s", corpus(), energies={hot: 10_000})
+    found = Counter(made.case(number).recipe.seed.origin == hot for number in range(1000))
+    assert 200 < found[True] < 320
+    assert Maker("s", corpus(), energies={hot: 10_000}).case(11) == made.case(11)
+
+
+def test_a_second_change_is_made_to_what_the_first_has_left() -> None:
+    seed = next(seed for seed in corpus() if seed.key == keys.HEARTBEAT and seed.version == 1)
+    first = Change("emptiness", "group_id", 1)
+    second = Change("odd_text", "group_id", 5)
+    both = cook(Recipe(seed, (first, second)), 1)
+    alone = cook(Recipe(seed, (second,)), 1)
+    assert both.chunks[0] == alone.chunks[0]
+
+
+def test_sessions_fill_in_what_a_change_has_left_alone() -> None:
+    """In the place where it is after the change, with the checksum of the batch behind it."""
+    found = [seed for seed in corpus() if seed.key == keys.PRODUCE and seed.version == 9]
+    seeds = [replace(seed, origin="session:txn") for seed in found]
+    made = Maker("s", seeds)
+    names: Counter[str] = Counter()
+    for number in range(400):
+        case = made.case(number)
+        assert case.recipe.session == "txn"
+        names.update(place.name for place in case.live)
+        values = {"producer_id": 0x0102030405060708, "base_sequence": 0x11223344}
+        chunks = filled(case, values, 77)
+        for place in case.live:
+            data = chunks[place.chunk][place.offset : place.offset + place.size]
+            if place.name == "producer_id":
+                assert data == bytes(range(1, 9))
+            if place.name == "correlation_id":
+                assert data == (77).to_bytes(4, "big")
+        assert list(map(len, chunks)) == list(map(len, case.chunks))
+    assert names["producer_id"] > 50
+    assert names["crc"] > 50
+    assert names["crc"] <= names["producer_id"]
+
+
+def test_one_pass_puts_every_mutator_to_every_field_of_every_version() -> None:
+    made = Maker("s", corpus())
+    done = {
+        (case.recipe.seed.key, case.recipe.seed.version, change.mutator, field_of(change.path))
+        for case in map(made.case, range(made.strata))
+        for change in case.recipe.changes[:1]
+    }
+    expected = {
+        (seed.key, seed.version, mutator.name, field_of(part.path))
+        for seed in corpus()
+        for mutator in MUTATORS
+        if mutator.per == "field"
+        for part in mutator.places(map_of(seed))
+    }
+    missing = {one for one in expected - done if one[3] and not one[3].startswith("header.")}
+    assert missing == set()
+    # those of headers and frames are of any version
+
+    def of_any_version(some: set[tuple[int, int, str, str]]) -> set[tuple[int, str, str]]:
+        return {(key, mutator, field) for key, _, mutator, field in some}
+
+    assert of_any_version(expected) - of_any_version(done) == set()
+
+
+def test_the_newest_version_of_a_field_comes_first_then_the_oldest() -> None:
+    strata = Strata("s", corpus(), [MUTATORS_BY_NAME["lengths"]])
+    found: dict[tuple[object, ...], list[int]] = {}
+    for number in range(len(strata)):
+        (chart, _, part), _ = strata.turn(number, SeededRandom("t", number))
+        form = (chart.seed.key, field_of(part.path), part.coding, part.nullable)
+        if not part.path.startswith("header."):
+            found.setdefault(form, []).append(chart.seed.version)
+    several = [versions for versions in found.values() if len(set(versions)) > 2]
+    assert len(several) > 5
+    for versions in several:
+        assert versions[:2] == [max(versions), min(versions)]
+        assert set(versions[: len(set(versions))]) == set(versions)
+
+
+def test_the_ways_of_a_mutator_take_turns() -> None:
+    made = Maker(
+        "s",
+        [seed for seed in corpus() if seed.key == keys.HEARTBEAT],
+        [MUTATORS_BY_NAME["lengths"]],
+    )
+    ways: dict[str, Counter[str]] = {}
+    for number in range(4 * made.strata):
+        change = made.case(number).recipe.changes[0]
+        ways.setdefault(change.path, Counter())[change.detail.partition("(")[2]] += 1
+    for path, found in ways.items():
+        if sum(found.values()) >= 20:
+            assert len(found) >= 10, path
+
+
+def test_a_field_comes_behind_each_session_in_turn() -> None:
+    behind = [seed for seed in seeds({}) if seed.key == keys.OFFSET_COMMIT and seed.version == 9]
+    assert len({seed.origin.split(":")[1] for seed in behind}) >= 2
+    plain = generated("m", {keys.OFFSET_COMMIT: (9, 9)}, "request", each=2)
+    made = Maker("s", [*behind, *plain], [MUTATORS_BY_NAME["lengths"]])
+    found: dict[str, set[str]] = {}
+    for number in range(made.strata):
+        recipe = made.case(number).recipe
+        found.setdefault(field_of(recipe.changes[0].path), set()).add(recipe.session)
+    assert len(found["group_id.length"]) >= 3
+
+
+@functools.cache
+def answered() -> tuple[Seed, ...]:
+    """What a client gets, of which one API has records."""
+    asked = [(keys.FETCH, version) for version in range(0, 13, 3)]
+    asked += [(keys.METADATA, version) for version in range(0, 13, 3)]
+    asked += [(keys.OFFSET_FETCH, version) for version in range(0, 9, 3)]
+    return tuple(answers(asked))
+
+
+def test_no_kind_of_part_below_a_batch_has_less_than_its_share() -> None:
+    strata = Strata("s", answered(), MUTATORS)
+    cases = len(strata)
+    visits: Counter[tuple[str, str]] = Counter()
+    versions: dict[tuple[str, str], set[int]] = {}
+    for number in range(cases):
+        (chart, _, part), _ = strata.turn(number, SeededRandom("t", number))
+        kind = depth_of(part.path), part.kind
+        visits[kind] += 1
+        versions.setdefault(kind, set()).add(chart.seed.version)
+    deep = {kind: count for kind, count in visits.items() if kind[0] != MESSAGE}
+    assert {depth for depth, _ in deep} == set(DEPTHS) - {MESSAGE}
+    share = cases // DEEP // len(deep)
+    assert share > 10
+    assert min(deep.values()) >= share, min(deep, key=deep.__getitem__)
+    assert sum(deep.values()) < cases * 3 / 4  # of three APIs, one of which is all about records
+    there: dict[tuple[str, str], set[int]] = {}
+    for chart in (chart for seed in answered() for chart in charts_of(map_of(seed))):
+        for part in chart.parts:
+            there.setdefault((depth_of(part.path), part.kind), set()).add(chart.seed.version)
+    for kind in deep:
+        assert len(versions[kind]) > len(there[kind]) / 2, kind
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_a_field_with_energy_has_every_second_of_these_cases_or_all(hot: bool) -> None:
+    seeds = {corpus()[5].origin: 2} if hot else {}
+    some = [Field("Metadata", 9, "topics[].name"), Field("Metadata", 9, "gone")]
+    energies = next_energies({}, [], {some[0]: 1})
+    made = Maker("s", corpus(), energies={**seeds, **energies})
+    found = Counter(
+        number for number in range(400) if next(cells(made.case(number).recipe)).place == some[0]
+    )
+    drawn = range(HOT - 1, 400, HOT * FIELDS if seeds else HOT)
+    assert set(drawn) <= set(found)
+    assert len(found) < len(drawn) + 20
+    other = Maker("s", corpus(), energies={**seeds, **next_energies({}, [], {some[1]: 1})})
+    assert other.cases(range(20)) == [other.case(number) for number in range(20)]
