@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from barnabas.captures.conversion.repacking import written_to
+from barnabas.captures.conversion.repacker import written_to
 from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.tcp.headers import ACK, ETHERNET, FIN, PSH, SYN
 from barnabas.captures.writing.flow_headers import SEGMENT, FlowHeaders, Half

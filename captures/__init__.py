@@ -1,36 +1,36 @@
-"""What passed: capture files, TCP streams, exchanges, and what is said of them (pure logic, no sockets).
+"""Read and write captures of Kafka traffic: files, TCP streams, TLS, exchanges, and checks of exchanges.
 
-The way of a captured packet, room by room. A file of ours is read by the same way as one of tcpdump; only
-what must be guessed in the latter is known.
+Pure logic without sockets. A capture that barnabas wrote is read like any capture of tcpdump or Wireshark;
+its comments only replace what must be guessed in other captures. A packet passes these folders in order:
 
-1. `files/` lists the captures of a folder by content and time (`capture_folder.py`; `closed_files.py`: those
-   that nobody writes any more), finds out what a file is, unpacks it as it is read, and makes packets,
-   numbered as Wireshark does. Several files are merged by time.
-2. `tcp/` finds the stream of a TCP segment and puts it in order: `fast_reassembly.py` is the hot path over
-   runs of usual packets, `packets.py` reads any other one, `through_scapy.py` tunnels and rare link types. A
-   TCP segment also waits for what its sender had acknowledged, so a response never comes before its request.
-   What never comes is a gap.
-3. `tls/` puts application data in the place of TLS whose keys are in a key log; the tag of a record is the
-   proof that it was read right.
-4. `kafka/` detects the protocol, cuts frames (behind a gap from the next frame that holds: frame_resync),
-   pairs requests with responses, and completes what messages do not say: names of topic ids, partitions of
-   fetch sessions, members, transactions. The hot path pairs usual frames by size, prefix and correlation
-   id; bodies are decoded when somebody asks for them.
-   `values/` reads keys and values of records, by schemas too, for who asks for them.
-5. `checks/` judges exchanges, `summary/`, `search.py` and `diff/` describe them, `conversion/` writes them
-   again. `writing/` is the proxy's side: pcapng, rotation, masked secrets, a sink that never slows traffic.
+1. `files/` lists the captures of a folder by content and time (`capture_folder.py`; `closed_files.py` finds
+   the captures that no process writes any more), detects the format, decompresses, and yields packets
+   numbered as Wireshark numbers them. `open_files.py` merges several files by time.
+2. `tcp/` finds the conversation of each TCP segment and puts segments in order. `fast_reassembly.py` is the
+   hot path for runs of plain packets, `packets.py` reads all other packets, `through_scapy.py` tunnels and
+   rare link types. A segment also waits for the bytes that its sender had acknowledged, so that a response
+   never precedes its request. Bytes that never arrive become a gap.
+3. `tls/` decrypts TLS connections whose keys are in a key log. The authentication tag of each record proves
+   that it was decrypted correctly.
+4. `kafka/` detects the protocol, cuts frames out of streams (after a gap, `frame_resync` finds the next
+   frame), pairs requests with responses, and adds what messages leave out: names of topic ids, partitions of
+   fetch sessions, members, transactions. The hot path pairs common frames by size, prefix and correlation id.
+   Bodies are decoded on first use. `values/` decodes the keys and values of records, also by schema.
+5. `checks/` reports problems in exchanges; `summary/`, `search.py` and `diff/` describe exchanges;
+   `conversion/` writes them to another capture. `writing/` is the proxy's side: pcapng, rotation, masked
+   secrets, and a sink that never slows traffic. `live/` is the proxy's stream in shared memory.
 
-Segments are one capture cut between two packets: flows keep their addresses, sequence numbers and
-connection numbers, so reading them is reading on. What a segment's reader must know of a flow is one empty
-packet in front of the flow's first bytes in it. Behind a missing segment the gap shows. Who writes a
-segment has a lock on it; `*.part` without a lock was being written by a proxy that was killed.
+A proxy can write one capture in several files, called segments of the capture. Each flow keeps its addresses,
+sequence numbers and connection number across segments, so the files are read like one file. In each segment,
+an empty packet before the first bytes of a flow introduces the flow again. If a segment is missing, the
+reader reports a gap. The writer of a segment holds a lock on it; a `*.part` file without a lock was left by a
+proxy that was killed.
 
-Words: a segment is such a file, and TCP's is always a TCP segment (`tcp` in code); `at` is an offset into
-bytes and nothing else; what left was sent on by the proxy, what has yet to come or to be read is the rest.
+In code, a segment is such a file and a TCP segment is called `tcp`. `at` is a byte offset.
 
-Bounds: 1 MiB of a stream that waits for a missing TCP segment or has no handshake yet (64 MiB of all of the
-latter), 4 MiB of one that may be Kafka or not (256 MiB of all), 16 MiB of fragments, 16 MiB of a direction
-behind a gap, 65,536 streams, 10,000 requests without a response. Of TLS a record of each direction and
-262,144 secrets; a direction is given up when 16,384 keys and numbers in a row did not fit. Bodies are
-decoded under the proxy's budget of 64 MiB each.
+Limits: 1 MiB of a stream that waits for a missing TCP segment or has no handshake yet (64 MiB of all streams
+without a handshake), 4 MiB of a stream whose protocol is undecided (256 MiB of all), 16 MiB of IP fragments,
+16 MiB of a direction after a gap, 65,536 streams, and 10,000 requests without a response. TLS keeps one
+record of each direction and 262,144 secrets; it gives up a direction after 16,384 key and record-number
+combinations in a row that fail. Bodies are decoded under the proxy's budget of 64 MiB each.
 """

@@ -1,6 +1,7 @@
-"""Opens capture files and reads them as one, down to their exchanges with the context of each.
+"""Open capture files and read them as one capture, down to exchanges and their context.
 
-`CaptureReader` brings the bytes, `Conversations` makes exchanges of them, `Context` is what they teach.
+`CaptureReader` yields connection events, `Conversations` builds exchanges from them, and `Context` collects
+what exchanges reveal about later ones.
 """
 
 from __future__ import annotations
@@ -27,27 +28,28 @@ from barnabas.captures.tls.keylog import KeyLog
 from barnabas.specs.dialects import Dialect, dialect
 
 Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
-"""Given how many bytes are to be read; while it is entered it is told how many were."""
+"""A context manager factory for progress: takes the total bytes; the entered function takes the bytes read so
+far."""
 
 
 class Unreadable(Exception):
-    """Says in a line which capture can't be opened, and why."""
+    """An error of one line: which capture can't be opened, and the reason."""
 
 
 class Capture:
-    """Captures that were opened, read as one. Whatever reads on raises CaptureError for damage."""
+    """One or several captures, opened and read as one. Reading raises CaptureError for damage."""
 
     def __init__(self, reader: CaptureReader, context: Context) -> None:
         self.reader = reader
         self.context = context
-        """What was learnt so far, from a slice's own words and from exchanges."""
+        """Facts learned so far, from the metadata of a slice and from exchanges."""
         self.conversations = Conversations()
-        """Of the latest reading, with what it has counted."""
+        """The connections of the latest reading, with their counts."""
         self.undecoded = 0
-        """Frames of the latest reading that no schema reads, or that nobody asked for."""
+        """Frames of the latest reading without a known schema or without a request."""
         self.name = _named(reader.given)
-        """The names of what was given: files and folders; of many the first."""
-        # what said it may be left out of a slice
+        """The names of the given files and folders; of more than three, the first name and a count."""
+        # the messages with these names may be left out of a slice
         context.topics.update(self.topics)
         nodes = reader.meta.get("brokers")
         if isinstance(nodes, dict):
@@ -55,13 +57,20 @@ class Capture:
 
     @property
     def topics(self) -> dict[uuid.UUID, str]:
-        """Names by id that stand in a slice's own words."""
+        """Return the topic names, by topic id, in the metadata of a slice."""
         return names_by_id(self.reader.meta.get("topics"))
 
     def dialect(self, name: str | None = None) -> Dialect | None:
-        """Return the dialect of this name, or else the one that the scenario names; None: Kafka's protocol.
+        """Return the dialect with this name, or the dialect that the capture's scenario names.
 
-        Raises Unreadable if no dialect has the name.
+        Args:
+            name: A dialect; None: go by the scenario.
+
+        Returns:
+            None for Kafka's protocol.
+
+        Raises:
+            Unreadable: No dialect has this name.
         """
         try:
             return spoken_in(self.reader.meta) if name is None else dialect(name)
@@ -69,7 +78,7 @@ class Capture:
             raise Unreadable(str(problem)) from None
 
     def events(self, progress: Progress | None = None) -> Iterator[Event]:
-        """Connections and the bytes of their flows."""
+        """Yield connections and the bytes of their flows."""
         if progress is None:
             yield from self.reader
             return
@@ -86,9 +95,13 @@ class Capture:
         strays: bool = False,
         spoken: Dialect | None = None,
     ) -> Iterator[Exchange]:
-        """Yield the exchanges, each when it is over.
+        """Yield the exchanges, each when it ends.
 
-        inferred, strays: see `Conversations`. spoken: see `dialect`.
+        Args:
+            progress: Reports the bytes read.
+            inferred: See `Conversations`.
+            strays: See `Conversations`.
+            spoken: The dialect of the connections; None: Kafka's protocol.
         """
         self.conversations = Conversations(inferred=inferred, strays=strays)
         source = self.conversations if spoken is None else DialectConversations(spoken)
@@ -96,20 +109,23 @@ class Capture:
         self.undecoded = source.undecoded
 
     def learn(self, exchanges: Iterator[Exchange]) -> Iterator[Exchange]:
-        """The same exchanges once the context knows each, with their brokers where only addresses tell."""
+        """Yield each exchange after the context has learned from it.
+
+        Sets the exchange's broker where only addresses identify it.
+        """
         for exchange in exchanges:
             self.learn_from(exchange)
             yield exchange
 
     def learn_from(self, exchange: Exchange) -> None:
-        """The same for one."""
+        """Let the context learn from one exchange, and set its broker if only addresses identify it."""
         self.context.learn(exchange)
         if not self.reader.says_brokers:
             exchange.broker = self.context.brokers.node(exchange)
 
 
 _NAMES: Final = 3
-"""Files that are called by their names: of more the first is."""
+"""Most files that are listed by name; of more, only the first is."""
 
 
 def _named(paths: Sequence[Path]) -> str:
@@ -124,8 +140,17 @@ def open_capture(
     context: Context | None = None,
     growth: Growth | None = None,
 ) -> Capture:
-    """Open files and folders to read them as one; `keys` are of TLS, growth: see `CaptureReader`. Raises
-    Unreadable."""
+    """Open files and folders as one capture.
+
+    Args:
+        paths: Files and folders.
+        keys: TLS secrets.
+        context: Facts known before the first exchange.
+        growth: See `CaptureReader`.
+
+    Raises:
+        Unreadable: A file can't be read, or is not a capture.
+    """
     for path in paths:
         try:
             if path.exists() and not path.is_file() and not path.is_dir():
@@ -143,7 +168,10 @@ def open_capture(
 
 
 def spoken_in(meta: dict[str, Any]) -> Dialect | None:
-    """Return the dialect that the scenario of a section names; None: Kafka's protocol. Raises LookupError."""
+    """Return the dialect that the scenario in a section's metadata names.
+
+    None stands for Kafka's protocol. Raises LookupError for an unknown dialect.
+    """
     scenario = meta.get("scenario")
     try:
         document = yaml.safe_load(scenario) if isinstance(scenario, str) else None

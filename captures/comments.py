@@ -1,4 +1,4 @@
-"""The comments in captures that barnabas has written: what they say of a section, and of a flow."""
+"""Parse the JSON comments in captures that barnabas wrote: metadata of sections and flows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import CaptureError, Section
 
 FORMAT: Final = 1
-"""The newest version of the comments' layout that is understood."""
+"""The newest comment format that this version reads."""
 
 
 def meta_of(block: Section) -> dict[str, Any]:
-    """The comment of a section of ours, or {}. Raises CaptureError if it is of a later format."""
+    """Return the metadata of a section that barnabas wrote; {} for other sections.
+
+    Raises CaptureError if the format of the comments is newer than FORMAT.
+    """
     for comment in map(document, block.comments):
         version = comment.get("barnabas")
         if isinstance(version, int):
@@ -27,40 +30,43 @@ def meta_of(block: Section) -> dict[str, Any]:
 
 
 def meta_of_file(path: Path) -> dict[str, Any]:
-    """The comment of the first section in a file of ours, or {}. Raises OSError, CaptureError."""
+    """Return the metadata of a file's first section; {} if barnabas did not write it.
+
+    Raises OSError, CaptureError.
+    """
     with CaptureFile(path) as file:
         first = next(file.blocks(), None)
     return meta_of(first) if isinstance(first, Section) else {}
 
 
 def began(meta: dict[str, Any]) -> int:
-    """When a section began, in ns since the epoch; 0: it does not say."""
-    said = meta.get("began")
-    return said if isinstance(said, int) and 0 <= said < 1 << 63 else 0
+    """Return when a section began, in ns since the epoch; 0: unknown."""
+    start_ns = meta.get("began")
+    return start_ns if isinstance(start_ns, int) and 0 <= start_ns < 1 << 63 else 0
 
 
 def scenario_note(meta: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
-    """(time, remark) behind which the scenario of a later section holds; None: it has none."""
+    """Return the time and the note of a later section's scenario; None without a scenario."""
     if "scenario" not in meta:
         return None
-    said = {name: value for name, value in meta.items() if name != "barnabas"}
-    return began(meta), {"barnabas": "scenario", "by": "the next section", **said}
+    fields = {name: value for name, value in meta.items() if name != "barnabas"}
+    return began(meta), {"barnabas": "scenario", "by": "the next section", **fields}
 
 
 def names_flow(comment: dict[str, Any]) -> bool:
-    """Whether a comment says which connection a flow belongs to."""
+    """Return whether a comment names the connection of a flow."""
     number = comment.get("connection")
     return comment.get("barnabas") == "flow" and type(number) is int and abs(number) < 1 << 31
 
 
 def document(text: str) -> dict[str, Any]:
-    """A comment of ours, or a text of others.
+    """Parse a comment as JSON; the text of any other comment becomes {"text": ...}.
 
     >>> document('{"frame":5}'), document("look here")
     ({'frame': 5}, {'text': 'look here'})
     """
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else {"text": text}
+        parsed = None
+    return parsed if isinstance(parsed, dict) else {"text": text}

@@ -1,13 +1,13 @@
-"""HOST:PORT as text: parsed, checked and formatted."""
+"""Parse, check and format HOST:PORT."""
 
 from __future__ import annotations
 
 Endpoint = tuple[str, int]
-"""IP address and port."""
+"""An IP address and a port."""
 
 
 def host_in(text: str) -> str:
-    """A host, without the brackets of IPv6; empty if that is none, such as one with a protocol.
+    """Return a host without the brackets of IPv6; empty if the text is not a host, such as a URL.
 
     >>> host_in("kafka"), host_in("[::1]"), host_in("[::1"), host_in("http://kafka")
     ('kafka', '::1', '', '')
@@ -17,7 +17,7 @@ def host_in(text: str) -> str:
 
 
 def port_in(text: str) -> int | None:
-    r"""A port, or 0, in the digits of ASCII; None if that is none.
+    r"""Return the port, or 0, in ASCII digits; None if the text is not a port.
 
     >>> port_in("9092"), port_in("65536"), port_in("\u0669")
     (9092, None, None)
@@ -27,18 +27,18 @@ def port_in(text: str) -> int | None:
 
 
 def address_in(text: str) -> tuple[str, int] | None:
-    """HOST:PORT, but for port 0; None if that is none.
+    """Return the host and port of HOST:PORT; None if the text is not an address, or the port is 0.
 
     >>> address_in("[::1]:9"), address_in("[::1:9"), address_in("a:0")
     (('::1', 9), None, None)
     """
     host, _, port = text.rpartition(":")
-    found = host_in(host), port_in(port)
-    return (found[0], found[1]) if found[0] and found[1] else None
+    address = host_in(host), port_in(port)
+    return (address[0], address[1]) if address[0] and address[1] else None
 
 
 def endpoint_text(endpoint: Endpoint) -> str:
-    """An address as people write it.
+    """Format an address as HOST:PORT, with brackets around an IPv6 address.
 
     >>> endpoint_text(("10.0.0.1", 9092)), endpoint_text(("::1", 9092))
     ('10.0.0.1:9092', '[::1]:9092')
@@ -48,7 +48,7 @@ def endpoint_text(endpoint: Endpoint) -> str:
 
 
 def endpoint_of(text: str) -> Endpoint:
-    """An address out of its text. Raises ValueError if it has no port.
+    """Parse an address as `endpoint_text` formats it. Raises ValueError if it has no port.
 
     >>> endpoint_of("10.0.0.1:9092"), endpoint_of("[fe80::1]:9092")
     (('10.0.0.1', 9092), ('fe80::1', 9092))
@@ -58,9 +58,9 @@ def endpoint_of(text: str) -> Endpoint:
 
 
 def possible(endpoint: Endpoint) -> Endpoint:
-    """An address that can exist. Raises OSError, which says why it can't.
+    """Return an address after checking that it can exist. Raises OSError with the reason if it can't.
 
-    Resolvers raise errors of other kinds for such names, and take ports modulo 65,536.
+    Resolvers raise other errors for such names, and take ports modulo 65,536.
 
     >>> possible(("a..b", 9092))
     Traceback (most recent call last):

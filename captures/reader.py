@@ -1,8 +1,8 @@
-"""Reads capture files as events: connections, and the bytes of their flows with their comments.
+"""Read capture files as events: connections, and the bytes of their flows with comments.
 
-The two flows of a connection are joined by its number, which stands in the comment on their SYN. In
-a file of others every TCP conversation that speaks Kafka is a connection with one flow. Segments of a
-capture are read as the one file that they would have been.
+If barnabas wrote the capture, the connection number in the comment on each SYN joins the two flows of a
+connection. In other captures, every TCP conversation that speaks Kafka is a connection with one flow. The
+segments of a capture are read like one file.
 """
 
 from __future__ import annotations
@@ -36,31 +36,33 @@ from barnabas.captures.files.pcapng import (
     Truncated,
     each,
 )
-from barnabas.captures.kafka.framing.protocol_detection import Kind
+from barnabas.captures.kafka.framing.protocol_detection import OtherProtocol
 from barnabas.captures.section import SectionReader
 from barnabas.captures.tcp.events import Event, Linked, Lost, Note
 from barnabas.captures.tcp.packets import Packets
-from barnabas.captures.tls.decryption import Decryption, Seen
+from barnabas.captures.tls.decryption import Decryption, TlsCounts
 from barnabas.captures.tls.keylog import KeyLog
 
 _TOLD: Final = 256
-"""Packets between two looks at the position."""
+"""Packets between two updates of the position."""
 
 
 class CaptureReader:
-    """The events of capture files, from their beginning whenever it is iterated.
+    """A reader of the events in capture files; each iteration starts at the beginning.
 
-    Several files of others are read as one, merged by time: what two of them hold is there once, and
-    packets are numbered as in the file that mergecap would make. Files of ours follow each other; those that
-    are segments of one capture go by their numbers, whatever the order in which they are given. A folder
-    stands for the captures in it.
+    Several captures of other tools are merged by time: packets are numbered as in the file that mergecap
+    would make. Captures of barnabas follow each other in the given order; segments of one capture are sorted
+    by their numbers. A folder stands for the captures in it. TLS of other captures is decrypted if its keys
+    are in `keys`, or in the file (Decryption Secrets Blocks).
 
-    growth: it is read on as it grows, unless it is several files of others.
+    Args:
+        paths: Files and folders.
+        keys: TLS secrets.
+        growth: Read on while the capture grows; ignored for several captures of other tools.
 
-    TLS of others is read where its keys are in `keys`, or in the file (Decryption Secrets Blocks).
-
-    Raises OSError, and CaptureError if one is no capture; iterating raises CaptureError behind all that can
-    be read.
+    Raises:
+        OSError: A file can't be read.
+        CaptureError: A file is not a capture. Iterating raises it for damage, after all readable events.
     """
 
     def __init__(
@@ -68,57 +70,63 @@ class CaptureReader:
     ) -> None:
         self._growth = growth
         self.given = paths
-        """What it was made with: files and folders."""
+        """The files and folders that were passed to the constructor."""
         self.keys = KeyLog()
-        """The keys of TLS known so far."""
-        self.tls = Seen()
-        """What was found of TLS so far."""
-        self._given_keys = keys
+        """TLS secrets known so far."""
+        self.tls = TlsCounts()
+        """Counts of TLS connections read and unread so far."""
+        self._extra_keys = keys
         self.meta: dict[str, Any]
-        """What the first section of ours says of itself; {} in files of others."""
+        """Metadata in the comment of the first section that barnabas wrote; {} in other captures."""
         self.notes: list[Note] = []
-        """Remarks found so far."""
+        """Capture-wide notes read so far."""
         self.packets = Packets()
-        """What was found in the packets so far."""
-        self.left_out: Counter[tuple[int, Kind]] = Counter()
-        """Conversations found so far that do not speak Kafka: by the server's port, and what it is."""
+        """Counts of packets without a TCP segment so far."""
+        self.left_out: Counter[tuple[int, OtherProtocol]] = Counter()
+        """Conversations of other protocols so far, by server port and protocol."""
         self.linked: dict[int, Linked] = {}
-        """The linked flows of connections that are open by now."""
+        """The linked flows of connections that are open now, by connection number."""
         self.truncated = False
-        """Whether a file turned out to end within a block."""
+        """Whether a file ended within a block."""
         self.position = 0
         """Bytes read so far, of all files."""
         self.numbered = 0
-        """Packets read so far, and other blocks that have a number in Wireshark."""
+        """Packets read so far, with the other blocks that Wireshark numbers."""
         self.missing: dict[str, list[int]] = {}
-        """Segments found so far to be missing, by the name of their capture."""
-        found: list[tuple[Path, Segment | None]] = []
+        """Numbers of missing segments, by the name of their capture."""
+        members: list[tuple[Path, Segment | None]] = []
         metas: dict[Path, dict[str, Any]] = {}
         self.others: dict[Path, str] = {}
         """Files of the folders that are not captures: see `Listing`."""
-        for given in paths:
-            folder = listing(given)
+        for path_given in paths:
+            folder = listing(path_given)
             self.others |= folder.others
             for path in folder.captures:
                 metas[path] = meta_of_file(present(path))
-                found.append((path, segment_of(metas[path])))
-        self.paths = tuple(in_order(found))
+                members.append((path, segment_of(metas[path])))
+        self.paths = tuple(in_order(members))
         self._ours = any(metas.values())
         self.meta = next((metas[path] for path in self.paths if metas[path]), {})
 
     @property
     def says_brokers(self) -> bool:
-        """Whether a connection says which broker it went to: not in files of others, nor in what was made
-        of them (whose `meta` has `brokers`: nodes by address)."""
+        """Return whether each connection names its broker.
+
+        False for captures of other tools, and for slices made from them (whose `meta` has `brokers`: nodes by
+        address).
+        """
         return bool(self.meta) and "brokers" not in self.meta
 
     @property
     def scenarios(self) -> list[tuple[int, str]]:
-        """The texts of the scenarios found so far, and since when each holds (ns since the epoch)."""
-        said = [(began(self.meta), self.meta), *((note.ts_ns, note.comment) for note in self.notes)]
+        """Return the scenario texts found so far, each with its start (ns since the epoch)."""
+        comments = [
+            (began(self.meta), self.meta),
+            *((note.ts_ns, note.comment) for note in self.notes),
+        ]
         return [
             (ts, comment["scenario"])
-            for ts, comment in said
+            for ts, comment in comments
             if isinstance(comment.get("scenario"), str)
         ]
 
@@ -126,15 +134,15 @@ class CaptureReader:
         self._reset()
         files = OpenFiles()
         damaged: CaptureError | None = None
-        told = 0
+        next_update = 0
         try:
             for block in self._blocks(files):
-                if self._number >= told:
-                    told = self._number + _TOLD
+                if self._number >= next_update:
+                    next_update = self._number + _TOLD
                     self.position, self.numbered = files.position, self._number
                 yield from self._events(block)
             self.position = files.position
-        # what waits for something behind it comes first
+        # yield waiting data before raising
         except CaptureError as problem:
             damaged = problem
         except OSError as problem:
@@ -150,20 +158,19 @@ class CaptureReader:
             raise damaged
 
     def _reset(self) -> None:
-        """Forget what was found when it was read before."""
+        """Forget the results of an earlier iteration."""
         self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0
         self.left_out, self.linked, self.missing = Counter(), {}, {}
-        self.tls, self.keys = Seen(), KeyLog()
-        if self._given_keys is not None:
-            self.keys.update(self._given_keys)
+        self.tls, self.keys = TlsCounts(), KeyLog()
+        if self._extra_keys is not None:
+            self.keys.update(self._extra_keys)
         self._segment: Segment | None = None
-        """The segment that is being read."""
+        """The capture segment that is being read."""
         self._section: SectionReader | None = None
         self._number = self.numbered = 0
-        """Packets and other numbered blocks up to the present one."""
+        """Packets and other numbered blocks, up to and including the current one."""
 
     def _events(self, block: Block | Run) -> Iterable[Event]:
-        """Take a block, and return the events that it brings."""
         section = self._section
         if isinstance(block, Run):
             first = self._number + 1
@@ -185,7 +192,7 @@ class CaptureReader:
         return ()
 
     def _begin(self, block: Section) -> Iterator[Event]:
-        """Begin a section: the next segment of the capture that is being read, or another capture."""
+        """Begin a section: the next segment of the current capture, or another capture."""
         meta = meta_of(block)
         last, segment = self._segment, segment_of(meta)
         self._segment = segment
@@ -197,7 +204,7 @@ class CaptureReader:
         before, base = self._section, 0
         if before is not None:
             if not meta and not before.ours:
-                return  # files of others that were put one behind the other go on where they ended
+                return  # concatenated captures of other tools continue the same flows
             yield from before.end()
             self._goes_on(meta)
             base = before.highest
@@ -205,23 +212,28 @@ class CaptureReader:
         self._section = SectionReader(bool(meta), base, self.left_out, decryption, self.linked)
 
     def beginning(self) -> int:
-        """When the first packet was captured, in ns; 0 if there is none. Raises OSError, CaptureError."""
+        """Return when the first packet was captured (ns since the epoch); 0 without packets.
+
+        Raises:
+            OSError: A file can't be read.
+            CaptureError: A file is damaged.
+        """
         files = OpenFiles()
         try:
-            found = (
+            times = (
                 block.ts_ns for block in each(self._blocks(files)) if isinstance(block, Packet)
             )
-            return next(found, 0)
+            return next(times, 0)
         finally:
             files.close()
 
     def _goes_on(self, meta: dict[str, Any]) -> None:
-        """Another section begins: from here on its scenario holds."""
+        """Note the scenario of the section that begins."""
         if (note := scenario_note(meta)) is not None:
             self.notes.append(Note(*note))
 
     def _next(self, last: Segment, segment: Segment, meta: dict[str, Any]) -> Iterator[Event]:
-        """Another segment of the same capture begins: all goes on, unless some are missing."""
+        """Continue with another segment of the same capture, reporting segments that are missing between."""
         lacking = range(last.number + 1, segment.number)
         if lacking:
             self.missing.setdefault(segment.capture, []).extend(lacking)
@@ -229,23 +241,23 @@ class CaptureReader:
             yield Lost(0, "arrived", "request", 0, 0)
 
     def _begins_with(self, segment: Segment, meta: dict[str, Any]) -> None:
-        """The segments before this one are not here: what was noted there and still holds it says."""
+        """Note the missing segments before this first one, and the notes of theirs that it repeats."""
         self.missing.setdefault(segment.capture, []).extend(range(1, segment.number))
         standing = meta["segment"].get("notes")
         if isinstance(standing, list):
             self.notes += [Note(0, note) for note in standing if isinstance(note, dict)]
 
     def _blocks(self, files: OpenFiles) -> Iterator[Block | Run]:
-        """The blocks of all files, which are opened as they are needed."""
+        """Yield the blocks of all files, opening each file when it is needed."""
         if not self._ours and len(self.paths) != 1:
             yield from files.merged(self.paths)
             return
         paths, growth = list(self.paths), self._growth
-        for path in paths:  # which grows
+        for path in paths:  # the list grows during iteration
             try:
                 yield from files.blocks(present(path), growth)
             except FileNotFoundError:
-                # if it made room for later segments, those say that it is missing
+                # deleted by rotation: the segments after it show that it is missing
                 if path in self.given:
                     raise
             if growth is not None and path == paths[-1]:

@@ -1,4 +1,4 @@
-"""Where a text stands in an exchange: in names, ids, errors, and in the keys and values of records."""
+"""Search exchanges for a pattern: in names, ids, errors, and in keys and values of records."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from barnabas.specs.secrets import redact
 _COLUMNS: Final = ("client_id", "client_address", "api", "error", "note", "sasl", "rules")
 
 
-class Found(NamedTuple):
-    """A place where the pattern was found, and the whole text there."""
+class Match(NamedTuple):
+    """A match of the pattern: the path of the field, and its whole text."""
 
     path: str
     text: str
@@ -27,16 +27,20 @@ class Found(NamedTuple):
 
 def search(
     exchange: Exchange, context: Context, pattern: re.Pattern[str], values: Values | None = None
-) -> Iterator[Found]:
-    """The places of an exchange that a pattern is found in, what hides inside bytes included.
+) -> Iterator[Match]:
+    r"""Yield the fields of an exchange that match a pattern, including messages embedded in bytes fields.
 
-    Bytes are searched as the UTF-8 that they may be; numbers as they are written. Secrets are not
-    looked into. `context` is what was learnt up to this exchange. values: how keys and values of records are
-    read that are by a schema and not text.
+    Bytes are searched as UTF-8, numbers as decimal text. Secret fields are not searched.
 
-    >>> found = Exchange(0, 1, "", "me", None, 3, 0, 0, 12, request_body=b"\\0\\0\\0\\1\\0\\1t")
-    >>> list(search(found, Context(), re.compile("^t$")))
-    [Found(path='request.topics[0].name', text='t')]
+    Args:
+        exchange: The exchange to search.
+        context: Facts learned up to this exchange.
+        pattern: A compiled regular expression.
+        values: Decodes keys and values of records that a schema describes; None: search their bytes.
+
+    >>> match = Exchange(0, 1, "", "me", None, 3, 0, 0, 12, request_body=b"\0\0\0\1\0\1t")
+    >>> list(search(match, Context(), re.compile("^t$")))
+    [Match(path='request.topics[0].name', text='t')]
     """
     columns: dict[str, Any] = {name: getattr(exchange, name) for name in _COLUMNS}
     if exchange.request is not None:
@@ -46,7 +50,7 @@ def search(
     columns["inside"] = revealed(exchange, context)
     for path, text in _texts(columns, ""):
         if pattern.search(text):
-            yield Found(path, text)
+            yield Match(path, text)
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -55,8 +59,8 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
             for name, inner in value.items():
                 yield from _texts(inner, f"{path}.{name}" if path else str(name))
         case list() | tuple():
-            for place, inner in enumerate(value):
-                yield from _texts(inner, f"{path}[{place}]")
+            for index, inner in enumerate(value):
+                yield from _texts(inner, f"{path}[{index}]")
         case bytes() | memoryview():
             yield path, bytes(value).decode(errors="replace")
         case uuid.UUID():

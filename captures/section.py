@@ -1,6 +1,6 @@
-"""From the packets of one section of a capture to the events of its connections.
+"""Turn the packets of one capture section into events of its connections.
 
-Streams are reassembled, TLS is decrypted, and what does not speak Kafka is left out.
+The reader reassembles TCP streams, decrypts TLS, and drops conversations of other protocols.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from barnabas.captures.files.pcapng import (
     Run,
 )
 from barnabas.captures.host_port import endpoint_text
-from barnabas.captures.kafka.framing.protocol_detection import Kind, ProtocolDetection
+from barnabas.captures.kafka.framing.protocol_detection import OtherProtocol, ProtocolDetection
 from barnabas.captures.tcp import reassembly
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Linked, Lost, Opened
 from barnabas.captures.tcp.fast_headers import FastTcpSegment, fast_tcp_segment
@@ -25,7 +25,7 @@ from barnabas.captures.tcp.half import Data, Gap
 from barnabas.captures.tcp.headers import Captured, TcpSegment
 from barnabas.captures.tcp.mid_stream import MidStream, introduction
 from barnabas.captures.tcp.packets import Packets
-from barnabas.captures.tcp.reassembly import PATIENCE, Reassembler
+from barnabas.captures.tcp.reassembly import WAIT_LIMIT, Reassembler
 from barnabas.captures.tls.decryption import Decryption
 from barnabas.specs.frames import DIRECTIONS
 
@@ -33,25 +33,26 @@ _GOES_ON: Final = '"goes_on"'
 
 
 class SectionReader:
-    """Reads the packets of a section, and finds out which connection each flow belongs to.
+    """A reader of one section's packets, which assigns each TCP flow to a connection.
 
-    Sections may have been put one behind the other: each counts its connections from `base`. A
-    flow of ours that has lost its name gets a negative number. With `numbers` flows get those, in the
-    order in which they open, and so do connections that no comment numbers.
+    A capture can hold several concatenated sections; connections of this one are numbered from `base`. If
+    barnabas wrote the capture, a flow without its naming comment gets a negative number. If `numbers` is set,
+    flows take their numbers from it in the order in which they open, and so do connections without a number
+    in a comment.
     """
 
     def __init__(
         self,
         ours: bool,
         base: int,
-        left_out: Counter[tuple[int, Kind]],
+        left_out: Counter[tuple[int, OtherProtocol]],
         decryption: Decryption,
         linked: dict[int, Linked],
         numbers: Iterator[int] | None = None,
     ) -> None:
-        # a file of ours repeats nothing: what is missing will not come
-        patience = 0 if ours else PATIENCE
-        self.flows = Reassembler(patience=patience, numbers=numbers)
+        # a capture of barnabas never repeats bytes: missing bytes won't arrive later
+        wait_limit = 0 if ours else WAIT_LIMIT
+        self.flows = Reassembler(wait_limit=wait_limit, numbers=numbers)
         self._highest = base
         self.ours = ours
         self._base = base
@@ -63,38 +64,38 @@ class SectionReader:
 
     @property
     def highest(self) -> int:
-        """The highest number that a connection has got."""
+        """Return the highest connection number so far."""
         return self._highest if self.ours else self._detection.base
 
     def run(self, run: Run, packets: Packets, number: int) -> Iterator[Event]:
-        """What a run of packets brings, the first of which has this number."""
-        for found in self.flows.run(run, number):
-            if isinstance(found, int):
-                yield from self.packet(run.packet(found), packets, number + found)
-            elif self.ours and not self._mid_stream:  # as `event` does, at once
-                _, direction, ts_ns, data, _, last = found
-                yield Chunk(*self._names[found.flow], direction, ts_ns, data, (), last)
+        """Yield the events of a run of packets. `number` is the number of the run's first packet."""
+        for item in self.flows.run(run, number):
+            if isinstance(item, int):
+                yield from self.packet(run.packet(item), packets, number + item)
+            elif self.ours and not self._mid_stream:  # same result as `event`, but faster
+                _, direction, ts_ns, data, _, last = item
+                yield Chunk(*self._names[item.flow], direction, ts_ns, data, (), last)
             else:
-                yield from self.event(found)
+                yield from self.event(item)
 
     def packet(self, packet: Packet, packets: Packets, number: int) -> Iterable[Event]:
-        """What a packet brings. Consume it all before the next call."""
+        """Return the events of one packet. Consume them all before the next call."""
         ts_ns, linktype, data, comments, _ = packet
         tcp = packets.tcp_segment(linktype, data)
         if tcp is None:
             return ()
-        found = None if comments else fast_tcp_segment(linktype, data)
-        return self.tcp_segment(tcp, ts_ns, comments, number, found)
+        fast = None if comments else fast_tcp_segment(linktype, data)
+        return self.tcp_segment(tcp, ts_ns, comments, number, fast)
 
     def take_fast(
-        self, found: FastTcpSegment, data: memoryview, ts_ns: int, number: int
+        self, segment: FastTcpSegment, data: memoryview, ts_ns: int, number: int
     ) -> Iterable[Event] | None:
-        """What a packet of the usual form brings at once; None: `tcp_segment` is to have it."""
-        lane = self.flows.lane_of(found.key)
+        """Return the events of an in-order packet at once; None if `tcp_segment` must handle the packet."""
+        lane = self.flows.lane_of(segment.key)
         if lane is None:
             return None
         flow, half, other = lane
-        events = flow.take_fast(half, other, found, data, ts_ns, number)
+        events = flow.take_fast(half, other, segment, data, ts_ns, number)
         if events is None:
             return None
         if not events:
@@ -107,43 +108,48 @@ class SectionReader:
         ts_ns: int,
         comments: tuple[str, ...],
         number: int,
-        found: FastTcpSegment | None = None,
+        fast: FastTcpSegment | None = None,
     ) -> Iterator[Event]:
-        """What a TCP segment brings, with the comments of its packet. Consume it all before the next call."""
+        """Yield the events of a TCP segment with its comments. Consume them all before the next call."""
         if self.ours and comments and _GOES_ON in comments[0] and not tcp.payload:
             yield from self._resumed(tcp, ts_ns, comments)
             return
         for event in self.flows.feed(tcp, ts_ns, comments, number):
             yield from self.event(event)
-        if found is not None:
-            self.flows.learn(found, tcp)
+        if fast is not None:
+            self.flows.learn(fast, tcp)
 
     def _resumed(self, tcp: TcpSegment, ts_ns: int, comments: tuple[str, ...]) -> Iterator[Event]:
-        """A flow is introduced again in the next segment of the capture: news only if it is not known yet."""
+        """Yield the events of a flow that the next segment of the capture introduces again.
+
+        A flow that this reader follows already brings no events.
+        """
         comment = document(comments[0])
-        found = introduction(comment)
-        if found is None or not names_flow(comment):
+        resumed = introduction(comment)
+        if resumed is None or not names_flow(comment):
             return
         flow = self.flows.followed(tcp)
         if flow is not None and self._names[flow][0] == self._number(comment["connection"]):
             return
-        texts = (json.dumps(found.comment),)
+        texts = (json.dumps(resumed.comment),)
         again = Captured(tcp, ts_ns, texts, 0)
-        for event in self.flows.resume(again, found.seq, flow is not None):
+        for event in self.flows.resume(again, resumed.seq, flow is not None):
             yield from self.event(event)
             if not isinstance(event, reassembly.Opened) or self._names[event.flow][1] == "left":
                 continue
-            self._mid_stream.begin(event.flow, found.rest)
-            for way in DIRECTIONS:
-                if way not in found.rest:  # where its next frame begins is to be found out
-                    yield Lost(self._names[event.flow][0], "arrived", way, ts_ns, 0)
+            self._mid_stream.begin(event.flow, resumed.rest)
+            for direction in DIRECTIONS:
+                if (
+                    direction not in resumed.rest
+                ):  # the reader must find where the next frame begins
+                    yield Lost(self._names[event.flow][0], "arrived", direction, ts_ns, 0)
 
-    def _number(self, said: int) -> int:
-        """The number of a connection of this section among those of all."""
-        return said + self._base if said > 0 and self.ours else said
+    def _number(self, number: int) -> int:
+        """Return the number of a connection of this section among the connections of all sections."""
+        return number + self._base if number > 0 and self.ours else number
 
     def event(self, event: reassembly.Event) -> Iterable[Event]:
-        """What an event of the reassembler means."""
+        """Return the capture events that a reassembly event causes."""
         if self._mid_stream and isinstance(event, Data | Gap):
             cut = self._mid_stream.cut(event)
             if cut is None:
@@ -167,7 +173,7 @@ class SectionReader:
             )
         if isinstance(event, reassembly.Opened):
             comment = next(
-                (found for found in map(document, event.comments) if names_flow(found)), {}
+                (parsed for parsed in map(document, event.comments) if names_flow(parsed)), {}
             )
             number = self._number(
                 comment.get("connection", -event.flow if self.ours else event.flow)
@@ -188,13 +194,13 @@ class SectionReader:
         del self._names[event.flow]
         if flow == "left":
             return None
-        # the arrived flow is the last to be closed
+        # the arrived flow closes last
         self._linked.pop(number, None)
-        # a file of ours does not say whose end came first
+        # a capture of barnabas does not record which side closed first
         return Closed(number, event.ts_ns, event.reset, None if self.ours else event.by)
 
     def end(self) -> Iterator[Event]:
-        """The section is over: what still waits."""
+        """Yield the events of all data that still waits at the end of the section."""
         for event in self.flows.end():
             yield from self.event(event)
         yield from chain.from_iterable(map(self._detection.feed, self._decryption.end()))

@@ -79,7 +79,7 @@ class Exchanges:
         """What a filter can name: columns, and fields of bodies."""
         return await self._made(
             lambda: [
-                *({"name": one.name, "about": one.what} for one in COLUMNS),
+                *({"name": one.name, "about": one.description} for one in COLUMNS),
                 *({"name": name, "about": about} for name, about in body_fields().items()),
             ]
         )

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from barnabas.captures.capture import Capture, Unreadable
 from barnabas.captures.conversion.reconstruction import reconstruct
-from barnabas.captures.conversion.repacking import repack
+from barnabas.captures.conversion.repacker import repack
 from barnabas.captures.conversion.selection import Selection
 from barnabas.captures.conversion.survey import Survey
 from barnabas.captures.files.capture_folder import size_of

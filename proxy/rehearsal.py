@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.context.id_names import names_by_id
-from barnabas.captures.kafka.frames import SeenFrame, frames
+from barnabas.captures.kafka.frames import ListedFrame, frames
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Note, Opened
 from barnabas.captures.values.value import Values
@@ -44,7 +44,7 @@ _PLANS: Final = 64
 class RehearsedMessage(NamedTuple):
     """A message that arrived, the decision of the rules, and the decision that the capture records."""
 
-    frame: SeenFrame
+    frame: ListedFrame
     decision: Decision
     recorded: Decision
     depends: tuple[str, ...] = ()

@@ -1,10 +1,10 @@
-"""What a capture shows to be wrong. One file a check: a function over exchanges, with its thresholds.
+"""Check captures for problems: one file for each check, a function over exchanges with its thresholds.
 
-A check sees the exchanges in the order in which they end, once, and keeps little of them. What began
-before the capture, or stands where it has a gap, it does not know, and finds nothing in. What one of
-these sees of bodies is a fact of `facts.py`: so it can be run over tables without any body.
+A check sees each exchange once, in the order in which the exchanges end, and stores little of them. It
+reports nothing that depends on exchanges before the capture or in one of its gaps. These checks read bodies
+only through the facts of `facts.py`, so they also run over tables without bodies.
 
-A check of one's own needs no fork: a tuple like this one goes to `barnabas check --checks`.
+Your own checks need no change here: pass a tuple like CHECKS to `barnabas check --checks`.
 """
 
 from __future__ import annotations

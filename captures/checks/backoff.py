@@ -1,7 +1,8 @@
-"""`backoff`: what failed for the moment is tried again after a pause.
+"""Check `backoff`: clients pause before they retry after a retriable error.
 
-On the same connection, or on one that the client opened right behind the error. Several clients may
-bear one name on one host: connections that were there before are not taken for one another's.
+A retry is the same request on the same connection, or on a connection that the client opened right after the
+error. Several clients of one host may share a client id, so older connections do not count as the same
+client's.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import FETCH, METADATA, SHARE_FETCH
 
 FETCHES: Final = (FETCH, SHARE_FETCH)
-"""See `fetch_loops`."""
+"""Covered by `fetch_loops`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How much haste is too much."""
+    """The thresholds for retries without backoff."""
 
     least_ms: float = 10.0
-    """A shorter pause between the error and the same request is none."""
+    """The shortest pause between an error and its retry that counts as backoff."""
     times: int = 3
-    """So many in a row are a finding."""
+    """Retries in a row without backoff that are reported."""
 
 
 @dataclass(slots=True)
@@ -49,16 +50,16 @@ class _Failed:
 
 
 _Request = tuple[int, int]
-"""API and hash of the body."""
+"""API key, and hash of the body."""
 
 
 def backoff(settings: Backoff) -> See:
-    """The same request, over and over, right behind a retriable error."""
+    """Find requests that are repeated right after retriable errors."""
     failed: Memory[tuple[int, _Request], _Failed] = Memory()
     latest: Memory[tuple[str, _Request], _Failed] = Memory()
-    """The last that failed of a client, on whichever connection."""
+    """The latest failed request of a client, on any connection."""
     begun: Memory[int, int] = Memory()
-    """When the first request of a connection came."""
+    """When the first request of a connection arrived."""
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         if exchange.ordinal == 0:
@@ -69,19 +70,19 @@ def backoff(settings: Backoff) -> See:
         if of_body is None or end is None:
             return
         request = exchange.key, of_body
-        here = exchange.connection, request
+        key = exchange.connection, request
         client = client_key(exchange), request
-        before, since = failed.get(here), exchange.ts
-        # Metadata is asked of each broker that a client comes to: on another connection it is no retry
+        before, since = failed.get(key), exchange.ts
+        # a client sends Metadata on each new connection: that is not a retry
         if before is None and exchange.key != METADATA:
             before, since = latest.get(client), begun.get(exchange.connection, -1)
             if before is not None and since >= before.end:
-                failed.pop((before.connection, request), None)  # it goes on here
+                failed.pop((before.connection, request), None)  # continued on this connection
         if before is None or not 0 <= since - before.end < settings.least_ms * MS:
-            failed[here] = latest[client] = _Failed(exchange.connection, end, evidence(exchange))
+            failed[key] = latest[client] = _Failed(exchange.connection, end, evidence(exchange))
             return
         pause = exchange.ts - before.end
-        failed[here] = latest[client] = before
+        failed[key] = latest[client] = before
         before.connection, before.end = exchange.connection, end
         before.hasty += 1
         if before.hasty == settings.times:

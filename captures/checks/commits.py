@@ -1,5 +1,4 @@
-"""`commits`: positions are committed by members of the present generation (or with a valid epoch), and do
-not go back again and again."""
+"""Check `commits`: members commit in their current generation, and offsets do not go back repeatedly."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.checks.facts import GROUP, PLACES, Place
+from barnabas.captures.checks.facts import GROUP, PLACES, PartitionFacts
 from barnabas.captures.checks.finding import (
     MS,
     Check,
@@ -32,10 +31,10 @@ REFUSALS: Final[dict[str, Severity]] = {
     "STALE_MEMBER_EPOCH": "note",  # the client commits again with its new epoch (KIP-848)
     "REBALANCE_IN_PROGRESS": "note",  # the client commits again once it has joined
 }
-"""What a coordinator says to a commit that comes too late."""
+"""The coordinator's errors for a commit that is too late."""
 
 FENCES: Final = frozenset(REFUSALS) - {"REBALANCE_IN_PROGRESS"}
-"""Those that keep a transaction of a past member from being committed (KIP-447)."""
+"""The errors that fence a transaction of a former member (KIP-447)."""
 
 READ_AGAIN: Final = (
     "Records since the last accepted commit are consumed again. Commit with commitSync in "
@@ -58,12 +57,12 @@ BACK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """When positions go back too often."""
+    """The thresholds for committed offsets that go back."""
 
     times: int = 3
-    """So many times, of one partition: once or twice somebody may have sought or reset it ..."""
+    """Times that one partition's offset goes back; once or twice may be a seek or a reset ..."""
     within_ms: float = 60_000.0
-    """... within that time."""
+    """... within this time."""
 
 
 @dataclass(slots=True)
@@ -81,7 +80,7 @@ class _Joined(NamedTuple):
 
 
 def commits(settings: Commits) -> See:
-    """Find commits of a stale generation, refused or (worse) not, and positions that go back."""
+    """Find commits of a stale generation, rejected or (worse) accepted, and offsets that go back."""
     joined: Memory[tuple[str, str], _Joined] = Memory()
     positions: Memory[tuple[str, str, int], _Position] = Memory()
 
@@ -93,76 +92,83 @@ def commits(settings: Commits) -> See:
             return
         request, response = GROUP.of(exchange) or (None, None)
         if exchange.key == OFFSET_COMMIT and request and response:
-            mine = evidence(exchange)
-            for place in PLACES.of(exchange, context) or ():
-                yield from _back(mine, request["group_id"], place, positions, settings)
+            exchange_evidence = evidence(exchange)
+            for partition in PLACES.of(exchange, context) or ():
+                yield from _back(
+                    exchange_evidence, request["group_id"], partition, positions, settings
+                )
         generation = (request or {}).get("generation_id_or_member_epoch", -1)
         if not request or not response or generation < 0:
             return
-        known = joined.get((request["group_id"], request["member_id"]))
-        told = known is not None and exchange.ts >= known.since
+        joined_member = joined.get((request["group_id"], request["member_id"]))
+        is_known = joined_member is not None and exchange.ts >= joined_member.since
         errors = set(map(error_name, response["errors"]))
         if refusal := next((name for name in REFUSALS if name in errors), None):
-            yield _refused(exchange, request, refusal, known)
-        elif known and told and generation < known.generation and "NONE" in errors:
+            yield _refused(exchange, request, refusal, joined_member)
+        elif (
+            joined_member
+            and is_known
+            and generation < joined_member.generation
+            and "NONE" in errors
+        ):
             yield Finding(
                 "error",
                 f"group {request['group_id']}: the broker accepted a commit of generation "
-                f"{generation} from a member that had joined generation {known.generation}",
+                f"{generation} from a member that had joined generation {joined_member.generation}",
                 "The commit may overwrite one of the current generation: records are consumed "
                 "again or skipped.",
-                (known.evidence, evidence(exchange)),
+                (joined_member.evidence, evidence(exchange)),
             )
 
     return see
 
 
 def _back(
-    mine: Evidence,
+    commit_evidence: Evidence,
     group: str,
-    place: Place,
+    partition: PartitionFacts,
     positions: Memory[tuple[str, str, int], _Position],
     settings: Commits,
 ) -> Iterator[Finding]:
-    """Find a position that goes back; not of a transaction, which may be aborted."""
-    offset = place.offset
-    if place.error != 0 or offset is None or offset < 0:
+    """Find a committed offset that goes back, except in transactions, which may be aborted."""
+    offset = partition.offset
+    if partition.error != 0 or offset is None or offset < 0:
         return
-    key = group, place.topic, place.partition
+    key = group, partition.topic, partition.partition
     before = positions.get(key)
     back = () if before is None else before.back
     if before is not None and offset < before.offset:
-        since = mine.ts - settings.within_ms * MS
-        back = (*(ts for ts in back if ts > since), mine.ts)
+        since = commit_evidence.ts - settings.within_ms * MS
+        back = (*(ts for ts in back if ts > since), commit_evidence.ts)
         if len(back) == settings.times:
             yield Finding(
                 "warning",
-                f"group {group}: the committed offset of {place.text} went back {len(back)} times "
+                f"group {group}: the committed offset of {partition.text} went back {len(back)} times "
                 f"within {duration(back[-1] - back[0])}, at last from {before.offset} to {offset}",
                 BACK,
-                (before.evidence, mine),
+                (before.evidence, commit_evidence),
             )
             back = ()
-    positions[key] = _Position(offset, mine, back)
+    positions[key] = _Position(offset, commit_evidence, back)
 
 
 def _refused(
-    exchange: Exchange, request: dict[str, Any], refusal: str, known: _Joined | None
+    exchange: Exchange, request: dict[str, Any], refusal: str, joined_member: _Joined | None
 ) -> Finding:
-    mine, generation = evidence(exchange), request["generation_id_or_member_epoch"]
+    commit_evidence, generation = evidence(exchange), request["generation_id_or_member_epoch"]
     severity = REFUSALS[refusal]
     advice = COMMITS_AGAIN if severity == "note" else READ_AGAIN
-    what = f"a commit of generation {generation} was"
+    commit = f"a commit of generation {generation} was"
     if exchange.key == TXN_OFFSET_COMMIT:
-        what = f"a transaction's offsets of generation {generation} were"
+        commit = f"a transaction's offsets of generation {generation} were"
         if refusal in FENCES:
             severity, advice = "note", FENCED
-    text = f"group {request['group_id']}: {what} rejected: {refusal}"
-    seen: tuple[Evidence, ...] = (mine,)
-    if known is not None and known.generation != generation:
-        text += f"; the member is in generation {known.generation}"
-        seen = tuple(sorted((known.evidence, mine)))
-    return Finding(severity, text, advice, seen)
+    text = f"group {request['group_id']}: {commit} rejected: {refusal}"
+    exchanges: tuple[Evidence, ...] = (commit_evidence,)
+    if joined_member is not None and joined_member.generation != generation:
+        text += f"; the member is in generation {joined_member.generation}"
+        exchanges = tuple(sorted((joined_member.evidence, commit_evidence)))
+    return Finding(severity, text, advice, exchanges)
 
 
 def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None:

@@ -1,4 +1,4 @@
-"""`correlation_ids`: no request bears the correlation id of one that still waits."""
+"""Check `correlation_ids`: no request has the correlation id of a request in flight."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEVER = 1 << 63
 
 
 def correlation_ids(_: NoSettings) -> See:
-    """Ids of a connection that are used again while their first request waits."""
+    """Find correlation ids of a connection that are reused while their request is in flight."""
     used: Memory[tuple[int, int], tuple[int, Evidence]] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
-"""`corrupt_records`: batches are as brokers and consumers verify them.
+"""Check `corrupt_records`: record batches pass the validation of brokers and consumers.
 
-A broker refuses what a producer got wrong, and a consumer stops at what a broker sends. A batch that is sent
-again and again is reported once for each connection.
+A broker rejects a producer's invalid batch, and a consumer stops at a broker's invalid batch. A batch that is
+sent repeatedly is reported once for each connection.
 """
 
 from __future__ import annotations
@@ -35,36 +35,39 @@ UNREAD: Final = (
 
 
 def corrupt_records(_: NoSettings) -> See:
-    """Batches that break the rules, and records that brokers call invalid."""
-    known: Memory[tuple[int, int, Flaw], bool] = Memory()
+    """Find batches that break the rules, and records that brokers reject as invalid."""
+    reported: Memory[tuple[int, int, Flaw], bool] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         for flaw in FLAWS.of(exchange, context) or ():
             key = exchange.connection, exchange.key, flaw
-            if key not in known:
-                known[key] = True
+            if key not in reported:
+                reported[key] = True
                 yield _finding(exchange, flaw)
 
     return see
 
 
 def _finding(exchange: Exchange, flaw: Flaw) -> Finding:
-    mine, place = (evidence(exchange),), f"{flaw.topic}[{flaw.partition}]"
+    exchange_evidence, partition = (evidence(exchange),), f"{flaw.topic}[{flaw.partition}]"
     if flaw.what is None:
         if exchange.key != PRODUCE:
             return Finding(
-                "error", f"{place}: the broker can't read it: {flaw.error}", UNREAD, mine
+                "error",
+                f"{partition}: the broker can't read it: {flaw.error}",
+                UNREAD,
+                exchange_evidence,
             )
-        what = f"{place}: the broker refused records that look sound: {flaw.error}"
-        return Finding("warning", what, REFUSED, mine)
-    of = "" if flaw.producer_id is None else f" of producer {flaw.producer_id}"
+        text = f"{partition}: the broker refused records that look sound: {flaw.error}"
+        return Finding("warning", text, REFUSED, exchange_evidence)
+    producer = "" if flaw.producer_id is None else f" of producer {flaw.producer_id}"
     if exchange.key == PRODUCE:
         refused = f"; the broker refused it: {flaw.error}" if flaw.error else ""
-        what = f"{place}: the client sent a corrupt batch{of}: {flaw.what}{refused}"
-        return Finding("error", what, SENT, mine)
+        text = f"{partition}: the client sent a corrupt batch{producer}: {flaw.what}{refused}"
+        return Finding("error", text, SENT, exchange_evidence)
     at = "" if flaw.offset is None else f" at offset {flaw.offset}"
-    what = f"{place}: the broker sent a corrupt batch{at}{of}: {flaw.what}"
-    return Finding("error", what, FETCHED, mine)
+    text = f"{partition}: the broker sent a corrupt batch{at}{producer}: {flaw.what}"
+    return Finding("error", text, FETCHED, exchange_evidence)
 
 
 CHECK: Final = Check(

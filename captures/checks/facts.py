@@ -1,18 +1,18 @@
-"""What checks see of bodies: a few values of each. A check decodes none itself.
+"""Extract the facts of bodies that checks use; checks decode no body themselves.
 
-What several checks ask for is read once, and kept with its exchange. Over captures of any size it is read
-where the bodies are, and travels in their place: `barnabas.pipeline.rows.seen`.
+A fact is extracted once, and stored with its exchange for all checks. Over captures of any size it is
+extracted where the bodies are, and passed on in their place: `barnabas.pipeline.rows.seen`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from barnabas.captures.checks.batches import first_batch
 from barnabas.captures.checks.flaws import flaws
 from barnabas.captures.checks.partitions import answered_partitions, partitions
 from barnabas.captures.checks.partitions import by_follower as follows
@@ -21,6 +21,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.keys import (
     API_VERSIONS,
+    CONSUMER_GROUP_HEARTBEAT,
     END_TXN,
     FETCH,
     INIT_PRODUCER_ID,
@@ -28,22 +29,25 @@ from barnabas.specs.keys import (
     OFFSET_COMMIT,
     PRODUCE,
     SHARE_FETCH,
+    SHARE_GROUP_HEARTBEAT,
+    STREAMS_GROUP_HEARTBEAT,
     SYNC_GROUP,
     TXN_OFFSET_COMMIT,
 )
-from barnabas.specs.records import summary
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import Batch, read, summary
 from barnabas.specs.registry import key_of
 
 T = TypeVar("T")
 
 MODULUS: Final = 1 << 31
-"""Behind the sequence number 2^31 - 1 comes 0."""
+"""The sequence number after 2^31 - 1 is 0."""
 
 HALF: Final = MODULUS // 2
 """A sequence number that is less than this ahead of another one comes after it."""
 
 WHOLE: Final = -1
-"""In place of a partition's number: the error is that of the whole response."""
+"""In place of a partition number: an error of the whole response."""
 
 GROUP_APIS: Final = (
     "JoinGroup",
@@ -56,14 +60,18 @@ GROUP_APIS: Final = (
     "ShareGroupHeartbeat",
     "StreamsGroupHeartbeat",
 )
-"""The APIs by which members of groups come, stay, commit and go."""
+"""The APIs by which group members join, heartbeat, commit and leave."""
 
-GROUP_TYPES: Final = {68: "consumer", 76: "share", 88: "streams"}
-"""By the API of their heartbeats: groups whose members are told an epoch and an interval with each of
-them (ConsumerGroupHeartbeat, KIP-848; ShareGroupHeartbeat, KIP-932; StreamsGroupHeartbeat, KIP-1071)."""
+GROUP_TYPES: Final = {
+    CONSUMER_GROUP_HEARTBEAT: "consumer",
+    SHARE_GROUP_HEARTBEAT: "share",
+    STREAMS_GROUP_HEARTBEAT: "streams",
+}
+"""Group types by the API of their heartbeats, which return an epoch and an interval (ConsumerGroupHeartbeat,
+KIP-848; ShareGroupHeartbeat, KIP-932; StreamsGroupHeartbeat, KIP-1071)."""
 
 RANGE: Final = struct.Struct(">hhh")
-"""Key of an API, least and greatest version of it."""
+"""An API key with its lowest and highest version."""
 
 RETRIABLE: Final = frozenset(error.name for error in ERROR_CODES if error.retriable)
 
@@ -73,61 +81,61 @@ _COMMITS: Final = (OFFSET_COMMIT, TXN_OFFSET_COMMIT)
 
 @dataclass(frozen=True, slots=True)
 class Fact(Generic[T]):
-    """What is read of an exchange, and what it is called."""
+    """A named fact of an exchange, and the function that extracts it."""
 
     name: str
     read: Callable[[Exchange, Context], T]
 
     def of(self, exchange: Exchange, context: Context | None = None) -> T:
-        """The same, read once. context: where topics may have ids alone."""
-        known = exchange.facts
-        if known is None:
-            known = exchange.facts = {}
-        if self.name not in known:
-            known[self.name] = self.read(exchange, context or Context())
-        found: T = known[self.name]
-        return found
+        """Return the fact of an exchange, extracting it once. `context` has the names of topic ids."""
+        facts = exchange.facts
+        if facts is None:
+            facts = exchange.facts = {}
+        if self.name not in facts:
+            facts[self.name] = self.read(exchange, context or Context())
+        fact: T = facts[self.name]
+        return fact
 
 
-class Place(NamedTuple):
-    """What an exchange says of one partition. None: nothing."""
+class PartitionFacts(NamedTuple):
+    """The facts of one partition in an exchange. None: not in the messages."""
 
     topic: str
-    """Its name, or the text of its id if no name is known."""
+    """The topic's name, or the text of its id if the name is unknown."""
     partition: int
     asked: bool = True
-    """Whether the request is about it; a Fetch may be answered for others of its session."""
+    """Whether the request has the partition; a Fetch response may have others of its session."""
     error: int | None = None
     offset: int | None = None
-    """Produce: where the broker has put the records; Fetch: where it is asked to begin; OffsetCommit: what
-    is committed; ShareFetch: the first of the records that were acquired most often."""
+    """Produce: base offset of the records; Fetch: the requested offset; OffsetCommit: the committed offset;
+    ShareFetch: the first of the records that were acquired most often."""
     known_epoch: int | None = None
     """Fetch: the leader epoch that the client knew."""
     preferred: int | None = None
-    """Fetch: the replica that it had better read from."""
+    """Fetch: the preferred read replica."""
     leader: int | None = None
-    """Metadata: its leader, -1: none; Produce, Fetch: the one that the broker points at."""
+    """Metadata: the leader, -1: none; Produce, Fetch: the leader that the error names."""
     leader_epoch: int | None = None
     checksum: int | None = None
-    """Produce: of what stays the same when the records are sent again; None: no batch can be read."""
+    """Produce: equal when the records are sent again; None: no readable batch."""
     producer_id: int | None = None
-    """Of the first batch, as what follows; None if it is not idempotent."""
+    """The producer id of the first batch, like the next three fields; None if it is not idempotent."""
     producer_epoch: int | None = None
     base_sequence: int | None = None
     last_sequence: int | None = None
     next_offset: int | None = None
-    """Fetch: what follows the last whole batch that came; -1: only part of one came; None: nothing."""
+    """Fetch: the offset after the last whole batch; -1: only a part of one was returned; None: no records."""
     deliveries: int | None = None
     """ShareFetch: how often the records at `offset` were acquired."""
 
     @property
     def text(self) -> str:
-        """In words: orders[3]."""
+        """Return topic and partition as text: orders[3]."""
         return f"{self.topic}[{self.partition}]" if self.partition != WHOLE else "all partitions"
 
 
-class Said(NamedTuple):
-    """What a request and its response say of a group: some of their fields, under their names."""
+class GroupFields(NamedTuple):
+    """Some fields of a group request and its response, under their names."""
 
     request: dict[str, Any] | None
     response: dict[str, Any] | None
@@ -145,41 +153,44 @@ RESPONSE: Final = (
 MEMBER: Final = ("member_id", "group_instance_id", "reason", "error_code")
 
 
-def _said(exchange: Exchange, context: Context) -> Said | None:
+def _group_fields(exchange: Exchange, context: Context) -> GroupFields | None:
     if exchange.key not in _GROUP:
         return None
-    asked, answered = exchange.request, exchange.response
-    request = _few(asked, REQUEST)
-    response = _few(answered, RESPONSE)
+    request_body, response_body = exchange.request, exchange.response
+    request = _few(request_body, REQUEST)
+    response = _few(response_body, RESPONSE)
     if request is not None and exchange.key == SYNC_GROUP:
-        request["assigns"] = bool((asked or {}).get("assignments"))
+        request["assigns"] = bool((request_body or {}).get("assignments"))
     if response is not None and exchange.key in _COMMITS:
-        codes = {one.said["error_code"] for one in partitions(exchange, "response", context)}
+        codes = {
+            partition.fields["error_code"]
+            for partition in partitions(exchange, "response", context)
+        }
         response["errors"] = sorted(codes)
-    return Said(request, response)
+    return GroupFields(request, response)
 
 
 def _few(body: dict[str, Any] | None, names: Iterable[str]) -> dict[str, Any] | None:
     if not body:
         return None
-    found = {name: body[name] for name in names if name in body}
+    fields = {name: body[name] for name in names if name in body}
     if isinstance(body.get("members"), list):
-        found["members"] = [
-            {name: one[name] for name in MEMBER if name in one} for one in body["members"]
+        fields["members"] = [
+            {name: member[name] for name in MEMBER if name in member} for member in body["members"]
         ]
-    return found
+    return fields
 
 
-def _places(exchange: Exchange, context: Context) -> tuple[Place, ...] | None:
+def _partition_facts(exchange: Exchange, context: Context) -> tuple[PartitionFacts, ...] | None:
     if exchange.key == METADATA:
         return tuple(
-            Place(
-                one.name,
-                one.number,
-                leader=one.said["leader_id"],
-                leader_epoch=one.said.get("leader_epoch"),
+            PartitionFacts(
+                partition.name,
+                partition.number,
+                leader=partition.fields["leader_id"],
+                leader_epoch=partition.fields.get("leader_epoch"),
             )
-            for one in partitions(exchange, "response", context)
+            for partition in partitions(exchange, "response", context)
         )
     if exchange.key in (OFFSET_COMMIT, SHARE_FETCH):
         return tuple((_committed if exchange.key == OFFSET_COMMIT else _shared)(exchange, context))
@@ -188,14 +199,14 @@ def _places(exchange: Exchange, context: Context) -> tuple[Place, ...] | None:
     return tuple(_produced(exchange, context)) if exchange.key == PRODUCE else None
 
 
-def _produced(exchange: Exchange, context: Context) -> Iterator[Place]:
-    for one in answered_partitions(exchange, context):
-        answer = one.answer or {}
+def _produced(exchange: Exchange, context: Context) -> Iterator[PartitionFacts]:
+    for partition in answered_partitions(exchange, context):
+        answer = partition.response_fields or {}
         offset = answer.get("base_offset", -1)
-        checksum, *producer = _first(one.said["records"] or b"")
-        yield Place(
-            one.name,
-            one.number,
+        checksum, *producer = _first(partition.fields["records"] or b"")
+        yield PartitionFacts(
+            partition.name,
+            partition.number,
             True,
             answer.get("error_code"),
             offset if offset >= 0 else None,
@@ -207,12 +218,26 @@ def _produced(exchange: Exchange, context: Context) -> Iterator[Place]:
         )
 
 
+def first_batch(records: bytes) -> tuple[Batch, int] | None:
+    """Return the first batch of a record set, and a checksum that is the same when the set is sent again.
+
+    Returns None if there is no batch, or none that can be read. A Produce v3 or later has one batch (KIP-98).
+    """
+    try:
+        batch = next(read(records), None)
+    except Malformed:
+        return None
+    if batch is None:
+        return None
+    return batch, batch.crc if batch.magic == 2 else zlib.crc32(records)
+
+
 def _first(records: bytes) -> tuple[int | None, ...]:
-    """The last five fields of a place, of the first batch that is sent to it."""
-    found = first_batch(records)
-    if found is None:
+    """Return the last five producer fields of a Place, from the first batch."""
+    first = first_batch(records)
+    if first is None:
         return None, None, None, None, None
-    batch, checksum = found
+    batch, checksum = first
     base = batch.base_sequence
     if batch.producer_id < 0 or base < 0:
         return checksum, None, None, None, None
@@ -220,31 +245,33 @@ def _first(records: bytes) -> tuple[int | None, ...]:
     return checksum, batch.producer_id, batch.producer_epoch, base, last
 
 
-def _fetched(exchange: Exchange, context: Context) -> Iterator[Place]:
+def _fetched(exchange: Exchange, context: Context) -> Iterator[PartitionFacts]:
     response = exchange.response
     if response:
-        yield Place("", WHOLE, asked=False, error=response.get("error_code", 0))
-    answers = {one[:2]: one for one in partitions(exchange, "response", context)}
-    asked = set()
-    for one in partitions(exchange, "request", context):
-        asked.add(one[:2])
-        found = answers.get(one[:2])
-        answer = {} if found is None else found.said
-        yield Place(
-            one.name,
-            one.number,
+        yield PartitionFacts("", WHOLE, asked=False, error=response.get("error_code", 0))
+    answers = {partition[:2]: partition for partition in partitions(exchange, "response", context)}
+    requested = set()
+    for partition in partitions(exchange, "request", context):
+        requested.add(partition[:2])
+        returned = answers.get(partition[:2])
+        answer = {} if returned is None else returned.fields
+        yield PartitionFacts(
+            partition.name,
+            partition.number,
             True,
             answer.get("error_code"),
-            one.said.get("fetch_offset"),
-            one.said.get("current_leader_epoch"),
+            partition.fields.get("fetch_offset"),
+            partition.fields.get("current_leader_epoch"),
             answer.get("preferred_read_replica"),
             *_hint(answer),
             next_offset=_next_offset(answer),
         )
-    for key, one in answers.items():
-        if key not in asked:
-            error, next_offset = one.said["error_code"], _next_offset(one.said)
-            yield Place(one.name, one.number, False, error, next_offset=next_offset)
+    for key, partition in answers.items():
+        if key not in requested:
+            error, next_offset = partition.fields["error_code"], _next_offset(partition.fields)
+            yield PartitionFacts(
+                partition.name, partition.number, False, error, next_offset=next_offset
+            )
 
 
 def _next_offset(answer: dict[str, Any]) -> int | None:
@@ -255,23 +282,27 @@ def _next_offset(answer: dict[str, Any]) -> int | None:
     return -1 if last is None else last + 1
 
 
-def _committed(exchange: Exchange, context: Context) -> Iterator[Place]:
-    for one in answered_partitions(exchange, context):
-        error = (one.answer or {}).get("error_code")
-        yield Place(one.name, one.number, True, error, one.said["committed_offset"])
+def _committed(exchange: Exchange, context: Context) -> Iterator[PartitionFacts]:
+    for partition in answered_partitions(exchange, context):
+        error = (partition.response_fields or {}).get("error_code")
+        yield PartitionFacts(
+            partition.name, partition.number, True, error, partition.fields["committed_offset"]
+        )
 
 
-def _shared(exchange: Exchange, context: Context) -> Iterator[Place]:
-    for one in partitions(exchange, "response", context):
-        acquired = one.said["acquired_records"]
+def _shared(exchange: Exchange, context: Context) -> Iterator[PartitionFacts]:
+    for partition in partitions(exchange, "response", context):
+        acquired = partition.fields["acquired_records"]
         most = max(acquired, key=lambda run: run["delivery_count"], default=None)
         offset, times = (most["first_offset"], most["delivery_count"]) if most else (None, None)
-        error = one.said["error_code"]
-        yield Place(one.name, one.number, True, error, offset, deliveries=times)
+        error = partition.fields["error_code"]
+        yield PartitionFacts(
+            partition.name, partition.number, True, error, offset, deliveries=times
+        )
 
 
 def _hint(answer: dict[str, Any]) -> tuple[int | None, int | None]:
-    """The leader that an error names, and its epoch."""
+    """Return the leader that an error names, and its epoch."""
     hint = answer.get("current_leader") if answer.get("error_code") else None
     if not hint or hint["leader_id"] < 0:
         return None, None
@@ -281,14 +312,14 @@ def _hint(answer: dict[str, Any]) -> tuple[int | None, int | None]:
 def _offered(exchange: Exchange, _: Context) -> bytes | None:
     if exchange.key != API_VERSIONS:
         return None
-    if exchange.response_came is not None and not exchange.rules:  # the proxy left some out
+    if exchange.response_came is not None and not exchange.rules:  # the proxy removed versions
         exchange = replace(exchange, response_body=exchange.response_came)
     response = exchange.response
     if not response or response["error_code"]:
         return None
     return b"".join(
-        RANGE.pack(one["api_key"], one["min_version"], one["max_version"])
-        for one in response["api_keys"]
+        RANGE.pack(api["api_key"], api["min_version"], api["max_version"])
+        for api in response["api_keys"]
     )
 
 
@@ -303,7 +334,7 @@ def _acks(exchange: Exchange, _: Context) -> int | None:
     return (exchange.request or {}).get("acks") if exchange.key == PRODUCE else None
 
 
-def _begun(exchange: Exchange, _: Context) -> tuple[int, int] | None:
+def _assigned_producer(exchange: Exchange, _: Context) -> tuple[int, int] | None:
     response = exchange.response if exchange.key in (INIT_PRODUCER_ID, END_TXN) else None
     if not response or response.get("error_code", 1) or response.get("producer_id", -1) < 0:
         return None
@@ -311,22 +342,22 @@ def _begun(exchange: Exchange, _: Context) -> tuple[int, int] | None:
 
 
 ACKS: Final = Fact("acks", _acks)
-"""Of a Produce."""
-BEGUN: Final = Fact("begun", _begun)
-"""Producer id and epoch that the broker gave to somebody."""
+"""The acks of a Produce."""
+BEGUN: Final = Fact("begun", _assigned_producer)
+"""The producer id and epoch that a broker assigned."""
 FLAWS: Final = Fact("flaws", flaws)
-"""What is wrong with record batches of a Produce, Fetch or ShareFetch; None: nothing."""
-GROUP: Final = Fact("group", _said)
-"""What a message of a group's member says."""
+"""The flaws of record batches in a Produce, Fetch or ShareFetch; None: none."""
+GROUP: Final = Fact("group", _group_fields)
+"""Fields of a group member's request and its response."""
 OFFERED: Final = Fact("offered", _offered)
-"""The ranges of versions that a broker offers, as RANGE has each: there are some ninety. What a rule made
-of them counts, what the proxy leaves out by itself does not."""
-PLACES: Final = Fact("places", _places)
-"""The partitions of a Produce, ShareFetch, OffsetCommit, of a consumer's Fetch and of Metadata, in order."""
+"""The version ranges that a broker supports, each packed as RANGE (there are about ninety). Changes by a rule
+are included, versions that the proxy itself leaves out are not."""
+PLACES: Final = Fact("places", _partition_facts)
+"""The partitions of a Produce, ShareFetch, OffsetCommit, Metadata, or of a consumer's Fetch, in order."""
 REQUEST_HASH: Final = Fact("request_hash", _hash)
-"""Of a request's body, equal for equal ones, if a retriable error came of it."""
+"""A hash of the request's body, if the response has a retriable error."""
 RESPONDED: Final = Fact("responded", lambda exchange, _: bool(exchange.response))
-"""Whether there is a response that says something."""
+"""Whether there is a response with a decodable body."""
 
 FACTS: Final = (ACKS, BEGUN, FLAWS, GROUP, OFFERED, PLACES, REQUEST_HASH, RESPONDED)
-"""All that any check sees of bodies, beside the first error (`Exchange.error`)."""
+"""Everything that checks use of bodies, in addition to the first error (`Exchange.error`)."""

@@ -1,10 +1,10 @@
-"""`fetch_loops`: a consumer does not ask over and over for what is refused, or what it was given, each time.
+"""Check `fetch_loops`: a consumer does not repeat Fetches that fail or get no further.
 
-A Fetch waits for records up to max_wait_ms, but an error is answered at once: who does not react to it
-asks as fast as the network goes. So does a consumer that goes on behind the last record of a batch, and not
-behind its last offset: compaction removes records, and their batch still ends where it did
-(CompletedFetch.nextFetchOffset). Brokers that follow a leader are not meant: before 0.9 they do not pause
-while the leader of a new partition does not know it yet.
+A Fetch waits for records up to max_wait_ms, but an error is answered at once: a client that ignores errors
+sends Fetches as fast as the network allows. So does a consumer that continues after the last record of a
+batch instead of its last offset: compaction removes records, but a batch keeps its last offset
+(CompletedFetch.nextFetchOffset). Followers are ignored: before 0.9 they do not pause while the leader of a
+new partition does not know it yet.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.captures.checks.facts import PLACES, Place
+from barnabas.captures.checks.facts import PLACES, PartitionFacts
 from barnabas.captures.checks.finding import MS, Check, Evidence, Finding, See, evidence
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
@@ -35,19 +35,19 @@ ADVICE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FetchLoops:
-    """What a loop is."""
+    """The thresholds for loops."""
 
     times: int = 10
-    """So many Fetches in a row with the same error."""
+    """Fetches in a row with the same error."""
     apart_ms: float = 100.0
-    """Each sent sooner than that after the response before."""
+    """The longest time after the previous response within which each of them is sent."""
     stuck: int = 20
-    """So many Fetches in a row from the same offset, for which data came: an application may try a record
-    again, ten times in Spring Kafka."""
+    """Fetches in a row from the same offset that returned records: an application may retry a record, in
+    Spring Kafka ten times."""
     again_ms: float = 1000.0
-    """Each sent sooner than that after the response before."""
+    """The longest time after the previous response within which each of them is sent."""
     deliveries: int = 5
-    """So many times a share group acquires a record: by default the broker then gives it up."""
+    """Times that a share group acquires a record: by default the broker then gives it up."""
 
 
 _Key = tuple[int, str, int]
@@ -65,15 +65,15 @@ class _Loop:
 @dataclass(slots=True)
 class _Position:
     offset: int
-    """That was asked for last: in a session (KIP-227) a Fetch names only those that have changed."""
+    """The latest requested offset: in a session (KIP-227) a Fetch only has changed ones."""
     end: int = 0
     times: int = 0
-    """Fetches in a row from it for which data came."""
+    """Fetches in a row from it that returned records."""
     first: Evidence | None = None
 
 
 def fetch_loops(settings: FetchLoops) -> See:
-    """Find Fetches that fail without a pause or get no further, and records acquired over and over."""
+    """Find Fetches that fail without a pause or get no further, and records acquired repeatedly."""
     loops: Memory[_Key, _Loop] = Memory()
     positions: Memory[_Key, _Position] = Memory()
     acquired: Memory[_Key, int] = Memory()
@@ -83,15 +83,15 @@ def fetch_loops(settings: FetchLoops) -> See:
         end = exchange.answered
         if exchange.key not in (FETCH, SHARE_FETCH) or end is None:
             return
-        for place in PLACES.of(exchange, context) or ():
+        for partition in PLACES.of(exchange, context) or ():
             if exchange.key == SHARE_FETCH:
-                yield from _acquired(exchange, place, acquired, settings)
+                yield from _acquired(exchange, partition, acquired, settings)
                 continue
-            yield from _stuck(exchange, place, end, positions, settings)
-            error = place.error
+            yield from _stuck(exchange, partition, end, positions, settings)
+            error = partition.error
             if error is None:
                 continue
-            key = exchange.connection, place.topic, place.partition
+            key = exchange.connection, partition.topic, partition.partition
             loop = loops.get(key)
             if not error:
                 if loop is not None:
@@ -107,7 +107,7 @@ def fetch_loops(settings: FetchLoops) -> See:
                 text = error_name(error)
                 yield Finding(
                     "warning",
-                    f"Fetch of {place.text} failed {loop.times} times in a row with {text}",
+                    f"Fetch of {partition.text} failed {loop.times} times in a row with {text}",
                     ADVICE.get(text, "Wait before the next Fetch (retry.backoff.ms)."),
                     (loop.first, evidence(exchange)),
                 )
@@ -117,40 +117,40 @@ def fetch_loops(settings: FetchLoops) -> See:
 
 def _stuck(
     exchange: Exchange,
-    place: Place,
+    partition: PartitionFacts,
     end: int,
     positions: Memory[_Key, _Position],
     settings: FetchLoops,
 ) -> Iterator[Finding]:
-    key = exchange.connection, place.topic, place.partition
+    key = exchange.connection, partition.topic, partition.partition
     position = positions.get(key)
-    if place.offset is not None and (position is None or position.offset != place.offset):
-        position = positions[key] = _Position(place.offset)
+    if partition.offset is not None and (position is None or position.offset != partition.offset):
+        position = positions[key] = _Position(partition.offset)
     if position is None:
         return
-    if place.next_offset is None or place.error:
+    if partition.next_offset is None or partition.error:
         position.times = 0
         return
     pause = exchange.ts - position.end
     if position.times and pause < 0:
-        return  # it was sent before the other response came
+        return  # it was sent before the previous response arrived
     if not position.times or pause >= settings.again_ms * MS:
         position.times, position.first = 0, evidence(exchange)
     position.times += 1
     position.end = end
     if position.times == settings.stuck and position.first is not None:
-        came, advice = _came(position.offset, place.next_offset)
+        returned, advice = _describe_records(position.offset, partition.next_offset)
         yield Finding(
             "warning",
-            f"Fetch of {place.text} asked for offset {position.offset} {settings.stuck} times in a "
-            f"row, though {came}",
+            f"Fetch of {partition.text} asked for offset {position.offset} {settings.stuck} times in a "
+            f"row, though {returned}",
             advice,
             (position.first, evidence(exchange)),
         )
 
 
-def _came(offset: int, next_offset: int) -> tuple[str, str]:
-    """Return in words what came for a Fetch from an offset, and what to do about it."""
+def _describe_records(offset: int, next_offset: int) -> tuple[str, str]:
+    """Describe the records returned for a Fetch from an offset, and the remedy."""
     if next_offset < 0:
         return "part of a batch came each time", (
             "Raise max.partition.fetch.bytes (fetch.message.max.bytes in 0.8): the batch is larger. From "
@@ -166,10 +166,10 @@ def _came(offset: int, next_offset: int) -> tuple[str, str]:
 
 
 def _acquired(
-    exchange: Exchange, place: Place, reported: Memory[_Key, int], settings: FetchLoops
+    exchange: Exchange, partition: PartitionFacts, reported: Memory[_Key, int], settings: FetchLoops
 ) -> Iterator[Finding]:
-    key = exchange.connection, place.topic, place.partition
-    offset, times = place.offset, place.deliveries
+    key = exchange.connection, partition.topic, partition.partition
+    offset, times = partition.offset, partition.deliveries
     if (
         offset is None
         or times is None
@@ -180,7 +180,7 @@ def _acquired(
     reported[key] = offset
     yield Finding(
         "warning",
-        f"ShareFetch of {place.text} acquired offset {offset} for the {times}th time",
+        f"ShareFetch of {partition.text} acquired offset {offset} for the {times}th time",
         "The broker gives up records that are acquired too often (group.share.delivery.count.limit, "
         "5 by default): acknowledge them before their lock times out, or reject them.",
         (evidence(exchange),),

@@ -1,4 +1,4 @@
-"""What a check finds: how bad it is, what was seen, in which frames, and what to do about it."""
+"""Define findings of checks: severity, description, evidence and advice; and checks themselves."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten
 
 LISTED: Final = 1000
-"""Findings of a check that are listed, the first ones; counts are those of all."""
+"""Findings of a check that are listed, the first ones; counts include all."""
 
 Severity = Literal["error", "warning", "note"]
-"""error: the protocol is violated, or records are lost or read in another order. warning: it works,
-at a price or for now. note: it belongs to healthy operation, and may explain something."""
+"""error: the protocol is violated, or records are lost or read out of order. warning: it works at a cost, or
+temporarily. note: normal operation that may explain other findings."""
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
-"""The worst one first."""
+"""The most severe first."""
 
 
 class Evidence(NamedTuple):
-    """An exchange that shows it; `ts` is when its request arrived, in ns since the epoch."""
+    """An exchange that shows a finding; `ts` is when its request arrived, in ns since the epoch."""
 
     ts: int
     connection: int
@@ -32,12 +32,12 @@ class Evidence(NamedTuple):
     version: int
     correlation_id: int
     packets: tuple[int, ...]
-    """Of the request and the response in the capture file, as Wireshark numbers them."""
+    """Packet numbers of the request and the response, as Wireshark numbers them."""
     rules: tuple[str, ...] = ()
-    """Of the proxy, that fired on either."""
+    """Names of the proxy's rules that fired on either message."""
 
     def row(self) -> dict[str, Any]:
-        """In JSON form."""
+        """Return the evidence in JSON form."""
         return {
             **self._asdict(),
             "ts": iso(self.ts),
@@ -48,7 +48,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong. The evidence is in order of time, and has at least one exchange."""
+    """A problem that a check reports. The evidence is in time order, and has at least one exchange."""
 
     severity: Severity
     what: str
@@ -57,16 +57,16 @@ class Finding:
 
     @property
     def ts(self) -> int:
-        """When it showed: the time of its last evidence."""
+        """Return the time of its last evidence."""
         return self.evidence[-1].ts
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return its approximate size in bytes."""
         return len(self.what)
 
     def row(self, check: str) -> dict[str, Any]:
-        """In JSON form, as that check's."""
+        """Return the finding of a check in JSON form."""
         return {
             "check": check,
             "severity": self.severity,
@@ -74,69 +74,69 @@ class Finding:
             "what": self.what,
             "advice": self.advice,
             "frames": frames(self.evidence),
-            "evidence": [one.row() for one in self.evidence],
+            "evidence": [item.row() for item in self.evidence],
         }
 
 
 def frames(evidence: Iterable[Evidence]) -> list[int]:
-    """The packets of all evidence, in order, each once."""
-    return sorted({number for one in evidence for number in one.packets})
+    """Return the distinct packet numbers of all evidence, in order."""
+    return sorted({number for item in evidence for number in item.packets})
 
 
 See = Callable[[Exchange, Context], Iterable[Finding]]
-"""What a check does with an exchange, in the order in which they end."""
+"""Inspects an exchange, in the order in which exchanges end, and returns findings."""
 
 
 @runtime_checkable
 class Finishing(Protocol):
-    """A `See` that has findings left when the capture is over."""
+    """A `See` that may have findings at the end of the capture."""
 
     def finish(self) -> Iterable[Finding]:
-        """Return them, once, after the last exchange."""
+        """Return the remaining findings, once, after the last exchange."""
 
 
 def finish(see: See) -> Iterable[Finding]:
-    """Return what a check finds when the capture is over: nothing, unless it is `Finishing`."""
+    """Return the findings of a check at the end of the capture; empty unless it is `Finishing`."""
     return see.finish() if isinstance(see, Finishing) else ()
 
 
-Together = Literal["connection", "broker", "host", "partition", "group", "producer"]
-"""What belongs together: what a check remembers of one says nothing of another. partition: one client and
+ScopeName = Literal["connection", "broker", "host", "partition", "group", "producer"]
+"""The scope of a check's memory: what it remembers of one does not affect another. partition: one client and
 one partition."""
 
 
 class Check(NamedTuple):
-    """A check: `begin(settings)` gives a function that sees every exchange of one capture."""
+    """A check; `begin(settings)` returns a function that inspects every exchange of one capture."""
 
     name: str
     settings: Any
-    """A frozen dataclass with its thresholds, as they are if nobody says otherwise."""
+    """A frozen dataclass of thresholds with their defaults."""
     begin: Callable[[Any], See]
     what: str
-    """What it finds, in a line."""
+    """The problem that it finds, in one line."""
     holds: str
-    """For which versions of which APIs, and by which KIP or class of Kafka."""
-    scope: Together = "connection"
-    """The least that it remembers by: exchanges of many captures are put together so before it sees them."""
+    """The API versions to which it applies, and the KIP or Kafka class that defines the rule."""
+    scope: ScopeName = "connection"
+    """Exchanges of many captures are grouped by this before the check inspects them."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoSettings:
-    """Of a check that has no thresholds."""
+    """The settings of a check without thresholds."""
 
 
 CLIENT: Final = 255
-"""Characters of a client id or a rule's name in evidence: checks keep evidence of many exchanges."""
+"""Characters of a client id or a rule's name in evidence, since checks store evidence of many exchanges."""
 
 RULES: Final = 10
-"""Rules in evidence, of which a capture may name any number."""
+"""Rules in evidence at most, since a capture may name any number."""
 
 MS: Final = 1_000_000
-"""ns in a millisecond."""
+"""Nanoseconds in a millisecond."""
 
 
 def evidence(exchange: Exchange) -> Evidence:
-    """What is kept of an exchange: nothing of its bodies."""
+    """Return an exchange as evidence, without its bodies."""
     packets = (exchange.request_packet, exchange.response_packet)
     return Evidence(
         exchange.ts,
@@ -151,13 +151,13 @@ def evidence(exchange: Exchange) -> Evidence:
 
 
 def client_key(exchange: Exchange) -> str:
-    """What a client is known by on all its connections: its host, and its client id if it has one."""
+    """Return the identity of a client on all its connections: its host, and its client id if it has one."""
     host = exchange.client_address.rpartition(":")[0]
     return host if exchange.client_id is None else f"{host}/{exchange.client_id}"
 
 
 def duration(ns: float) -> str:
-    """A time in words, to three digits.
+    """Format a duration in ns to three digits.
 
     >>> duration(12_345_678), duration(45_000_000_000)
     ('12.3 ms', '45 s')

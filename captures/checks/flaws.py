@@ -1,10 +1,10 @@
-"""What is wrong with record batches, by the rules of brokers and consumers.
+"""Find flaws in record batches, by the rules of brokers and consumers.
 
-A producer's batches are held to LogValidator and ProduceRequest.validateRecords, a broker's to
-DefaultRecordBatch, LegacyRecord and AbstractLegacyRecordBatch. Headers and checksums are verified of up to
-BATCHES in a set, and up to RECORDS of its records are read: of a Fetch of 1 MiB that takes some 3 ms. So that
-a few bytes can't cost minutes, records are read in up to PACKED compressed batches of a message, and in those
-that hold up to OUTPUT bytes.
+A producer's batches must pass LogValidator and ProduceRequest.validateRecords, a broker's batches
+DefaultRecordBatch, LegacyRecord and AbstractLegacyRecordBatch. Of each record set, headers and checksums of
+up to BATCHES batches are verified, and up to RECORDS records are read: a Fetch of 1 MiB takes about 3 ms. So
+that a few bytes can't cost minutes, records are only read from up to PACKED compressed batches of a message,
+and from batches that hold up to OUTPUT bytes.
 """
 
 from __future__ import annotations
@@ -24,72 +24,74 @@ from barnabas.specs.records import Batch, control_type, read
 from barnabas.specs.records.compression import CODECS
 
 RECORDS: Final = 1000
-"""Records of a set that are read: an encoder that is wrong is wrong in the first ones as well."""
+"""Records of a set that are read: a faulty encoder fails in the first ones as well."""
 
 BATCHES: Final = 1000
-"""Batches of a set that are looked at: of usual ones a megabyte has some 60."""
+"""Batches of a set that are verified; a megabyte usually has about 60."""
 
 PACKED: Final = 100
 """Compressed batches of a message whose records are read."""
 
 OUTPUT: Final = 2 << 20
-"""Bytes that such a batch may hold: brokers take batches of up to 1 MiB as they come (message.max.bytes)."""
+"""Bytes that such a batch may hold; brokers accept batches of up to 1 MiB by default (message.max.bytes)."""
 
 MOST: Final = 100
-"""Partitions of a message whose flaws are told: a message may have any number."""
+"""Partitions of a message whose flaws are reported, since a message may have any number."""
 
 REFUSALS: Final = {2: "CORRUPT_MESSAGE", 32: "INVALID_TIMESTAMP", 87: "INVALID_RECORD"}
-"""Errors by which a broker says that records are not valid."""
+"""Errors by which a broker rejects records as invalid."""
 
 WORDS: Final = 200
-"""Characters of a broker's own message, or of a reason."""
+"""Characters of a broker's message, or of a reason."""
 
 ZSTD_SINCE: Final = {PRODUCE: 7, FETCH: 10}
-"""Versions from which on messages may have zstd (KIP-110)."""
+"""The first version of an API whose messages may have zstd (KIP-110)."""
 
 
 class Flaw(NamedTuple):
-    """What is wrong with the first bad batch of a partition in a message."""
+    """The flaw of the first bad batch of a partition in a message."""
 
     topic: str
     partition: int
     what: str | None = None
-    """None: nothing that can be seen, but the broker says that the records are not valid."""
+    """A description; None: no visible flaw, but the broker rejects the records."""
     offset: int | None = None
-    """Base offset of the batch, of a compressed message the last one; None: no header can be read."""
+    """The base offset of the batch, of a compressed message the last offset; None: unreadable header."""
     crc: int | None = None
-    """Its checksum as announced."""
+    """The checksum in its header."""
     producer_id: int | None = None
-    """Its producer; None if it is not idempotent."""
+    """Its producer id; None if it is not idempotent."""
     error: str | None = None
-    """What the broker says of the records: a name of REFUSALS, with its message if it gives one."""
+    """The broker's error: a name of REFUSALS, with its message if there is one."""
 
 
 def flaws(exchange: Exchange, context: Context) -> tuple[Flaw, ...] | None:
-    """Return the first flaw of each partition in a Produce, Fetch or ShareFetch; None if there is none."""
+    """Return the first flaw of each partition in a Produce, Fetch or ShareFetch; None without any."""
     if exchange.key == PRODUCE:
-        found = _all(exchange, answered_partitions(exchange, context), "request")
+        flawed = _all(exchange, answered_partitions(exchange, context), "request")
     elif exchange.key in (FETCH, SHARE_FETCH):
-        found = _all(exchange, partitions(exchange, "response", context), "response")
+        flawed = _all(exchange, partitions(exchange, "response", context), "response")
     else:
         return None
-    return tuple(islice(found, MOST)) or None
+    return tuple(islice(flawed, MOST)) or None
 
 
-def _all(exchange: Exchange, those: Iterator[Partition], direction: Direction) -> Iterator[Flaw]:
+def _all(
+    exchange: Exchange, named_partitions: Iterator[Partition], direction: Direction
+) -> Iterator[Flaw]:
     sent = direction == "request"
-    masked = bool(exchange.payload.get(direction))  # there hashes stand in place of records
+    masked = bool(exchange.payload.get(direction))  # hashes replace the records
     packed = iter(range(PACKED))
-    for one in those:
-        answer = (one.answer or {}) if sent else one.said
+    for partition in named_partitions:
+        answer = (partition.response_fields or {}) if sent else partition.fields
         error = _refusal(answer)
-        data = one.said.get("records") or b""
-        found = None
+        data = partition.fields.get("records") or b""
+        first = None
         if data or sent:
-            found = _first(data, exchange.key, exchange.version, masked, packed)
-        if found is not None or error is not None:
-            batch, what = found or (None, None)
-            yield Flaw(one.name, one.number, what, *_identity(batch), error)
+            first = _first(data, exchange.key, exchange.version, masked, packed)
+        if first is not None or error is not None:
+            batch, description = first or (None, None)
+            yield Flaw(partition.name, partition.number, description, *_identity(batch), error)
 
 
 def _refusal(answer: dict[str, Any]) -> str | None:
@@ -114,9 +116,9 @@ def _identity(batch: Batch | None) -> tuple[int | None, int | None, int | None]:
 def _first(
     data: bytes, key: int, version: int, masked: bool, packed: Iterator[int]
 ) -> tuple[Batch | None, str] | None:
-    """Return the first batch that has a flaw, and the flaw; None if all are sound.
+    """Return the first batch that has a flaw, and the flaw; None if all batches are sound.
 
-    packed: ends when no more compressed batches may be read.
+    `packed` is exhausted when no more compressed batches may be read.
     """
     sent = key == PRODUCE
     alone = sent and version >= 3
@@ -124,12 +126,12 @@ def _first(
     batch = None
     try:
         for number, batch in enumerate(islice(read(data, max_output=OUTPUT), BATCHES)):
-            what = "more than one batch" if alone and number else _of_header(batch, key, version)
-            if not what and room > 0 and _may_read(batch, packed):
-                what, count = _of_records(batch, sent, room)
+            flaw = "more than one batch" if alone and number else _of_header(batch, key, version)
+            if not flaw and room > 0 and _may_read(batch, packed):
+                flaw, count = _of_records(batch, sent, room)
                 room -= count
-            if what:
-                return batch, what
+            if flaw:
+                return batch, flaw
     except Malformed as problem:
         return None, f"{problem.path}: {problem.reason}"
     if alone and (batch is None or batch.size < len(data)):
@@ -170,7 +172,7 @@ def _magic_fits(magic: int, key: int, version: int) -> bool:
 def _of_magic_2(batch: Batch, sent: bool) -> str:
     count = batch.count or 0
     span = batch.last_offset - (batch.base_offset or 0) + 1
-    # compaction leaves batches with fewer records than offsets, or none
+    # compaction leaves batches with fewer records than offsets, or without records
     if count < 0 or span < 1 or count > span or (sent and count != span):
         return f"{count} records announced, and a last offset delta of {span - 1}"
     if not sent:
@@ -185,7 +187,7 @@ def _of_magic_2(batch: Batch, sent: bool) -> str:
 
 
 def _of_records(batch: Batch, sent: bool, room: int) -> tuple[str, int]:
-    """Return what is wrong with the records, and how many were read."""
+    """Return the flaw of the records, and how many were read."""
     number, last = 0, -1
     try:
         for number, record in enumerate(islice(batch, room), 1):

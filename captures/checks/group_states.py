@@ -1,7 +1,7 @@
-"""`group_states`: members and coordinators of classic groups take only the steps of `specs.groups`.
+"""Check `group_states`: members and coordinators of classic groups only take the steps of `specs.groups`.
 
-A client that gives up waiting for a response sends its request again on another connection, and does not
-know what the capture shows: a refusal there is the first that it hears of.
+A client that gives up waiting for a response sends its request again on another connection, and does not know
+the responses in the capture: an error on the new connection is the first that it receives.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.captures.checks.answered import Answered
 from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.checks.group_messages import GroupMessage
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -39,50 +39,50 @@ class _Member:
     generation: int = -1
     leads: bool = False
     since: int = 0
-    """When the client knew of the state, in ns since the epoch."""
+    """When the client knew the state, in ns since the epoch."""
 
-    def enter(self, state: str, seen: Answered) -> None:
-        """Its state is another one, and behind a JoinGroup its generation too."""
-        self.state, self.since, self.evidence = state, seen.end, evidence(seen.exchange)
-        if seen.exchange.key == JOIN_GROUP and not seen.exchange.error:
-            self.generation = seen.response["generation_id"]
-            self.leads = seen.response["leader"] == seen.response["member_id"]
+    def enter(self, state: str, message: GroupMessage) -> None:
+        """Change the state, and after a JoinGroup the generation, too."""
+        self.state, self.since, self.evidence = state, message.end, evidence(message.exchange)
+        if message.exchange.key == JOIN_GROUP and not message.exchange.error:
+            self.generation = message.response["generation_id"]
+            self.leads = message.response["leader"] == message.response["member_id"]
 
 
 def group_states(_: NoSettings) -> See:
-    """Steps that the table does not have, other generations, and assignments by a follower."""
+    """Find steps that the protocol does not allow, stale generations, and assignments by a follower."""
     members: Memory[tuple[str, str], _Member] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        seen = Answered.of(exchange) if exchange.key in _KEYS else None
-        if seen is None:
+        message = GroupMessage.of(exchange) if exchange.key in _KEYS else None
+        if message is None:
             return
-        request, answer = seen.request, exchange.error or NONE
+        request, answer = message.request, exchange.error or NONE
         if exchange.key == LEAVE_GROUP:
-            for one in request.get("members", [request]):
-                member = members.get((seen.group, one["member_id"]))
+            for leaving in request.get("members", [request]):
+                member = members.get((message.group, leaving["member_id"]))
                 if member is not None and answer == NONE:
-                    member.enter(UNJOINED, seen)
+                    member.enter(UNJOINED, message)
             return
-        key = (seen.group, seen.response.get("member_id") or request.get("member_id", ""))
+        key = (message.group, message.response.get("member_id") or request.get("member_id", ""))
         member = members.get(key)
         if member is not None and member.losses == exchange.losses:
-            yield from _step(seen, member, answer)
+            yield from _step(message, member, answer)
             return
         members.pop(key, None)
         if exchange.key == JOIN_GROUP and answer == NONE:
             member = members[key] = _Member(*key, exchange.losses, evidence(exchange))
-            member.enter(CLASSIC_MEMBER.step(UNJOINED, exchange.api, answer) or UNJOINED, seen)
+            member.enter(CLASSIC_MEMBER.step(UNJOINED, exchange.api, answer) or UNJOINED, message)
 
     return see
 
 
-def _step(seen: Answered, member: _Member, answer: str) -> Iterator[Finding]:
-    exchange, _, request, *_ = seen
+def _step(message: GroupMessage, member: _Member, answer: str) -> Iterator[Finding]:
+    exchange, _, request, *_ = message
     generation = request.get("generation_id", request.get("generation_id_or_member_epoch", -1))
     late = exchange.ts > member.since
     if exchange.key != JOIN_GROUP and generation != member.generation:
-        # commits are the matter of `commits`; one of somebody who only claims the id says nothing
+        # `commits` covers commits; a request that only claims the member id proves nothing
         if generation >= 0 and late and answer == NONE and exchange.key in (SYNC_GROUP, HEARTBEAT):
             yield Finding(
                 "error",
@@ -103,24 +103,24 @@ def _step(seen: Answered, member: _Member, answer: str) -> Iterator[Finding]:
         )
     following = CLASSIC_MEMBER.step(member.state, exchange.api, answer)
     if following is None:
-        here = exchange.connection == member.evidence.connection
-        if late and (here or answer == NONE):
+        same_connection = exchange.connection == member.evidence.connection
+        if late and (same_connection or answer == NONE):
             yield _violation(exchange, member, answer)
-        if not here:
-            member.enter(member.state, seen)
+        if not same_connection:
+            member.enter(member.state, message)
     elif following != member.state or exchange.key == JOIN_GROUP:
-        member.enter(following, seen)
+        member.enter(following, message)
 
 
 def _violation(exchange: Exchange, member: _Member, answer: str) -> Finding:
-    what = f"group {member.group}: {exchange.api} of member {member.id} in state {member.state}"
-    what += f" ({dict(CLASSIC_MEMBER.states)[member.state]})"
+    text = f"group {member.group}: {exchange.api} of member {member.id} in state {member.state}"
+    text += f" ({dict(CLASSIC_MEMBER.states)[member.state]})"
     both = (member.evidence, evidence(exchange))
     if answer == NONE:
         advice = "The coordinator has lost the group's state: two members may own a partition."
-        return Finding("error", f"{what} was accepted", advice, both)
+        return Finding("error", f"{text} was accepted", advice, both)
     return Finding(
-        "warning", f"{what}: {answer}", "The member must rejoin before it continues.", both
+        "warning", f"{text}: {answer}", "The member must rejoin before it continues.", both
     )
 
 

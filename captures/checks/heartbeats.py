@@ -1,15 +1,15 @@
-"""`heartbeats`: members of a group show that they live in good time.
+"""Check `heartbeats`: group members send heartbeats in time.
 
-Classic groups: the client names a session timeout when it joins, and the coordinator throws out whom
-it has not heard for so long; a commit counts as being heard. Kafka's documentation of
-heartbeat.interval.ms asks for at most a third of the session timeout. A client that beats twice a session
-(3 s, the default, in a session of 6 s, the least that brokers allow by default) is out of the group when
-one heartbeat is lost: a warning. Members of the groups of KIP-848, 932
-and 1071 are told an interval by the broker, and nothing but their heartbeats keeps them in the group
-(OffsetMetadataManager.validateOffsetCommit starts the timers of classic groups only). Their session is
-the broker's own affair, not on the wire: how long a silence may be, only its answer says.
+Classic groups: a client sets a session timeout when it joins, and the coordinator removes members that are
+silent for that long; a commit counts as a heartbeat. Kafka's documentation of heartbeat.interval.ms asks for
+at most a third of the session timeout. With two heartbeats a session (3 s, the default, in a session of 6 s,
+the least that brokers allow by default), a member is removed when one heartbeat is lost: a warning.
 
-Silences in a row are one finding: when a heartbeat is in time again, the member goes, or the capture ends.
+Groups of KIP-848, 932 and 1071: the broker sets the interval, and only heartbeats keep a member in the group
+(OffsetMetadataManager.validateOffsetCommit starts the timers of classic groups only). The session timeout is
+not on the wire: only the broker's response shows that a silence was too long.
+
+Silences in a row are one finding: when a heartbeat is in time again, the member leaves, or the capture ends.
 """
 
 from __future__ import annotations
@@ -50,37 +50,37 @@ INTERVAL_ADVICE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Heartbeats:
-    """When a heartbeat is late."""
+    """The thresholds for late heartbeats."""
 
     share: float = 1 / 3
-    """Of the session timeout, between two signs of life in a classic group."""
+    """Classic groups: time between two signs of life, as a share of the session timeout."""
     intervals: float = 2.0
-    """How many of the broker's intervals, from a response to the next heartbeat."""
+    """Other groups: time from a response to the next heartbeat, in the broker's intervals."""
     grace_ms: float = 500.0
-    """A timer may fire late by that much."""
+    """Tolerance for late timers."""
 
 
 @dataclass(slots=True)
 class _Alive:
     since: int
-    """Last sign of life, in ns since the epoch."""
+    """The last sign of life, in ns since the epoch."""
     timeout_ms: int
-    """The session timeout or the broker's interval."""
+    """The session timeout, or the broker's interval."""
     classic: bool
-    """Whether it is the session timeout; else nothing but heartbeats are signs of life."""
+    """Whether it is the session timeout; else only heartbeats are signs of life."""
     losses: int
     evidence: Evidence
     counted: bool = False
-    """Whether this silence was too long at a commit already, before the heartbeat that ends it."""
+    """Whether this silence was counted at a commit, before the heartbeat that ends it."""
 
     def overdue(self, exchange: Exchange, settings: Heartbeats) -> float | None:
-        """How long it has been silent before this, in ms; None if that is not too long."""
+        """Return the silence before this exchange in ms; None if it is not too long."""
         gap = (exchange.ts - self.since) / MS
         share = settings.share if self.classic else settings.intervals
         return gap if gap > self.timeout_ms * share + settings.grace_ms else None
 
     def expired(self, exchange: Exchange, gap: float) -> bool:
-        """Whether a silence of so many ms has cost the member its place in the group."""
+        """Return whether a silence (in ms) has cost the member its membership."""
         if self.classic:
             return gap > self.timeout_ms
         return exchange.key in GROUP_TYPES and exchange.error in REMOVED
@@ -88,36 +88,38 @@ class _Alive:
 
 @dataclass(slots=True)
 class _Spell:
-    """Silences of a member in a row that were too long, but had no consequence yet."""
+    """Consecutive silences of a member that were too long, but had no consequence yet."""
 
     classic: bool
     count: int = 0
     commits: bool = False
-    """Whether the member committed in one of them, though that is no sign of life there."""
+    """Whether the member committed in one of them, where that is no sign of life."""
     longest_ms: float = 0
     timeout_ms: int = 0
-    """See `_Alive`; at the longest."""
+    """`_Alive.timeout_ms` of the longest silence."""
     evidence: tuple[Evidence, ...] = ()
-    """Of the longest."""
+    """Evidence of the longest silence."""
 
-    def finding(self, who: str) -> Finding:
-        """The finding about all of them."""
+    def finding(self, member: str) -> Finding:
+        """Return the finding about all silences."""
         longest, limit = duration(self.longest_ms * MS), duration(self.timeout_ms * MS)
         rule, advice = f"the broker asked for a heartbeat every {limit}", INTERVAL_ADVICE
         if self.classic:
             rule, advice = f"its session timeout is {limit}", SESSION_ADVICE
-        what = f"was silent for {longest}"
+        behaviour = f"was silent for {longest}"
         if self.count > 1:
-            what = f"was silent for too long {self.count} times in a row, at most for {longest}"
+            behaviour = (
+                f"was silent for too long {self.count} times in a row, at most for {longest}"
+            )
         elif self.commits:
-            what = f"commits, but has sent no heartbeat for {longest}"
+            behaviour = f"commits, but has sent no heartbeat for {longest}"
         if self.commits:
             advice = f"Commits do not keep a member in such a group. {advice}"
-        return Finding("warning", f"{who} {what}; {rule}", advice, self.evidence)
+        return Finding("warning", f"{member} {behaviour}; {rule}", advice, self.evidence)
 
 
 _Key = tuple[str, str]
-"""Group and member."""
+"""Group and member id."""
 
 
 class _Members:
@@ -129,11 +131,11 @@ class _Members:
         self._spells: Memory[_Key, _Spell] = Memory()
 
     def __call__(self, exchange: Exchange, context: Context) -> Iterator[Finding]:
-        """See an exchange."""
-        said = GROUP.of(exchange) if exchange.key in _KEYS else None
-        if said is None or not said.request:
+        """Inspect an exchange."""
+        fields = GROUP.of(exchange) if exchange.key in _KEYS else None
+        if fields is None or not fields.request:
             return
-        request = said.request
+        request = fields.request
         if exchange.key == LEAVE_GROUP:
             for member in request.get("members", [request]):
                 key = request["group_id"], member["member_id"]
@@ -150,12 +152,12 @@ class _Members:
                     yield from self._late(exchange, alive, key, gap)
             elif not whole or exchange.key in _BEATS:
                 yield from self._spell_over(key)
-        _learn(exchange, request, said.response, self._alive, key, alive)
+        _learn(exchange, request, fields.response, self._alive, key, alive)
         if key not in self._alive:
             yield from self._spell_over(key)
 
     def finish(self) -> Iterator[Finding]:
-        """The capture is over: the spells that are not."""
+        """Yield the findings about silences that the end of the capture ends."""
         for key in list(self._spells):
             yield from self._spell_over(key)
 
@@ -165,12 +167,15 @@ class _Members:
             yield spell.finding(_who(key, spell.evidence[-1]))
 
     def _late(self, exchange: Exchange, alive: _Alive, key: _Key, gap: float) -> Iterator[Finding]:
-        mine = evidence(exchange)
-        seen = alive.evidence, mine
+        late_evidence = evidence(exchange)
+        both = alive.evidence, late_evidence
         if alive.expired(exchange, gap):
             yield from self._spell_over(key)
             yield _expired(
-                exchange, alive, f"{_who(key, mine)} was silent for {duration(gap * MS)}", seen
+                exchange,
+                alive,
+                f"{_who(key, late_evidence)} was silent for {duration(gap * MS)}",
+                both,
             )
             return
         spell = self._spells.get(key, _Spell(alive.classic))
@@ -178,26 +183,26 @@ class _Members:
         if not alive.classic and exchange.key == OFFSET_COMMIT:
             alive.counted = spell.commits = True
         if gap > spell.longest_ms:
-            spell.longest_ms, spell.timeout_ms, spell.evidence = gap, alive.timeout_ms, seen
+            spell.longest_ms, spell.timeout_ms, spell.evidence = gap, alive.timeout_ms, both
         self._spells[key] = spell
 
 
 def _shows(exchange: Exchange, request: dict[str, Any], alive: _Alive) -> bool:
-    """Whether a member that sends this may be judged by how long it was silent."""
+    """Return whether this message shows the length of the member's silence."""
     if exchange.key in GROUP_TYPES:
         return not alive.classic and request["member_epoch"] > 0
     if exchange.key == OFFSET_COMMIT:
-        # responses of a connection come in the order of requests: no heartbeat is under way there
+        # responses are in request order: no heartbeat is in flight on this connection
         return exchange.connection == alive.evidence.connection
     return alive.classic and exchange.key == HEARTBEAT
 
 
-def _expired(exchange: Exchange, alive: _Alive, silent: str, seen: tuple[Evidence, ...]) -> Finding:
+def _expired(exchange: Exchange, alive: _Alive, silent: str, both: tuple[Evidence, ...]) -> Finding:
     limit = duration(alive.timeout_ms * MS)
     if alive.classic:
-        return Finding("error", f"{silent}; its session timeout is {limit}", REMOVED_ADVICE, seen)
-    what = f"{silent}; the broker asked for a heartbeat every {limit} and now answers "
-    return Finding("error", f"{what}{exchange.error}", INTERVAL_ADVICE, seen)
+        return Finding("error", f"{silent}; its session timeout is {limit}", REMOVED_ADVICE, both)
+    text = f"{silent}; the broker asked for a heartbeat every {limit} and now answers "
+    return Finding("error", f"{text}{exchange.error}", INTERVAL_ADVICE, both)
 
 
 def _who(key: _Key, last: Evidence) -> str:
@@ -217,10 +222,10 @@ def _learn(
     alive: _Alive | None,
 ) -> None:
     if exchange.key == OFFSET_COMMIT and alive is not None and not alive.classic:
-        return  # taken or refused, it is no sign of life
+        return  # accepted or rejected, it is no sign of life
     end = exchange.answered
     if end is None or response is None or exchange.error not in ("", REBALANCE_IN_PROGRESS):
-        # thrown out, or the coordinator is not to be had: what it counts from is not known
+        # removed, or the coordinator is unavailable: the start of its timer is unknown
         members.pop(key, None)
         return
     if exchange.key == JOIN_GROUP:
@@ -236,7 +241,7 @@ def _learn(
         else:
             members.pop(key, None)
     elif alive is not None:
-        # who waits for an answer sends no other heartbeat; a commit may go beside them
+        # a member has one heartbeat in flight at a time; a commit may overlap with it
         heard = exchange.ts if exchange.key == OFFSET_COMMIT else end
         alive.since = max(alive.since, heard)
         alive.losses, alive.evidence = exchange.losses, evidence(exchange)

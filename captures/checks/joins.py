@@ -1,8 +1,8 @@
-"""`joins`: a rebalance that takes long, and because of which member.
+"""Check `joins`: rebalances that take long, and the member that delays them.
 
-The coordinator of a classic group answers no JoinGroup before every member that it knows has sent one,
-or the rebalance timeout is over. A consumer joins when it polls: one that is busy with its records
-keeps all others waiting. It can't come before it has heard of the rebalance, with its next heartbeat.
+The coordinator of a classic group answers no JoinGroup before every known member has sent one, or the
+rebalance timeout is over. A consumer joins when it polls: a consumer that is busy with its records keeps all
+others waiting. It can't join before it learns of the rebalance with its next heartbeat.
 """
 
 from __future__ import annotations
@@ -26,49 +26,49 @@ HANGS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Joins:
-    """How long a join may take."""
+    """The thresholds for long joins."""
 
     longest_ms: float = 5000.0
-    """From the first JoinGroup of a generation to its answer."""
+    """From the first JoinGroup of a generation to its last response."""
 
 
 def joins(settings: Joins) -> See:
-    """Generations that were long in coming, each with the member that came last, or never."""
+    """Find generations that took long to form, each with the member that joined last, or never."""
     generations = Generations()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        for found in generations.learn(exchange):
-            if not isinstance(found, Generation) or found.over:
+        for event in generations.learn(exchange):
+            if not isinstance(event, Generation) or event.over:
                 continue
-            if found.took > settings.longest_ms * MS:
-                yield _long(found)
+            if event.took > settings.longest_ms * MS:
+                yield _long(event)
 
     return see
 
 
 def _long(now: Generation) -> Finding:
     text = f"group {now.group}: the rebalance to generation {now.number} took {duration(now.took)}"
-    waited, seen = now.waited, [now.first.evidence]
+    delay, exchanges = now.delay, [now.first.evidence]
     if now.awaited:
-        said = f"no JoinGroup of {listed(now.awaited.values(), 'member')} was captured"
+        explanation = f"no JoinGroup of {listed(now.awaited.values(), 'member')} was captured"
         advice = HANGS
-    elif waited is None:
-        said = "all captured members had joined long before"
+    elif delay is None:
+        explanation = "all captured members had joined long before"
         advice = (
             "The coordinator waited for members that the capture does not show, or for new "
             "members (group.initial.rebalance.delay.ms)."
         )
-    elif waited.join is None:
-        said = f"it waited for {listed(waited.members, 'member')}, which did not rejoin"
+    elif delay.join is None:
+        explanation = f"it waited for {listed(delay.members, 'member')}, which did not rejoin"
         advice = HANGS
     else:
-        join = waited.join
-        who = f"member {join.member} ({join.client})"
-        seen.append(join.evidence)
-        if waited.kind == "untold":
-            why = "; ".join(cause.in_full for cause in now.causes) or "a member joined"
-            said = (
-                f"it began because {why}; {who} learned of it {duration(waited.ns)} later, with "
+        join = delay.join
+        member = f"member {join.member} ({join.client})"
+        exchanges.append(join.evidence)
+        if delay.kind == "untold":
+            causes = "; ".join(cause.in_full for cause in now.causes) or "a member joined"
+            explanation = (
+                f"it began because {causes}; {member} learned of it {duration(delay.ns)} later, with "
                 "its heartbeat"
             )
             advice = (
@@ -76,13 +76,13 @@ def _long(now: Generation) -> Finding:
                 "heartbeat (heartbeat.interval.ms)."
             )
         else:
-            since = "the first JoinGroup" if join.told is None else "it was told to rejoin"
-            said = f"{who} joined last, {duration(waited.ns)} after {since}"
+            since = "the first JoinGroup" if join.notified_at is None else "it was told to rejoin"
+            explanation = f"{member} joined last, {duration(delay.ns)} after {since}"
             advice = (
                 "A consumer rejoins when it polls: let it poll more often (lower "
                 "max.poll.records), or process records in another thread."
             )
-    return Finding("warning", f"{text}; {said}", advice, tuple(seen))
+    return Finding("warning", f"{text}; {explanation}", advice, tuple(exchanges))
 
 
 CHECK: Final = Check(

@@ -1,9 +1,9 @@
-"""`leaders`: records are asked of the leader, or of the replica that the leader has named.
+"""Check `leaders`: clients send requests to the leader, or fetch from the replica that the leader prefers.
 
-What a client was told is told again here: leaders by Metadata (and since KIP-951 by the refusals of
-Produce and Fetch), preferred read replicas by Fetch. A request that was wrong when it was sent shows
-in two ways: the broker refuses it, over and over; or the client names the leader epoch that it has
-heard of, and asks another broker than the leader of that epoch.
+The check tracks what each client knows: leaders from Metadata (since KIP-951 also from errors of Produce and
+Fetch), and preferred read replicas from Fetch. A request to the wrong broker shows in two ways: the broker
+rejects it repeatedly; or the client sends the leader epoch that it knows, but to another broker than the
+leader of that epoch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.checks.facts import PLACES, RESPONDED, Place
+from barnabas.captures.checks.facts import PLACES, RESPONDED, PartitionFacts
 from barnabas.captures.checks.finding import (
     MS,
     Check,
@@ -33,12 +33,12 @@ NOT_LEADER_OR_FOLLOWER: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Leaders:
-    """When a client could know better."""
+    """The thresholds for requests to the wrong broker."""
 
     grace_ms: float = 1000.0
-    """Since it was told of the leader."""
+    """Time since the client learned of the leader."""
     times: int = 3
-    """Refusals in a row on one connection."""
+    """Rejections in a row on one connection."""
 
 
 @dataclass(slots=True)
@@ -50,43 +50,43 @@ class _Leader:
 
 
 @dataclass(slots=True)
-class _Told:
-    """What one client was told of a partition."""
+class _KnownPartition:
+    """The leader and preferred replicas of a partition that one client knows."""
 
     leader: _Leader | None = None
     preferred: set[int] = field(default_factory=set)
     refused: dict[int, int] = field(default_factory=dict)
-    """By connection: refusals in a row."""
+    """Rejections in a row, by connection."""
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return its approximate size in bytes."""
         return ELEMENT * (len(self.preferred) + len(self.refused))
 
 
 MOST: Final = 1000
-"""Replicas that a client was told to prefer for a partition, and connections on which it was refused."""
+"""Preferred replicas of a partition, and connections with rejections, that are stored for a client."""
 
 
 def leaders(settings: Leaders) -> See:
-    """Produce and Fetch to a broker that neither leads nor is the preferred read replica."""
-    clients: Memory[tuple[str, str, int], _Told] = Memory()
+    """Find Produce and Fetch requests to a broker that is neither leader nor preferred read replica."""
+    clients: Memory[tuple[str, str, int], _KnownPartition] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         end = exchange.answered
         if exchange.key not in _KEYS or end is None or not RESPONDED.of(exchange):
             return
         client, broker = client_key(exchange), context.brokers.node(exchange)
-        for one in PLACES.of(exchange, context) or ():
-            place = client, one.topic, one.partition
+        for partition in PLACES.of(exchange, context) or ():
+            key = client, partition.topic, partition.partition
             if exchange.key == METADATA:
-                _tell(clients.setdefault(place, _Told()), one, end, exchange)
-            elif broker is not None and one.asked:
-                told = clients.get(place) or _Told()
-                yield from _judged(exchange, broker, one, told, settings)
-                if one.error is not None:
-                    _learn(exchange, broker, one, told, end)
-                clients[place] = told
+                _update(clients.setdefault(key, _KnownPartition()), partition, end, exchange)
+            elif broker is not None and partition.asked:
+                known = clients.get(key) or _KnownPartition()
+                yield from _check_request(exchange, broker, partition, known, settings)
+                if partition.error is not None:
+                    _learn(exchange, broker, partition, known, end)
+                clients[key] = known
 
     return see
 
@@ -94,29 +94,37 @@ def leaders(settings: Leaders) -> See:
 _KEYS: Final = (PRODUCE, FETCH, METADATA)
 
 
-def _judged(
-    exchange: Exchange, broker: int, one: Place, told: _Told, settings: Leaders
+def _check_request(
+    exchange: Exchange,
+    broker: int,
+    partition: PartitionFacts,
+    known: _KnownPartition,
+    settings: Leaders,
 ) -> Iterator[Finding]:
-    leader = told.leader
-    if leader is None or leader.node in (broker, -1) or broker in told.preferred:
-        told.refused.pop(exchange.connection, None)
+    leader = known.leader
+    if leader is None or leader.node in (broker, -1) or broker in known.preferred:
+        known.refused.pop(exchange.connection, None)
         return
     late = exchange.ts - leader.since
     if late <= settings.grace_ms * MS:
         return
-    said = f"told {duration(late)} before that broker {leader.node} is the leader"
-    epoch = one.known_epoch
+    knowledge = f"told {duration(late)} before that broker {leader.node} is the leader"
+    epoch = partition.known_epoch
     if epoch is not None and 0 <= epoch == leader.epoch:
-        finding = f"{one.text}: broker {broker} was sent {exchange.api} by a client that knew "
-        finding += f"leader epoch {epoch}, {said}"
-    elif one.error == NOT_LEADER_OR_FOLLOWER:
-        times = told.refused.get(exchange.connection, 0) + 1
-        if len(told.refused) == MOST and times == 1:
-            told.refused.clear()
-        told.refused[exchange.connection] = times
+        finding = (
+            f"{partition.text}: broker {broker} was sent {exchange.api} by a client that knew "
+        )
+        finding += f"leader epoch {epoch}, {knowledge}"
+    elif partition.error == NOT_LEADER_OR_FOLLOWER:
+        times = known.refused.get(exchange.connection, 0) + 1
+        if len(known.refused) == MOST and times == 1:
+            known.refused.clear()
+        known.refused[exchange.connection] = times
         if times != settings.times:
             return
-        finding = f"{one.text}: broker {broker} rejected {times} requests of a client {said}"
+        finding = (
+            f"{partition.text}: broker {broker} rejected {times} requests of a client {knowledge}"
+        )
     else:
         return
     yield Finding(
@@ -128,33 +136,39 @@ def _judged(
     )
 
 
-def _learn(exchange: Exchange, broker: int, one: Place, told: _Told, end: int) -> None:
-    if one.preferred is not None and one.preferred >= 0:
-        if len(told.preferred) == MOST:
-            told.preferred.clear()
-        told.preferred.add(one.preferred)
-    if one.leader is not None:
-        _tell(told, one, end, exchange)
+def _learn(
+    exchange: Exchange, broker: int, partition: PartitionFacts, known: _KnownPartition, end: int
+) -> None:
+    if partition.preferred is not None and partition.preferred >= 0:
+        if len(known.preferred) == MOST:
+            known.preferred.clear()
+        known.preferred.add(partition.preferred)
+    if partition.leader is not None:
+        _update(known, partition, end, exchange)
     elif (
         exchange.key == PRODUCE
-        and not one.error
-        and told.leader is not None
-        and told.leader.node != broker
+        and not partition.error
+        and known.leader is not None
+        and known.leader.node != broker
     ):
-        told.leader = None  # only a leader takes records: what was said before is out of date
+        known.leader = None  # only a leader accepts records: the known leader is outdated
 
 
-def _tell(told: _Told, one: Place, end: int, exchange: Exchange) -> None:
-    node, epoch = (-1 if said is None else said for said in (one.leader, one.leader_epoch))
-    before = told.leader
+def _update(
+    known: _KnownPartition, partition: PartitionFacts, end: int, exchange: Exchange
+) -> None:
+    node, epoch = (
+        -1 if value is None else value for value in (partition.leader, partition.leader_epoch)
+    )
+    before = known.leader
     if before is not None:
         if before.node == node and before.epoch == epoch:
-            return  # known for longer
+            return  # known already
         if 0 <= epoch < before.epoch:
-            return  # from a broker that had not heard of it yet
-    told.leader = _Leader(node, epoch, end, evidence(exchange))
-    told.preferred.clear()
-    told.refused.clear()
+            return  # from a broker with older metadata
+    known.leader = _Leader(node, epoch, end, evidence(exchange))
+    known.preferred.clear()
+    known.refused.clear()
 
 
 CHECK: Final = Check(

@@ -1,9 +1,9 @@
-"""`order`: pipelined requests do not change the order of a partition's records.
+"""Check `order`: pipelined requests keep the order of a partition's records.
 
-With several requests in flight, a request that fails and is sent again lands behind those that were sent
-after it. The records of idempotent and transactional producers are numbered: there the numbers say what the
-order is, however often a batch was refused and sent again. A broker that accepts a batch behind a gap in
-the numbers breaks it.
+With several requests in flight, a request that fails and is sent again follows those that were sent after it.
+Records of idempotent and transactional producers have sequence numbers, which define their order however
+often a batch is rejected and sent again. A broker that accepts a batch after a gap in the numbers breaks the
+order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import PRODUCE
 
 REMEMBERED: Final = 64
-"""Batches of a client in a partition."""
+"""Batches of a client in a partition that are stored."""
 
 NEVER: Final = 1 << 63
 
@@ -48,19 +48,19 @@ BROKER: Final = (
 @dataclass(slots=True)
 class _Batch:
     ordinal: int
-    """Of its request on that connection; behind a gap they are numbered anew."""
+    """The index of its request on the connection; after a gap indexes restart."""
     losses: int
     end: int
-    """When the client heard what came of it."""
+    """When the client received the response."""
     checksum: int
     offset: int
-    """Where it is; -1: it is not there, as far as the client knows."""
+    """Its base offset; -1: not in the log, as far as the client knows."""
     evidence: Evidence
     sequence: int | None
-    """Of its first record; None: the producer is not idempotent."""
+    """The sequence number of its first record; None: the producer is not idempotent."""
 
     def pipelines(self, other: _Batch) -> bool:
-        """Whether the other one was sent behind it, before its response came."""
+        """Return whether the other batch was sent after it, before its response arrived."""
         return (
             self.evidence.connection == other.evidence.connection
             and self.losses == other.losses
@@ -69,9 +69,8 @@ class _Batch:
         )
 
     def precedes(self, other: _Batch) -> bool:
-        """Whether this one was sent before the other one, on whichever connection."""
-        mine, its = (self.evidence.ts, self.ordinal), (other.evidence.ts, other.ordinal)
-        return mine < its
+        """Return whether this batch was sent before the other one, on any connection."""
+        return (self.evidence.ts, self.ordinal) < (other.evidence.ts, other.ordinal)
 
 
 _Key = tuple[str, str, int, int | None, int | None]
@@ -79,83 +78,91 @@ _Key = tuple[str, str, int, int | None, int | None]
 
 
 def order(_: NoSettings) -> See:
-    """Records of a partition behind others that their client had sent later."""
-    known: Memory[_Key, deque[_Batch]] = Memory()
+    """Find records of a partition that follow records that their client had sent later."""
+    batches_by_producer: Memory[_Key, deque[_Batch]] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         if exchange.key != PRODUCE or ACKS.of(exchange) == 0:
             return
         end, client = exchange.answered, client_key(exchange)
-        for one in PLACES.of(exchange, context) or ():
-            if one.checksum is None:
+        for partition in PLACES.of(exchange, context) or ():
+            if partition.checksum is None:
                 continue
-            taken = one.error == 0 and end is not None
-            mine = _Batch(
+            taken = partition.error == 0 and end is not None
+            sent = _Batch(
                 exchange.ordinal,
                 exchange.losses,
                 NEVER if end is None else end,
-                one.checksum,
-                one.offset if taken and one.offset is not None else -1,
+                partition.checksum,
+                partition.offset if taken and partition.offset is not None else -1,
                 evidence(exchange),
-                one.base_sequence,
+                partition.base_sequence,
             )
-            key = (client, one.topic, one.partition, one.producer_id, one.producer_epoch)
-            batches = known.get(key, deque(maxlen=REMEMBERED))
-            if mine.offset >= 0:
-                judge = _overtaken if mine.sequence is None else _misplaced
-                yield from judge(one.text, mine, batches)
-            batches.append(mine)
-            known[key] = batches
+            key = (
+                client,
+                partition.topic,
+                partition.partition,
+                partition.producer_id,
+                partition.producer_epoch,
+            )
+            batches = batches_by_producer.get(key, deque(maxlen=REMEMBERED))
+            if sent.offset >= 0:
+                judge = _overtaken if sent.sequence is None else _misplaced
+                yield from judge(partition.text, sent, batches)
+            batches.append(sent)
+            batches_by_producer[key] = batches
 
     return see
 
 
-def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Finding]:
+def _overtaken(partition: str, sent: _Batch, batches: deque[_Batch]) -> Iterator[Finding]:
     for other in batches:
-        if other.offset > mine.offset and other.pipelines(mine):
+        if other.offset > sent.offset and other.pipelines(sent):
             yield Finding(
                 "error",
-                f"{place}: records sent later come first in the log: offset {mine.offset} was "
+                f"{partition}: records sent later come first in the log: offset {sent.offset} was "
                 f"sent after offset {other.offset}",
                 ADVICE,
-                (other.evidence, mine.evidence),
+                (other.evidence, sent.evidence),
             )
             return
-    attempts = [one for one in batches if one.checksum == mine.checksum and one.offset < 0]
+    attempts = [batch for batch in batches if batch.checksum == sent.checksum and batch.offset < 0]
     for attempt in attempts:
         for other in batches:
-            again = any(one.checksum == other.checksum and one.precedes(attempt) for one in batches)
-            if 0 <= other.offset < mine.offset and attempt.pipelines(other) and not again:
+            was_resent = any(
+                batch.checksum == other.checksum and batch.precedes(attempt) for batch in batches
+            )
+            if 0 <= other.offset < sent.offset and attempt.pipelines(other) and not was_resent:
                 yield Finding(
                     "error",
-                    f"{place}: retried records come after records sent later: offset "
-                    f"{mine.offset} was sent before offset {other.offset}",
+                    f"{partition}: retried records come after records sent later: offset "
+                    f"{sent.offset} was sent before offset {other.offset}",
                     ADVICE,
-                    (attempt.evidence, other.evidence, mine.evidence),
+                    (attempt.evidence, other.evidence, sent.evidence),
                 )
                 return
 
 
-def _misplaced(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Finding]:
-    """An idempotent producer's batch, against those that were in flight with it in any of their attempts."""
+def _misplaced(partition: str, sent: _Batch, batches: deque[_Batch]) -> Iterator[Finding]:
+    """Compare an idempotent producer's batch with those that were in flight with any of its attempts."""
     for other in batches:
-        ahead = ((mine.sequence or 0) - (other.sequence or 0)) % MODULUS
-        if other.offset < 0 or not ahead or (ahead < HALF) == (other.offset < mine.offset):
+        ahead = ((sent.sequence or 0) - (other.sequence or 0)) % MODULUS
+        if other.offset < 0 or not ahead or (ahead < HALF) == (other.offset < sent.offset):
             continue
-        if _begun(mine, batches) < other.end and _begun(other, batches) < mine.end:
+        if _first_attempt(sent, batches) < other.end and _first_attempt(other, batches) < sent.end:
             yield Finding(
                 "error",
-                f"{place}: the broker accepted sequence {mine.sequence} at offset {mine.offset}, but "
+                f"{partition}: the broker accepted sequence {sent.sequence} at offset {sent.offset}, but "
                 f"sequence {other.sequence} at offset {other.offset}",
                 BROKER,
-                tuple(sorted((other.evidence, mine.evidence))),
+                tuple(sorted((other.evidence, sent.evidence))),
             )
             return
 
 
-def _begun(batch: _Batch, batches: deque[_Batch]) -> int:
-    """When the producer sent the batch for the first time, whether it is among the others or not."""
-    attempts = [one.evidence.ts for one in batches if one.sequence == batch.sequence]
+def _first_attempt(batch: _Batch, batches: deque[_Batch]) -> int:
+    """Return when the producer first sent the batch."""
+    attempts = [attempt.evidence.ts for attempt in batches if attempt.sequence == batch.sequence]
     return min([batch.evidence.ts, *attempts])
 
 

@@ -1,4 +1,4 @@
-"""The partitions that a message names, and what a response says of those that its request asked about."""
+"""Find the partitions in a message, and the partitions of a request with their responses."""
 
 from __future__ import annotations
 
@@ -18,47 +18,49 @@ class Partition(NamedTuple):
     """A partition in a message."""
 
     topic: Any
-    """Its name, or the id of one whose name is not known: newer messages have ids alone."""
+    """The topic's name, or its id if the name is unknown: newer messages only have ids."""
     number: int
-    place: str
-    """Both in words: orders[3]."""
-    said: dict[str, Any]
-    """The structure that is about it."""
-    about: dict[str, Any]
-    """The one that is about its topic."""
-    answer: dict[str, Any] | None = None
-    """What the response says of one in a request; None: nothing, or it was not asked for."""
+    text: str
+    """Topic and partition as text: orders[3]."""
+    fields: dict[str, Any]
+    """The structure of the partition."""
+    topic_fields: dict[str, Any]
+    """The structure of its topic."""
+    response_fields: dict[str, Any] | None = None
+    """The structure of the partition in the response; None: not in the response, or not looked up."""
 
     @property
     def name(self) -> str:
-        """The topic's name, or the text of its id if no name is known."""
+        """Return the topic's name, or the text of its id if the name is unknown."""
         return uuid_text(self.topic) if isinstance(self.topic, uuid.UUID) else self.topic or ""
 
 
 def partitions(exchange: Exchange, direction: Direction, context: Context) -> Iterator[Partition]:
-    """Each one that a request or a response is about; none of what can't be read."""
+    """Yield each partition in a request or response; none if the body can't be read."""
     body = exchange.request if direction == "request" else exchange.response
     if not body:
         return
-    where, *_ = partition_places(exchange.key, direction, exchange.version)
-    *inner, field = where.below
-    for about in values_at(body, where.topic):
-        number = about.get(where.id)
-        topic = about.get(where.name) or context.topics.get(number) or number
-        name = topic_name(about, context.topics)
-        for said in values_at(about, tuple(inner)):
-            yield Partition(topic, said[field], f"{name}[{said[field]}]", said, about)
+    layout, *_ = partition_places(exchange.key, direction, exchange.version)
+    *inner, field = layout.below
+    for topic_fields in values_at(body, layout.topic):
+        number = topic_fields.get(layout.id)
+        topic = topic_fields.get(layout.name) or context.topics.get(number) or number
+        name = topic_name(topic_fields, context.topics)
+        for fields in values_at(topic_fields, tuple(inner)):
+            yield Partition(topic, fields[field], f"{name}[{fields[field]}]", fields, topic_fields)
 
 
 def answered_partitions(exchange: Exchange, context: Context) -> Iterator[Partition]:
-    """Each one that a request is about, with its answer."""
-    answers = {one[:2]: one.said for one in partitions(exchange, "response", context)}
-    for one in partitions(exchange, "request", context):
-        yield one._replace(answer=answers.get(one[:2]))
+    """Yield each partition of a request with its response."""
+    responses = {
+        partition[:2]: partition.fields for partition in partitions(exchange, "response", context)
+    }
+    for partition in partitions(exchange, "request", context):
+        yield partition._replace(response_fields=responses.get(partition[:2]))
 
 
 def by_follower(request: dict[str, Any]) -> bool:
-    """Whether a broker that follows a leader sends this Fetch request; False: a consumer.
+    """Return whether a follower sends this Fetch request; False: a consumer.
 
     >>> by_follower({"replica_id": 2}), by_follower({"replica_state": {"replica_id": 2}})
     (True, True)

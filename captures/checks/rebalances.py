@@ -1,8 +1,8 @@
-"""`rebalances`: members that leave a group, or are removed from it, and come back, over and over.
+"""Check `rebalances`: members that leave a group, or are removed from it, and return, repeatedly.
 
-A consumer that does not poll within max.poll.interval.ms leaves its group, or does not join again in
-time and is removed; its commit fails, and what it had read is read again. Whoever leaves on closing and
-comes on a new connection is another process as far as the wire shows, as in a rolling restart.
+A consumer that does not poll within max.poll.interval.ms leaves its group, or does not rejoin in time and is
+removed; its commit fails, and its records are consumed again. A client that leaves on closing and joins on a
+new connection counts as another process, as in a rolling restart.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from barnabas.captures.checks.epochs import Epochs
@@ -36,22 +37,22 @@ STAY: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Rebalances:
-    """When coming and going is too much."""
+    """The thresholds for members that leave and return."""
 
     times: int = 3
-    """A member has come back; of several that may be the same program, each."""
+    """Returns of a member; of several members that may be the same program, of each."""
     within_ms: float = 600_000.0
-    """In so long a time."""
+    """The period in which they happen."""
 
 
 class _Return(NamedTuple):
-    """How a client had gone that came back."""
+    """The departure of a client that returned."""
 
     evidence: Evidence
-    why: str
+    description: str
     polls_late: bool
     generation: int
-    """How many the group had had."""
+    """Generations of the group by then."""
 
 
 @dataclass(slots=True)
@@ -60,84 +61,88 @@ class _Client:
 
     polled_late: bool = False
     returns: deque[_Return] = field(default_factory=lambda: deque(maxlen=MOST))
-    told: int = 0
-    """How many returns had been counted when it was last said; at twice as many it is said again."""
+    reported: int = 0
+    """Returns counted at the last finding; the next finding comes at twice as many."""
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return its approximate size in bytes."""
         return len(self.returns) * RETURN
 
 
 RETURN: Final = 2 * (CLIENT + REASON)
-"""Bytes of one, at most nearly."""
+"""Bytes of one return at most, approximately."""
 
 MOST: Final = 1000
 """Returns of a client that are counted."""
 
 
 def rebalances(settings: Rebalances) -> See:
-    """Members that go because they polled too late, and those that keep coming back."""
-    of = (Generations(), Epochs())
+    """Find members that leave because they polled too late, and members that keep returning."""
+    trackers = (Generations(), Epochs())
     clients: Memory[tuple[str, str], _Client] = Memory()
     generations: Memory[str, int] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        for one in (found for each in of for found in each.learn(exchange)):
-            if isinstance(one, Generation):
-                generations[one.group] = generations.get(one.group, 0) + one.over
+        for event in chain.from_iterable(groups.learn(exchange) for groups in trackers):
+            if isinstance(event, Generation):
+                generations[event.group] = generations.get(event.group, 0) + event.over
                 continue
-            key = (one.group, one.member.client_key)
+            key = (event.group, event.member.client_key)
             client = clients.setdefault(key, _Client())
-            if one.polls_late and not client.polled_late:
+            if event.polls_late and not client.polled_late:
                 client.polled_late = True
-                yield _polled_late(one)
-            if one.back is not None and _same_process(one, one.back):
-                begun, gone = generations.get(one.group, 0), one.back
-                client.returns.append(_Return(gone.evidence, gone.why, gone.polls_late, begun))
+                yield _polled_late(event)
+            if event.back is not None and _same_process(event, event.back):
+                begun, departure = generations.get(event.group, 0), event.back
+                client.returns.append(
+                    _Return(departure.evidence, departure.description, departure.polls_late, begun)
+                )
                 clients[key] = client
-                yield from _judged(client, one, begun, settings)
+                yield from _report_returns(client, event, begun, settings)
 
     return see
 
 
-def _same_process(came: Cause, gone: Cause) -> bool:
-    same = came.evidence.connection == gone.evidence.connection
-    return same or gone.what != LEFT or gone.polls_late
+def _same_process(arrival: Cause, departure: Cause) -> bool:
+    same = arrival.evidence.connection == departure.evidence.connection
+    return same or departure.step != LEFT or departure.polls_late
 
 
-def _polled_late(gone: Cause) -> Finding:
-    interval = gone.member.rebalance_timeout_ms
+def _polled_late(departure: Cause) -> Finding:
+    interval = departure.member.rebalance_timeout_ms
     # 0: its JoinGroup was not captured
-    known = f" of {duration(interval * MS)}" if interval else ""
-    how = "left" if gone.what == LEFT else "was told to rejoin and removed"
+    interval_text = f" of {duration(interval * MS)}" if interval else ""
+    outcome = "left" if departure.step == LEFT else "was told to rejoin and removed"
     return Finding(
         "warning",
-        f"group {gone.group}: {gone.name} {how}, because it did not poll within its "
-        f"max.poll.interval.ms{known}",
+        f"group {departure.group}: {departure.name} {outcome}, because it did not poll within its "
+        f"max.poll.interval.ms{interval_text}",
         POLL_MORE,
-        (gone.evidence,),
+        (departure.evidence,),
     )
 
 
-def _judged(client: _Client, last: Cause, begun: int, settings: Rebalances) -> Iterator[Finding]:
+def _report_returns(
+    client: _Client, last: Cause, begun: int, settings: Rebalances
+) -> Iterator[Finding]:
     returns = client.returns
     while last.evidence.ts - returns[0].evidence.ts > settings.within_ms * MS:
         returns.popleft()
         if not returns:
             return
     count, first = len(returns), returns[0]
-    if count < max(settings.times * last.alike, 2 * client.told):
+    if count < max(settings.times * last.alike, 2 * client.reported):
         return
-    client.told = count
-    reasons = dict.fromkeys(one.why for one in returns)
+    client.reported = count
+    reasons = dict.fromkeys(departure.description for departure in returns)
     lasted = duration(last.evidence.ts - first.evidence.ts)
     yield Finding(
         "warning",
         f"group {last.group}: {last.name} left and came back {count} times in {lasted} "
         f"({listed(reasons, 'way', 160, '; ')}); meanwhile the group went through "
         f"{plural(begun - first.generation + 1, 'generation')}",
-        POLL_MORE if any(one.polls_late for one in returns) else STAY,
+        POLL_MORE if any(departure.polls_late for departure in returns) else STAY,
         (first.evidence, last.evidence),
     )
 

@@ -1,4 +1,4 @@
-"""`responses`: each request of a connection has one response, in the order of the requests."""
+"""Check `responses`: each request of a connection gets one response, in request order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from barnabas.specs.keys import PRODUCE
 
 
 class _Ended(NamedTuple):
-    """A request that has ended, answered or not."""
+    """A request that has ended, with or without a response."""
 
     ordinal: int
     end: int
@@ -35,19 +35,19 @@ class _Responses:
 
     def __init__(self, _: NoSettings) -> None:
         self._latest: Memory[int, _Ended] = Memory()
-        """By connection: the answered request that was sent last."""
-        self._given_up: Memory[int, _Ended] = Memory()
-        """By connection: the request without a response that was sent last."""
+        """By connection: the latest request that got a response."""
+        self._without_response: Memory[int, _Ended] = Memory()
+        """By connection: the latest request without a response."""
 
     def __call__(self, exchange: Exchange, context: Context) -> Iterator[Finding]:
-        """See an exchange."""
+        """Inspect an exchange."""
         if exchange.key == STRAY:
             yield _stray(exchange)
             return
         if NOT_CAPTURED in exchange.note:
-            return  # it stood in a gap
+            return  # it was in a gap
         end = exchange.answered
-        mine = _Ended(
+        ended = _Ended(
             exchange.ordinal,
             0 if end is None else end,
             exchange.response_packet,
@@ -55,29 +55,29 @@ class _Responses:
             evidence(exchange),
         )
         if end is not None:
-            yield from self._answered(exchange.connection, mine)
+            yield from self._answered(exchange.connection, ended)
         elif _expects(exchange):
-            yield from self._unanswered(exchange.connection, mine)
+            yield from self._unanswered(exchange.connection, ended)
 
-    def _unanswered(self, connection: int, mine: _Ended) -> Iterator[Finding]:
+    def _unanswered(self, connection: int, ended: _Ended) -> Iterator[Finding]:
         before = self._latest.get(connection)
-        if before is None or before.ordinal < mine.ordinal:
-            self._given_up[connection] = mine
-        elif before.losses == mine.losses:
-            yield _passed_over(mine, before)
+        if before is None or before.ordinal < ended.ordinal:
+            self._without_response[connection] = ended
+        elif before.losses == ended.losses:
+            yield _passed_over(ended, before)
 
-    def _answered(self, connection: int, mine: _Ended) -> Iterator[Finding]:
-        before, waits = self._latest.get(connection), self._given_up.get(connection)
-        if waits is not None and waits.ordinal < mine.ordinal:
-            del self._given_up[connection]
-            if waits.losses == mine.losses:
-                yield _passed_over(waits, mine)
-        # behind a gap requests are numbered anew
-        if before is None or before.losses != mine.losses or before.ordinal <= mine.ordinal:
-            self._latest[connection] = mine
-        # what a proxy sent on changed stands behind the others of its packet: there time decides
-        elif mine.end > before.end or mine.packet == before.packet:
-            yield _overtaken(mine, before)
+    def _answered(self, connection: int, ended: _Ended) -> Iterator[Finding]:
+        before, waits = self._latest.get(connection), self._without_response.get(connection)
+        if waits is not None and waits.ordinal < ended.ordinal:
+            del self._without_response[connection]
+            if waits.losses == ended.losses:
+                yield _passed_over(waits, ended)
+        # after a gap the numbers of requests restart
+        if before is None or before.losses != ended.losses or before.ordinal <= ended.ordinal:
+            self._latest[connection] = ended
+        # a changed response follows the others of its packet in the capture: compare times there
+        elif ended.end > before.end or ended.packet == before.packet:
+            yield _overtaken(ended, before)
 
 
 def _stray(exchange: Exchange) -> Finding:
@@ -90,29 +90,29 @@ def _stray(exchange: Exchange) -> Finding:
     )
 
 
-def _passed_over(mine: _Ended, later: _Ended) -> Finding:
+def _passed_over(earlier: _Ended, later: _Ended) -> Finding:
     return Finding(
         "error",
-        f"{mine.evidence.api} got no response, though a later request on its connection did",
+        f"{earlier.evidence.api} got no response, though a later request on its connection did",
         "A broker answers the requests of a connection in order: look for what lost the request "
         "or its response.",
-        (mine.evidence, later.evidence),
+        (earlier.evidence, later.evidence),
     )
 
 
-def _overtaken(mine: _Ended, later: _Ended) -> Finding:
+def _overtaken(earlier: _Ended, later: _Ended) -> Finding:
     return Finding(
         "error",
-        f"the response to {mine.evidence.api} came after the response to a later "
+        f"the response to {earlier.evidence.api} came after the response to a later "
         f"{later.evidence.api}",
         "A broker answers the requests of a connection in order, and Java clients close the "
         "connection otherwise: look for what reordered the responses.",
-        (mine.evidence, later.evidence),
+        (earlier.evidence, later.evidence),
     )
 
 
 def _expects(exchange: Exchange) -> bool:
-    """Whether a response must come: not to acks=0, and maybe not to the last of raw tokens."""
+    """Return whether a response must follow: not after acks=0, and maybe not after the last raw token."""
     if exchange.key == PRODUCE:
         return bool(ACKS.of(exchange))
     return exchange.key not in HEADLESS

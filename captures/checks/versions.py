@@ -1,4 +1,4 @@
-"""`versions`: a request is of a version that the broker had offered."""
+"""Check `versions`: each request has a version that the broker supports."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ from barnabas.specs.keys import API_VERSIONS
 class _Offer:
     since: int
     ranges: bytes
-    """See facts.RANGE."""
+    """Packed as facts.RANGE."""
     evidence: Evidence
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return its approximate size in bytes."""
         return len(self.ranges)
 
     def range(self, key: int) -> tuple[int, int]:
-        """The least and the greatest version of an API; none: 0 to -1."""
-        found = RANGE.iter_unpack(self.ranges)
-        return next(((low, high) for one, low, high in found if one == key), (0, -1))
+        """Return the lowest and highest version of an API; 0 to -1 if it is unsupported."""
+        ranges = RANGE.iter_unpack(self.ranges)
+        return next(((low, high) for api, low, high in ranges if api == key), (0, -1))
 
 
 def versions(_: NoSettings) -> See:
-    """Requests of an API or a version that the broker's ApiVersions response had not."""
+    """Find requests of an API or version that the broker's ApiVersions response lacks."""
     by_connection: Memory[int, _Offer] = Memory()
     by_broker: Memory[int, _Offer] = Memory()
-    said: Memory[tuple[int, int, int, int], None] = Memory()
-    """When it was offered, connection, API key and version of what was found already."""
+    reported: Memory[tuple[int, int, int, int], None] = Memory()
+    """Time of the offer, connection, API key and version of reported requests."""
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         if exchange.key < 0:
             return
-        own = by_connection.get(exchange.connection)
-        offer = own
-        if own is None and exchange.broker is not None and exchange.key != API_VERSIONS:
+        own_offer = by_connection.get(exchange.connection)
+        offer = own_offer
+        if own_offer is None and exchange.broker is not None and exchange.key != API_VERSIONS:
             offer = by_broker.get(exchange.broker)
         if offer is not None and exchange.ts >= offer.since:
-            yield from _compared(exchange, offer, said)
+            yield from _compared(exchange, offer, reported)
         if exchange.key == API_VERSIONS:
             _learn(exchange, by_connection, by_broker)
 
@@ -63,19 +63,19 @@ def versions(_: NoSettings) -> See:
 
 
 def _compared(
-    exchange: Exchange, offer: _Offer, said: Memory[tuple[int, int, int, int], None]
+    exchange: Exchange, offer: _Offer, reported: Memory[tuple[int, int, int, int], None]
 ) -> Iterator[Finding]:
     low, high = offer.range(exchange.key)
-    asked = (offer.since, exchange.connection, exchange.key, exchange.version)
+    request = (offer.since, exchange.connection, exchange.key, exchange.version)
     within = low <= exchange.version <= high
-    if asked in said or (within and exchange.note != NOT_OFFERED):
+    if request in reported or (within and exchange.note != NOT_OFFERED):
         return
-    said[asked] = None
-    had = f"{low} to {high}" if high >= low else "none"
-    why = "the proxy was told to offer less" if within else f"the broker offers {had}"
+    reported[request] = None
+    supported = f"{low} to {high}" if high >= low else "none"
+    offered = "the proxy was told to offer less" if within else f"the broker offers {supported}"
     yield Finding(
         "error",
-        f"{exchange.api} v{exchange.version} was sent; {why}",
+        f"{exchange.api} v{exchange.version} was sent; {offered}",
         "A broker closes the connection on such a request. Use the highest version that both "
         "sides support, and send ApiVersions on each new connection.",
         (offer.evidence, evidence(exchange)),

@@ -1,6 +1,6 @@
-"""A capture, or some exchanges of it, as a capture of our format without its secrets.
+"""Write a capture, or some of its exchanges, as a capture of barnabas without secrets.
 
-It is read twice: `survey` finds out which bytes belong to which exchange, and `repacking` writes
-those that are wanted, packet by packet, in the order and at the times that they had. Where the packets are
-gone, `reconstruction` writes frames anew.
+The capture is read twice: `survey` finds the exchange of each frame, and `repacker` writes the selected
+frames, packet by packet, in their order and at their times. If the packets are unavailable, `reconstruction`
+makes frames from exchanges.
 """

@@ -1,9 +1,8 @@
-"""Exchanges whose packets are gone, as a capture: frames are written anew, and the file says so.
+"""Write exchanges without packets as a capture: frames are made anew, and the file says so.
 
-A frame is made of what is known of it: the fields of its header (not the tags of others' making) and the
-bytes of its body. Each connection is a TCP conversation; a request leaves when it arrived, a response when it
-left to the client. So the broker's own time can't be told from what the client saw, and decisions of rules
-are there by their names only.
+A frame is made of the known fields of its header (without unknown tagged fields) and the bytes of its body.
+Each connection is a TCP conversation; a request leaves when it arrived, a response when it left to the
+client. So the broker's own time is not in the capture, and rules are only there by name.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, BinaryIO, Final
 
-from barnabas.captures.conversion.repacking import written_to
+from barnabas.captures.conversion.repacker import written_to
 from barnabas.captures.host_port import Endpoint, endpoint_of
 from barnabas.captures.kafka.exchange import HEADLESS, STRAY, Exchange
 from barnabas.captures.kafka.notes import UNANSWERED
@@ -32,38 +31,38 @@ SAID: Final = (
 
 PORT: Final = 9092
 UNKNOWN: Final = ("192.0.2.1", "2001:db8::1")
-"""Stand for an address that is not known (RFC 5737, RFC 3849)."""
+"""Placeholders for an unknown address (RFC 5737, RFC 3849)."""
 
 _LARGEST_KEY: Final = 32767
 
 
 def reconstruct(exchanges: Iterable[Exchange], file: BinaryIO, masking: Masking) -> Counter[str]:
-    """Write them; returns how many are left out, by why. Raises OSError."""
+    """Write exchanges to a file; return how many are left out, by reason. Raises OSError."""
     left_out: Counter[str] = Counter()
-    kept = []
+    writable = []
     for exchange in exchanges:
-        if why := unwritable(exchange):
-            left_out[why] += 1
+        if reason := unwritable(exchange):
+            left_out[reason] += 1
         else:
-            kept.append(exchange)
+            writable.append(exchange)
     meta: dict[str, Any] = {"masked": masking.kinds, "reconstructed": SAID}
     if left_out:
         meta["left_out"] = dict(left_out)
-    nodes = {each.connection: each for each in kept if each.node is not None}
+    nodes = {each.connection: each for each in writable if each.node is not None}
     flows: dict[int, _Flow] = {}
-    steps = sorted(chain.from_iterable(map(_steps, kept)), key=lambda step: step[0])
+    steps = sorted(chain.from_iterable(map(_steps, writable)), key=lambda step: step[0])
     last = {exchange.connection: ts for ts, exchange, _ in steps}
     with written_to(file, meta) as writer:
         for ts, exchange, direction in steps:
             number = exchange.connection
             if number not in flows:
                 client, server = _ends(exchange)
-                said: dict[str, Any] = {"client": exchange.client_address, "broker": None}
+                comment: dict[str, Any] = {"client": exchange.client_address, "broker": None}
                 if number in nodes:
-                    said["broker"] = nodes[number].node
+                    comment["broker"] = nodes[number].node
                     if nodes[number].controller is not None:
-                        said["kind"] = "controller"
-                flows[number] = _Flow(writer.open(number, client, server, ts, said), masking)
+                        comment["kind"] = "controller"
+                flows[number] = _Flow(writer.open(number, client, server, ts, comment), masking)
             flows[number].write(exchange, direction, ts)
         for number, flow in flows.items():
             flow.writer.close(last[number])
@@ -71,7 +70,7 @@ def reconstruct(exchanges: Iterable[Exchange], file: BinaryIO, masking: Masking)
 
 
 def unwritable(exchange: Exchange) -> str:
-    """Why an exchange can't be written; empty if it can.
+    """Return why an exchange can't be written; empty if it can.
 
     >>> unwritable(Exchange(0, 1, "", "a", 1, 3, 0, 0, 12, 8, request_body=b""))
     'response body not kept'
@@ -83,14 +82,14 @@ def unwritable(exchange: Exchange) -> str:
     if exchange.inferred:
         return "request not captured"
     for direction in DIRECTIONS:
-        there = direction == "request" or exchange.response_size is not None
-        if there and exchange.body(direction) is None:
+        has_message = direction == "request" or exchange.response_size is not None
+        if has_message and exchange.body(direction) is None:
             return f"{direction} body not kept"
     return ""
 
 
 def frame_of(exchange: Exchange, direction: Direction) -> bytes:
-    """A frame with its size in front, its header made of what is known of it."""
+    """Make a frame with its size, with a header of the known fields."""
     key, version = exchange.key, exchange.version
     header = encode_header(direction, key, version, exchange.correlation_id, exchange.client_id)
     data = header + (exchange.body(direction) or b"")
@@ -98,24 +97,24 @@ def frame_of(exchange: Exchange, direction: Direction) -> bytes:
 
 
 def remark(meta: dict[str, Any]) -> str:
-    """What a person is told of a capture that says this of itself; empty if it is no reconstruction.
+    """Return the text for the user about a reconstructed capture; empty for any other.
 
     >>> remark({"reconstructed": "frames are ...", "left_out": {"request body not kept": 2}})
     'frames are ...; 2 exchanges are left out: request body not kept 2'
     """
-    said, left_out = meta.get("reconstructed"), meta.get("left_out")
-    if not isinstance(said, str):
+    text, left_out = meta.get("reconstructed"), meta.get("left_out")
+    if not isinstance(text, str):
         return ""
     if not isinstance(left_out, dict) or not left_out:
-        return said
+        return text
     count = sum(each for each in left_out.values() if isinstance(each, int))
     is_ = "is" if count == 1 else "are"
-    whys = ", ".join(f"{why} {each}" for why, each in left_out.items())
-    return f"{said}; {plural(count, 'exchange')} {is_} left out: {whys}"
+    reasons = ", ".join(f"{reason} {each}" for reason, each in left_out.items())
+    return f"{text}; {plural(count, 'exchange')} {is_} left out: {reasons}"
 
 
 class _Flow:
-    """One connection: its conversation, and how many frames it has."""
+    """One connection: its writer, and the number of its frames."""
 
     def __init__(self, writer: FlowWriter, masking: Masking) -> None:
         self.writer = writer
@@ -124,7 +123,7 @@ class _Flow:
         self._user: str | None = None
 
     def write(self, exchange: Exchange, direction: Direction, ts: int) -> None:
-        """The next frame of a direction."""
+        """Write the next frame of a direction."""
         frame = frame_of(exchange, direction)
         masked = self._masking.frame(frame, direction, exchange.key, exchange.version)
         comment: dict[str, Any] = {"frame": self._written[direction]}
@@ -154,17 +153,17 @@ def _last(exchange: Exchange) -> Direction:
 
 
 def _never_left(note: str) -> dict[str, Any]:
-    """What is said of a frame behind which nothing came."""
+    """Return the comment on a frame after which nothing was sent."""
     if not note or note == UNANSWERED or note.startswith("no response:"):
         return {}
     return {"left": "never", "note": note}
 
 
 def _ends(exchange: Exchange) -> tuple[Endpoint, Endpoint]:
-    """Client and listener, of one family; one that is not known is stood for."""
+    """Return client and listener in one address family, with placeholders for unknown addresses."""
     client, server = map(_endpoint, (exchange.client_address, exchange.server_address))
-    known = client or server
-    six = known is not None and ":" in known[0]
+    known_end = client or server
+    six = known_end is not None and ":" in known_end[0]
     if server is not None and (":" in server[0]) != six:
         server = None
     unknown = UNKNOWN[six]

@@ -1,4 +1,4 @@
-"""Which exchanges of a capture are wanted."""
+"""Select exchanges of a capture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from barnabas.captures.kafka.filters import Filter
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """All that is given must hold; times are ns since the epoch.
+    """Conditions that all must hold; times are ns since the epoch.
 
     >>> some = Selection(connections=(range(3, 6),), since=100)
     >>> some.connection(5), some.connection(6), some.whole
@@ -19,27 +19,27 @@ class Selection:
 
     connections: tuple[range, ...] | None = None
     since: int | None = None
-    """The request arrived then or later."""
+    """The request arrived at this time or later."""
     until: int | None = None
-    """The request arrived before."""
+    """The request arrived before this time."""
     passes: Filter | None = None
 
     @property
     def whole(self) -> bool:
-        """Whether it takes connections as they are: then what belongs to no exchange stays, too."""
+        """Return whether connections are taken completely: then frames without an exchange stay, too."""
         return self.since is None and self.until is None and self.passes is None
 
     @property
     def everything(self) -> bool:
-        """Whether nothing is left out."""
+        """Return whether nothing is left out."""
         return self.whole and self.connections is None
 
     def connection(self, number: int) -> bool:
-        """Whether something of a connection may be wanted."""
+        """Return whether parts of a connection may be selected."""
         return self.connections is None or any(number in some for some in self.connections)
 
     def exchange(self, exchange: Exchange) -> bool:
-        """Whether an exchange is wanted."""
+        """Return whether an exchange is selected."""
         return (
             self.connection(exchange.connection)
             and (self.since is None or exchange.ts >= self.since)

@@ -1,6 +1,6 @@
-"""What one direction of a connection consists of, and what is to become of each frame.
+"""Store the frames of one direction of a connection, with the verdict on each.
 
-8 bytes a frame: a capture has as many as its size allows.
+It takes 8 bytes for each frame, since a capture may have as many as its size allows.
 """
 
 from __future__ import annotations
@@ -13,76 +13,76 @@ from typing import Final
 
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame
 
-NOBODYS: Final = 0
-"""The verdict on a frame that belongs to no exchange."""
+NO_EXCHANGE: Final = 0
+"""The verdict on a frame without an exchange."""
 DROPPED: Final = 1
-"""Its exchange is not wanted."""
-KEPT: Final = 2
-"""It stays as it is."""
+"""The verdict on a frame whose exchange is not selected."""
+UNCHANGED: Final = 2
+"""The verdict on a frame that stays unchanged."""
 MASKED: Final = 3
-"""From here on: it stays, but something in it is to be hidden."""
+"""Verdicts from here on: the frame stays, but parts of it are masked."""
 
 REST: Final = 1 << 62
-"""Bytes of what stands behind the last frame: as many as come."""
+"""The span after the last frame, of any size."""
 
 
 @dataclass(slots=True)
 class Spans:
-    """The frames of a stream, by place, and the bytes between them that belong to none."""
+    """The frames of a stream by index, and the bytes between them that belong to none."""
 
     sizes: array[int] = field(default_factory=lambda: array("I"))
-    """With the size prefix."""
+    """Bytes of each frame with the size prefix."""
     verdicts: array[int] = field(default_factory=lambda: array("I"))
     between: dict[int, int] = field(default_factory=dict)
-    """By place: bytes in front of a frame that belong to none."""
-    behind_gap: set[int] = field(default_factory=set)
-    """Places in front of which frames are missing."""
+    """By index: bytes before a frame that belong to none."""
+    after_gap: set[int] = field(default_factory=set)
+    """Indexes of frames before which frames are missing."""
     begun: dict[int, int] = field(default_factory=dict)
-    """By place: `Exchange.begun` of responses."""
+    """By index: `Exchange.begun` of responses."""
     users: dict[int, str | None] = field(default_factory=dict)
-    """By place: `Exchange.user` of requests that are wanted, where it is another than of the one before."""
+    """By index: `Exchange.user` of selected requests, where it changes."""
     sasl: dict[int, str] = field(default_factory=dict)
-    """By place: `Exchange.sasl` of requests that are wanted."""
+    """By index: `Exchange.sasl` of selected requests."""
     partial: int | None = None
-    """Key of the exchange, if it is wanted, whose frame stands at the end in part."""
+    """The API key of a selected exchange whose frame at the end is incomplete."""
     _runs: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
-    """(place, ordinal): from there on they count alike."""
+    """(index, ordinal): from there on they increase alike."""
     _skipped: int = 0
 
     def add(self, frame: CapturedFrame) -> None:
-        """The next frame."""
-        place = len(self.sizes)
+        """Add the next frame."""
+        index = len(self.sizes)
         self.sizes.append(4 + len(frame.data))
-        self.verdicts.append(NOBODYS)
+        self.verdicts.append(NO_EXCHANGE)
         if frame.skipped != self._skipped:
-            self.between[place] = frame.skipped - self._skipped
+            self.between[index] = frame.skipped - self._skipped
             self._skipped = frame.skipped
         if frame.after_gap:
-            self.behind_gap.add(place)
-        if frame.ordinal != self.ordinal(place):
-            self._runs.append((place, frame.ordinal))
+            self.after_gap.add(index)
+        if frame.ordinal != self.ordinal(index):
+            self._runs.append((index, frame.ordinal))
 
     def walk(self) -> Iterator[tuple[int | None, int]]:
-        """(place, or None if it is no frame; bytes) of all that the stream consists of, in order."""
-        for place, size in enumerate(self.sizes):
-            if place in self.between:
-                yield None, self.between[place]
-            yield place, size
+        """Yield the spans of the stream in order: index (None for bytes outside frames), and size."""
+        for index, size in enumerate(self.sizes):
+            if index in self.between:
+                yield None, self.between[index]
+            yield index, size
         yield None, REST
 
-    def ordinal(self, place: int) -> int:
-        """The number that comments know a frame by."""
-        begun, ordinal = self._runs[self._run(place)]
-        return ordinal + place - begun
+    def ordinal(self, index: int) -> int:
+        """Return the number by which comments name a frame."""
+        begun, ordinal = self._runs[self._run(index)]
+        return ordinal + index - begun
 
-    def place(self, ordinal: int, near: int) -> int | None:
-        """The place of a frame that a comment names, which stands near this place."""
+    def index(self, ordinal: int, near: int) -> int | None:
+        """Return the index of a frame that a comment names, near an index."""
         run = self._run(near)
         for begun, first in self._runs[max(run - 1, 0) : run + 2][::-1]:
-            place = begun + ordinal - first
-            if begun <= place < len(self.sizes) and self.ordinal(place) == ordinal:
-                return place
+            index = begun + ordinal - first
+            if begun <= index < len(self.sizes) and self.ordinal(index) == ordinal:
+                return index
         return None
 
-    def _run(self, place: int) -> int:
-        return bisect.bisect_right(self._runs, place, key=lambda run: run[0]) - 1
+    def _run(self, index: int) -> int:
+        return bisect.bisect_right(self._runs, index, key=lambda run: run[0]) - 1

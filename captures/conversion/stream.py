@@ -1,7 +1,7 @@
-"""One direction of an arrived flow, rewritten for another capture, without the frames that are not wanted.
+"""Rewrite one direction of an arrived flow for another capture, without unselected frames.
 
-Bytes are written as they come. A frame in which something is to be hidden waits until it is whole, and is
-written in the pieces in which it came, each with its time.
+Bytes are written as they come. A frame with something to hide waits until it is whole, and is written in its
+original pieces, each with its time.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from barnabas.captures.conversion.hiding import SIZE, Hiding
-from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS, Spans
+from barnabas.captures.conversion.frame_masking import SIZE, FrameMasking
+from barnabas.captures.conversion.spans import DROPPED, MASKED, NO_EXCHANGE, UNCHANGED, Spans
 from barnabas.captures.kafka.exchange import SASL_TOKEN, UNREADABLE
 from barnabas.captures.tcp.events import Chunk
 from barnabas.specs.frames import Direction
@@ -20,7 +20,7 @@ Comment = dict[str, Any]
 
 
 class Named(NamedTuple):
-    """A frame that a comment stands on: its number in the capture that is written, and the verdict."""
+    """A frame with a comment: its number in the new capture, and the verdict on it."""
 
     ordinal: int
     verdict: int
@@ -28,7 +28,7 @@ class Named(NamedTuple):
 
 @dataclass(slots=True)
 class Piece:
-    """Bytes to write with the comments that stand behind them, and how many are missing in front."""
+    """Bytes to write with the comments after them, and the missing bytes before them."""
 
     ts_ns: int
     data: list[bytes] = field(default_factory=list)
@@ -36,8 +36,8 @@ class Piece:
     missing: int = 0
 
 
-def as_it_came(data: bytes, held: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """What was masked, in the pieces in which it was held, each with its time."""
+def in_pieces(data: bytes, held: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Yield masked bytes in the pieces in which they were held, each with its time."""
     at = 0
     for ts_ns, piece in held:
         yield ts_ns, data[at : at + len(piece)]
@@ -46,29 +46,31 @@ def as_it_came(data: bytes, held: Iterable[tuple[int, bytes]]) -> Iterator[tuple
 
 @dataclass(slots=True)
 class Stream:
-    """What is written of a stream. In a slice, frames that are wanted follow each other and are
-    numbered anew; else everything stays where it was."""
+    """The rewriting of a stream.
+
+    In a slice, selected frames follow each other and are renumbered; else everything stays where it was.
+    """
 
     direction: Direction
     spans: Spans
-    hiding: Hiding
+    frame_masking: FrameMasking
     sliced: bool
     named: dict[int, Named] = field(default_factory=dict)
-    """By their former number: frames with comments."""
+    """Frames with comments, by their original number."""
     _walk: Iterator[tuple[int | None, int]] = field(init=False)
-    _place: int | None = None
+    _index: int | None = None
     _remaining: int = 0
-    """Bytes until the present frame, or what is none, ends."""
+    """Bytes until the end of the current span."""
     _next: int = 0
-    """The place of the first frame that is not complete."""
+    """The index of the first incomplete frame."""
     _shown: int = SIZE
-    """Bytes that may be a frame's size, if those that come belong to none."""
+    """Bytes that may be a frame's size, if the next bytes belong to no frame."""
     _lost: int = 0
-    """Bytes that are missing or belong to no frame, since the last one."""
+    """Bytes since the last frame that are missing or belong to no frame."""
     _written: int = 0
-    """Frames that were written."""
+    """Frames written."""
     _ended: dict[int, int] = field(default_factory=dict)
-    """By place: new numbers of the frames that the present chunk completes."""
+    """New numbers of the frames that the current chunk completes, by index."""
     _held: list[tuple[int, bytes]] = field(default_factory=list)
     _out: list[Piece] = field(default_factory=list)
 
@@ -76,13 +78,13 @@ class Stream:
         self._walk = self.spans.walk()
 
     def take(self, chunk: Chunk) -> list[Piece]:
-        """What is to be written when a chunk has come."""
+        """Return the pieces to write after a chunk."""
         self._out, self._ended = [], {}
         at, size = 0, len(chunk.data)
         first = self._next
         while at < size:
             if not self._remaining:
-                self._place, self._remaining = next(self._walk)
+                self._index, self._remaining = next(self._walk)
                 self._begin()
             count = min(self._remaining, size - at)
             piece = chunk.data if count == size else chunk.data[at : at + count]
@@ -94,96 +96,100 @@ class Stream:
         return self._out
 
     def lose(self, count: int, ts_ns: int) -> list[Piece]:
-        """Bytes are missing, and in what is written, too, unless it is a slice."""
+        """Return the gap to write for missing bytes; none in a slice."""
         self._shown = 0
-        self._lost += count or 1  # 0: nobody knows how many
+        self._lost += count or 1  # 0: an unknown number
         return [] if self.sliced else [Piece(ts_ns, missing=count or 1)]
 
     def end(self) -> list[Piece]:
-        """Nothing more will come: what is left is a frame of which the end is missing."""
+        """Return the pieces of an incomplete frame at the end of the stream."""
         self._out = []
         if self._held and self.spans.partial is not None:
             begun = b"".join(piece for _, piece in self._held)
-            data = self.hiding.partial(begun, self.direction, self.spans.partial)
-            for ts_ns, piece in as_it_came(data, self._held):
+            data = self.frame_masking.partial(begun, self.direction, self.spans.partial)
+            for ts_ns, piece in in_pieces(data, self._held):
                 self._emit(ts_ns, piece)
         return self._out
 
     def _begin(self) -> None:
-        """A frame begins, or something that is none."""
-        place = self._place
-        if place is None:
+        """Begin a span: a frame, or bytes outside frames."""
+        index = self._index
+        if index is None:
             return
-        if self.sliced and place in self.spans.behind_gap and self._kept(place):
+        if self.sliced and index in self.spans.after_gap and self._stays(index):
             self._out.append(Piece(0, missing=max(self._lost, 1)))
         self._lost = 0
 
-    def _kept(self, place: int) -> bool:
-        verdict = self.spans.verdicts[place]
-        return verdict != DROPPED and (verdict != NOBODYS or not self.sliced)
+    def _stays(self, index: int) -> bool:
+        verdict = self.spans.verdicts[index]
+        return verdict != DROPPED and (verdict != NO_EXCHANGE or not self.sliced)
 
     def _take(self, ts_ns: int, piece: bytes) -> None:
-        """Bytes of one frame, or of none."""
-        place = self._place
-        if place is None:
+        """Handle bytes of one span."""
+        index = self._index
+        if index is None:
             self._lost += len(piece)
             partial = self.spans.partial is not None and self._next == len(self.spans.sizes)
-            if partial and not self.hiding.clean:
+            if partial and not self.frame_masking.clean:
                 self._held.append((ts_ns, piece))
                 return
             if partial or not self.sliced:
-                self._emit(ts_ns, self.hiding.rest(piece, min(self._shown, len(piece))))
+                self._emit(ts_ns, self.frame_masking.rest(piece, min(self._shown, len(piece))))
             self._shown = max(self._shown - len(piece), 0)
             return
-        verdict = self.spans.verdicts[place]
-        if verdict == KEPT:
+        verdict = self.spans.verdicts[index]
+        if verdict == UNCHANGED:
             self._emit(ts_ns, piece)
-        elif self._kept(place):
+        elif self._stays(index):
             self._held.append((ts_ns, piece))
         if not self._remaining:
-            self._complete(place, verdict)
+            self._complete(index, verdict)
 
-    def _complete(self, place: int, verdict: int) -> None:
-        self._next = place + 1
+    def _complete(self, index: int, verdict: int) -> None:
+        self._next = index + 1
         self._shown = SIZE
-        if not self._kept(place):
+        if not self._stays(index):
             return
-        ordinal = self._ended[place] = self._written if self.sliced else self.spans.ordinal(place)
+        ordinal = self._ended[index] = self._written if self.sliced else self.spans.ordinal(index)
         self._written += 1
         facts: Comment = {}
-        if verdict != KEPT:
+        if verdict != UNCHANGED:
             frame = b"".join(piece for _, piece in self._held)
-            masked = self.hiding.judged(frame, self.direction, verdict)
-            for ts_ns, data in as_it_came(masked.data, self._held):
+            masked = self.frame_masking.by_verdict(frame, self.direction, verdict)
+            for ts_ns, data in in_pieces(masked.data, self._held):
                 self._emit(ts_ns, data)
             self._held = []
             if masked.payload:
                 facts["payload"] = masked.payload
-        changes = self.sliced or not self.hiding.clean
+        changes = self.sliced or not self.frame_masking.clean
         if changes and self._hidden(verdict) == UNREADABLE:
             facts["unreadable"] = True  # asterisks may read as a header
-        if changes and self.direction == "request" and place in self.spans.users:
-            # the token that names him is hidden, or left out
-            facts["user"] = self.spans.users[place]
-        if not self.hiding.clean and self.direction == "request" and place in self.spans.sasl:
-            facts["sasl"] = self.spans.sasl[place]  # its token can't be read any more
+        if changes and self.direction == "request" and index in self.spans.users:
+            # the token with the user's name is hidden, or left out
+            facts["user"] = self.spans.users[index]
+        if (
+            not self.frame_masking.clean
+            and self.direction == "request"
+            and index in self.spans.sasl
+        ):
+            facts["sasl"] = self.spans.sasl[index]  # its token is overwritten
         if self.sliced:
-            facts |= self._otherwise_unknown(place, verdict)
+            facts |= self._otherwise_unknown(index, verdict)
         if facts:
             self._out[-1].comments.append({"frame": ordinal, **facts})
 
     def _hidden(self, verdict: int) -> int | None:
-        """The key of a request that is overwritten."""
+        """Return the API key of a request that is overwritten."""
         if verdict < MASKED or self.direction != "request":
             return None
-        return self.hiding.kinds[verdict - MASKED][0]
+        return self.frame_masking.kinds[verdict - MASKED][0]
 
-    def _otherwise_unknown(self, place: int, verdict: int) -> Comment:
-        """What the frames in front of one say of it, where they may be left out."""
+    def _otherwise_unknown(self, index: int, verdict: int) -> Comment:
+        """Return facts about a frame that only follow from earlier frames, if those may be left out."""
         if self._hidden(verdict) == SASL_TOKEN:
             return {"token": True}
-        if place in self.spans.begun and place and not self._kept(place - 1):
-            return {"begun": self.spans.begun[place]}
+        if index in self.spans.begun and index and not self._stays(index - 1):
+            return {"begun": self.spans.begun[index]}
         return {}
 
     def _emit(self, ts_ns: int, data: bytes) -> None:
@@ -195,24 +201,24 @@ class Stream:
         last.data.append(data)
 
     def _comment(self, chunk: Chunk, first: int) -> None:
-        """Comments stand behind a chunk; those on a frame go where that goes."""
-        found = [self._renamed(comment, first) for comment in chunk.comments]
-        mine = [comment for comment in found if comment is not None]
-        if not mine:
+        """Add the comments of a chunk after it; comments on a frame go with the frame."""
+        comments = [self._renamed(comment, first) for comment in chunk.comments]
+        retained = [comment for comment in comments if comment is not None]
+        if not retained:
             return
         if not self._out or self._out[-1].ts_ns != chunk.ts_ns:
             self._out.append(Piece(chunk.ts_ns))
-        self._out[-1].comments.extend(mine)
+        self._out[-1].comments.extend(retained)
 
     def _renamed(self, comment: Comment, first: int) -> Comment | None:
-        """A comment as it stands on the same frame in what is written; None: that is not."""
+        """Return a comment with its frame's new number; None: its frame is not written."""
         number = comment.get("frame")
         if not isinstance(number, int):
             return comment if self._out or not self.sliced else None
-        place = self.spans.place(number, max(first, self._next - 1))
-        # on a frame that has just ended, or one that is under way
-        if place is None or not first <= place <= self._next or not self._kept(place):
+        index = self.spans.index(number, max(first, self._next - 1))
+        # on a frame that has just ended, or the current one
+        if index is None or not first <= index <= self._next or not self._stays(index):
             return None if self.sliced else comment
-        ordinal = self._ended.get(place, self._written) if self.sliced else number
-        self.named[number] = Named(ordinal, self.spans.verdicts[place])
+        ordinal = self._ended.get(index, self._written) if self.sliced else number
+        self.named[number] = Named(ordinal, self.spans.verdicts[index])
         return comment if ordinal == number else {**comment, "frame": ordinal}

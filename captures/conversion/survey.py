@@ -1,4 +1,4 @@
-"""The first reading of a capture: its frames, the exchange of each, and whether that is wanted."""
+"""Read a capture to find its frames, the exchange of each, and whether that is selected."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from barnabas.captures.conversion.selection import Selection
-from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, Spans
+from barnabas.captures.conversion.spans import DROPPED, MASKED, UNCHANGED, Spans
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.id_names import TOPIC, ids_without_names
 from barnabas.captures.kafka.conversations import Conversations
@@ -22,47 +22,46 @@ from barnabas.specs.jsonform import uuid_text
 
 @dataclass(slots=True)
 class Survey:
-    """Fill it with `read`."""
+    """The frames of a capture and the verdicts on them, filled by `read`."""
 
     selection: Selection
     masking: Masking
     context: Context | None = None
-    """Learns of every exchange; None: where nothing is left out, nothing need be known."""
+    """Learns from every exchange; None: not needed, since nothing is left out."""
     arrived: dict[tuple[int, int, Direction], Spans] = field(default_factory=dict)
-    """What arrived, by connection. One that is opened again, as in captures that others have merged,
-    counts anew: 1, 2, ..."""
+    """The arrived frames by connection, opening and direction. A connection that opens again, as in merged
+    captures, counts its openings: 1, 2, ..."""
     replies: dict[int, int] = field(default_factory=dict)
-    """The verdict on what the proxy answered itself, by number of its packet."""
-    wanted: set[int] = field(default_factory=set)
-    """Connections with something that is wanted."""
+    """The verdict on responses of the proxy itself, by number of their packet."""
+    connections: set[int] = field(default_factory=set)
+    """Connections with a selected exchange."""
     topics: dict[str, str] = field(default_factory=dict)
-    """The names of topics of which the exchanges that are wanted have ids alone."""
+    """The names of topics of which the selected exchanges only have ids."""
     exchanges: int = 0
-    """How many of them are wanted."""
+    """The number of selected exchanges."""
     of: int = 0
-    """How many exchanges there are."""
+    """The number of all exchanges."""
     kinds: list[tuple[int, int]] = field(default_factory=list)
-    """Key and version of frames in which something is to be hidden: the verdict on them is MASKED and
-    the place in this list."""
+    """Key and version of frames to mask: their verdict is MASKED plus the index in this list."""
     _openings: Counter[int] = field(default_factory=Counter)
     _users: dict[tuple[int, int], str | None] = field(default_factory=dict)
-    """The user of the last request that is wanted, by connection and its opening."""
+    """The user of the last selected request, by connection and opening."""
     _kinds: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def read(self, events: Iterable[Event]) -> Conversations:
-        """Read a capture; returns what counted its losses."""
-        conversations = Conversations(strays=True, seen=self._seen)
+        """Read a capture; return the counts of its losses."""
+        conversations = Conversations(strays=True, on_frame=self._add_frame)
         for exchange in conversations.exchanges(self._opened(events)):
             if self.context is not None:
                 self.context.learn(exchange)
-            self._judge(exchange)
+            self._decide(exchange)
         return conversations
 
     def takes(self, connection: int) -> bool:
-        """Whether a connection is to be written."""
+        """Return whether a connection is written."""
         if self.selection.whole:
             return self.selection.connection(connection)
-        return connection in self.wanted
+        return connection in self.connections
 
     def _opened(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
@@ -70,32 +69,32 @@ class Survey:
                 self._openings[event.connection] += 1
             yield event
 
-    def _seen(
+    def _add_frame(
         self, connection: int, flow: FlowName, direction: Direction, frame: CapturedFrame
     ) -> None:
         if flow == "arrived" and self.selection.connection(connection):
-            place = (connection, self._openings[connection], direction)
-            if place not in self.arrived:
-                self.arrived[place] = Spans()
-            self.arrived[place].add(frame)
+            stream = (connection, self._openings[connection], direction)
+            if stream not in self.arrived:
+                self.arrived[stream] = Spans()
+            self.arrived[stream].add(frame)
 
-    def _judge(self, exchange: Exchange) -> None:
-        wanted = self.selection.exchange(exchange)
+    def _decide(self, exchange: Exchange) -> None:
+        selected = self.selection.exchange(exchange)
         if exchange.key != STRAY:
             self.of += 1
-            self.exchanges += wanted
+            self.exchanges += selected
         number = exchange.connection
-        if wanted:
-            self.wanted.add(number)
+        if selected:
+            self.connections.add(number)
             self._name(exchange)
         elif not self.selection.connection(number):
             return
         opening = number, self._openings[number]
-        if wanted and (way := partial_of(exchange.note)):
-            self.arrived.setdefault((*opening, way), Spans()).partial = exchange.key
+        if selected and (direction := partial_of(exchange.note)):
+            self.arrived.setdefault((*opening, direction), Spans()).partial = exchange.key
         if exchange.request_place >= 0:
-            self._judge_request(exchange, opening, wanted=wanted)
-        verdict = self._verdict(exchange, "response") if wanted else DROPPED
+            self._decide_request(exchange, opening, selected=selected)
+        verdict = self._verdict(exchange, "response") if selected else DROPPED
         if exchange.response_place >= 0:
             spans = self.arrived[*opening, "response"]
             spans.verdicts[exchange.response_place] = verdict
@@ -104,16 +103,18 @@ class Survey:
         elif exchange.response_packet:
             self.replies[exchange.response_packet] = verdict
 
-    def _judge_request(self, exchange: Exchange, opening: tuple[int, int], *, wanted: bool) -> None:
-        place, spans = exchange.request_place, self.arrived[*opening, "request"]
-        if not wanted:
-            spans.verdicts[place] = DROPPED
+    def _decide_request(
+        self, exchange: Exchange, opening: tuple[int, int], *, selected: bool
+    ) -> None:
+        index, spans = exchange.request_place, self.arrived[*opening, "request"]
+        if not selected:
+            spans.verdicts[index] = DROPPED
             return
-        spans.verdicts[place] = self._verdict(exchange, "request")
+        spans.verdicts[index] = self._verdict(exchange, "request")
         if exchange.user != self._users.get(opening):
-            self._users[opening] = spans.users[place] = exchange.user
+            self._users[opening] = spans.users[index] = exchange.user
         if exchange.sasl:
-            spans.sasl[place] = exchange.sasl
+            spans.sasl[index] = exchange.sasl
 
     def _name(self, exchange: Exchange) -> None:
         if self.context is not None:
@@ -123,14 +124,13 @@ class Survey:
                     self.topics[uuid_text(topic)] = name
 
     def _verdict(self, exchange: Exchange, direction: Direction) -> int:
-        """What is to become of a frame that is wanted."""
         if exchange.key == STRAY:
-            kind = UNSOLICITED, -1
+            key_version = UNSOLICITED, -1
         elif not self.masking.hides(direction, exchange.key):
-            return KEPT
+            return UNCHANGED
         else:
-            kind = exchange.key, exchange.version
-        if kind not in self._kinds:
-            self._kinds[kind] = len(self.kinds)
-            self.kinds.append(kind)
-        return MASKED + self._kinds[kind]
+            key_version = exchange.key, exchange.version
+        if key_version not in self._kinds:
+            self._kinds[key_version] = len(self.kinds)
+            self.kinds.append(key_version)
+        return MASKED + self._kinds[key_version]

@@ -1,1 +1,1 @@
-"""Two captures compared: which exchanges belong together, and what differs in their bodies."""
+"""Compare two captures: pair their exchanges, and list the differences of their bodies."""

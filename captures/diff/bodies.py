@@ -1,7 +1,7 @@
-"""What two decoded bodies differ in, field by field.
+"""Compare two decoded bodies field by field.
 
-Elements of arrays belong together by what identifies them (a topic's name, a partition's number), not
-by their place, so another order is no difference.
+Elements of arrays are paired by their identity (a topic's name, a partition's number), not by index, so
+another order is no difference.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ IDENTITY: Final = (
     "member_id",
     "key",
 )
-"""Fields that identify an element, the first that each has and no two share."""
+"""Fields that identify an element: the first one that all elements have with distinct values."""
 
 OF_THE_RUN: Final = (
     "throttle_time_ms",
@@ -60,11 +60,11 @@ OF_THE_RUN: Final = (
     "client_instance_id",
     "finalized_features_epoch",
 )
-"""What is another one in each run of the same: left out unless one asks for it."""
+"""Fields that differ between runs of the same program: ignored by default."""
 
 
 class Absent:
-    """Stands for a value that one side does not have."""
+    """A marker for a value that one side lacks."""
 
     def __repr__(self) -> str:
         return "(absent)"
@@ -74,7 +74,7 @@ ABSENT: Final = Absent()
 
 
 class Difference(NamedTuple):
-    """A place in which two bodies differ: `topics[orders].partitions[0].error_code`."""
+    """A field in which two bodies differ: `topics[orders].partitions[0].error_code`."""
 
     path: str
     left: Any
@@ -85,9 +85,9 @@ class Difference(NamedTuple):
 
 
 def differences(left: Any, right: Any, ignore: Iterable[str] = OF_THE_RUN) -> Iterator[Difference]:
-    """Where two bodies differ, in the order of the left one.
+    """Yield the differences of two bodies, in the order of the left one.
 
-    ignore: fields that are left out: a name, or the names that lead to it (`brokers.rack`); globs.
+    `ignore` are fields that are left out: a name, or the names that lead to it (`brokers.rack`); globs.
 
     >>> left = {"topics": [{"name": "a", "error_code": 0}, {"name": "b", "error_code": 0}]}
     >>> right = {"topics": [{"name": "b", "error_code": 3}]}
@@ -99,7 +99,7 @@ def differences(left: Any, right: Any, ignore: Iterable[str] = OF_THE_RUN) -> It
 
 
 def without(body: Any, ignore: Iterable[str] = OF_THE_RUN) -> Any:
-    """A body without the fields that are left out of a comparison.
+    """Return a body without ignored fields.
 
     >>> without({"a": 1, "throttle_time_ms": 0, "b": [{"host": "h", "c": 2}]})
     {'a': 1, 'b': [{'c': 2}]}
@@ -130,12 +130,12 @@ def _walk(
         for name in dict.fromkeys((*left, *right)):
             inner = (*names, str(name))
             if not any(_ends(inner, pattern) for pattern in ignore):
-                here = f"{path}.{name}" if path else str(name)
+                inner_path = f"{path}.{name}" if path else str(name)
                 pair = left.get(name, ABSENT), right.get(name, ABSENT)
-                yield from _walk(*pair, here, inner, ignore)
+                yield from _walk(*pair, inner_path, inner, ignore)
     elif isinstance(left, list) and isinstance(right, list):
-        for label, one, other in together(left, right):
-            yield from _walk(one, other, f"{path}[{label}]", names, ignore)
+        for label, left_item, right_item in together(left, right):
+            yield from _walk(left_item, right_item, f"{path}[{label}]", names, ignore)
     elif left != right or type(left) is not type(right):
         yield Difference(path, left, right)
 
@@ -146,29 +146,29 @@ def _ends(names: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
 
 
 def together(left: list[Any], right: list[Any]) -> Iterator[tuple[object, Any, Any]]:
-    """The elements of two arrays that belong together: (label, element, the other's or ABSENT).
+    """Yield the paired elements of two arrays: (label, element, the other element or ABSENT).
 
     >>> list(together([{"name": "a"}], [{"name": "b"}, {"name": "a"}]))
     [('a', {'name': 'a'}, {'name': 'a'}), ('b', (absent), {'name': 'b'})]
     """
     for name in IDENTITY:
-        one, other = _by(left, name), _by(right, name)
-        if one is not None and other is not None:
-            for label in dict.fromkeys((*one, *other)):
-                yield label, one.get(label, ABSENT), other.get(label, ABSENT)
+        left_items, right_items = _by(left, name), _by(right, name)
+        if left_items is not None and right_items is not None:
+            for label in dict.fromkeys((*left_items, *right_items)):
+                yield label, left_items.get(label, ABSENT), right_items.get(label, ABSENT)
             return
-    for place, pair in enumerate(zip_longest(left, right, fillvalue=ABSENT)):
-        yield place, *pair
+    for index, pair in enumerate(zip_longest(left, right, fillvalue=ABSENT)):
+        yield index, *pair
 
 
 def _by(elements: list[Any], name: str) -> dict[Any, Any] | None:
-    found = {}
+    elements_by_label = {}
     for element in elements:
         label = element.get(name) if isinstance(element, dict) else None
-        if label is None or isinstance(label, dict | list) or label in found:
+        if label is None or isinstance(label, dict | list) or label in elements_by_label:
             return None
-        found[label] = element
-    return found
+        elements_by_label[label] = element
+    return elements_by_label
 
 
 def _text(value: Any) -> str:

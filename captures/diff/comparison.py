@@ -1,8 +1,8 @@
-"""Two captures, exchange by exchange: which belong together, and what differs in them.
+"""Compare two captures exchange by exchange.
 
-Exchanges of a client belong together if they ask for the same, in order; what remains between them
-belongs together by API. Neither connections nor brokers are told apart: who connects again asks on, and
-partitions have other leaders in another run.
+Exchanges of a client are paired if their requests are equal, in order; exchanges between those are paired by
+API. Connections and brokers are ignored, since a client may reconnect, and partitions have other leaders in
+another run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.diff.bodies import OF_THE_RUN, Difference, differences, without
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.completing import complete
+from barnabas.captures.kafka.context.name_completion import complete
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.unpacked_records import unpacked
 from barnabas.specs.frames import DIRECTIONS, Direction
@@ -30,11 +30,11 @@ Names = dict[uuid.UUID, str]
 
 
 class TooLarge(ValueError):
-    """A capture of more bodies than are compared at once."""
+    """An error: the captures have more bodies than can be compared at once."""
 
 
 class Compared(NamedTuple):
-    """Two exchanges that belong together and what differs in them; or one that has no other."""
+    """Two paired exchanges with their differences, or one exchange without a partner."""
 
     left: Exchange | None
     right: Exchange | None
@@ -43,7 +43,7 @@ class Compared(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs."""
+        """Return whether the two exchanges are equal."""
         return None not in (self.left, self.right) and not self.request and not self.response
 
 
@@ -55,43 +55,52 @@ def compare(
     contexts: tuple[Context, Context] | None = None,
     limit: int = LIMIT,
 ) -> Iterator[Compared]:
-    """All exchanges of both, by client in the order in which they were asked.
+    """Yield all exchanges of both captures, paired, by client in request order.
 
-    ignore: see `barnabas.captures.diff.bodies`. contexts: what is known of each beside what these teach.
-    limit: bytes of bodies of each. Raises TooLarge.
+    Args:
+        left: The exchanges of one capture.
+        right: The exchanges of the other.
+        ignore: See `barnabas.captures.diff.bodies`.
+        contexts: Facts known of each capture before its exchanges.
+        limit: Bytes of bodies of each capture.
+
+    Raises:
+        TooLarge: A capture has more bytes.
     """
     ignore = tuple(ignore)
     our_context, other_context = contexts or (Context(), Context())
     ours, our_names = _by_client(left, limit, our_context)
     others, other_names = _by_client(right, limit, other_context)
     for client in dict.fromkeys((*ours, *others)):
-        one, other = ours.get(client, []), others.get(client, [])
-        for first, second in _together(one, other, our_names, other_names, ignore):
+        left_exchanges, right_exchanges = ours.get(client, []), others.get(client, [])
+        for first, second in _together(
+            left_exchanges, right_exchanges, our_names, other_names, ignore
+        ):
             if first is None or second is None:
                 yield Compared(first, second)
                 continue
-            found = []
+            per_direction = []
             for direction in DIRECTIONS:
-                one_body = _body(first, direction, our_names)
-                other_body = _body(second, direction, other_names)
-                found.append(tuple(differences(one_body, other_body, ignore)))
-            yield Compared(first, second, *found)
+                left_body = _body(first, direction, our_names)
+                right_body = _body(second, direction, other_names)
+                per_direction.append(tuple(differences(left_body, right_body, ignore)))
+            yield Compared(first, second, *per_direction)
 
 
 def _by_client(
     exchanges: Iterable[Exchange], limit: int, context: Context
 ) -> tuple[dict[str | None, list[Exchange]], Names]:
-    found: dict[str | None, list[Exchange]] = defaultdict(list)
+    by_client: dict[str | None, list[Exchange]] = defaultdict(list)
     held = 0
     for exchange in exchanges:
         context.learn(exchange)
         held += exchange.request_size + (exchange.response_size or 0)
         if held > limit:
             raise TooLarge(f"more than {limit >> 20} MiB of messages: compare a part of them")
-        found[exchange.client_id].append(exchange)
-    for several in found.values():
+        by_client[exchange.client_id].append(exchange)
+    for several in by_client.values():
         several.sort(key=lambda exchange: exchange.ts)
-    return found, dict(context.topics)
+    return by_client, dict(context.topics)
 
 
 def _together(
@@ -101,10 +110,10 @@ def _together(
     right_names: Names,
     ignore: tuple[str, ...],
 ) -> Iterator[tuple[Exchange | None, Exchange | None]]:
-    asked = [_asked(exchange, left_names, ignore) for exchange in left]
-    also = [_asked(exchange, right_names, ignore) for exchange in right]
-    for what, a, b, c, d in SequenceMatcher(None, asked, also).get_opcodes():
-        if what == "equal":
+    left_requests = [_request_hash(exchange, left_names, ignore) for exchange in left]
+    right_requests = [_request_hash(exchange, right_names, ignore) for exchange in right]
+    for operation, a, b, c, d in SequenceMatcher(None, left_requests, right_requests).get_opcodes():
+        if operation == "equal":
             yield from zip(left[a:b], right[c:d], strict=True)
         else:
             yield from _by_api(left[a:b], right[c:d])
@@ -113,20 +122,20 @@ def _together(
 def _by_api(
     left: list[Exchange], right: list[Exchange]
 ) -> Iterator[tuple[Exchange | None, Exchange | None]]:
-    """The n-th of an API belongs to the n-th of it."""
+    """Pair the n-th exchanges of each API."""
     rest: dict[int, list[Exchange]] = defaultdict(list)
     for exchange in reversed(right):
         rest[exchange.key].append(exchange)
     for exchange in left:
-        found = rest[exchange.key]
-        yield exchange, found.pop() if found else None
+        same_api = rest[exchange.key]
+        yield exchange, same_api.pop() if same_api else None
     for exchange in right:
         if any(exchange is other for other in rest[exchange.key]):
             yield None, exchange
 
 
-def _asked(exchange: Exchange, names: Names, ignore: tuple[str, ...]) -> int:
-    """A number that two exchanges share if they ask for the same."""
+def _request_hash(exchange: Exchange, names: Names, ignore: tuple[str, ...]) -> int:
+    """Return a hash that two exchanges share if their requests are equal."""
     body = _body(exchange, "request", names)
     return hash((exchange.key, json.dumps(without(body, ignore), sort_keys=True)))
 
@@ -135,6 +144,6 @@ def _body(exchange: Exchange, direction: Direction, names: Names) -> dict[str, A
     body: dict[str, Any] | None = getattr(exchange, direction)
     if body is None:
         return None
-    shown: dict[str, Any] = to_json(unpacked(redact(exchange.key, direction, body)))
-    complete(shown, exchange.key, exchange.version, direction, names)
-    return shown
+    json_body: dict[str, Any] = to_json(unpacked(redact(exchange.key, direction, body)))
+    complete(json_body, exchange.key, exchange.version, direction, names)
+    return json_body

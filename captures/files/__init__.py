@@ -1,1 +1,1 @@
-"""Capture files of any origin: pcap, pcapng, compressed ones, folders; and files only their owner reads."""
+"""Read capture files of any origin: pcap, pcapng, compressed, in folders; write private files."""

@@ -1,4 +1,4 @@
-"""What one block of pcapng holds: its numbers, its packet, its options, each checked against its end."""
+"""Parse the body of one pcapng block: numbers, packet, options, each checked against the block's end."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _INTERFACE_LIMIT: Final = 1 << 16
 
 
 def read_block(block: bytes, order: str, offset: int, interfaces: list[Interface]) -> Block:
-    """A whole block by itself; `interfaces` are those that its section has described before it.
+    """Parse one whole block.
 
-    Raises CaptureError.
+    `interfaces` are the interfaces that its section has described before. Raises CaptureError.
     """
     (kind,) = struct.unpack_from(order + "I", block)
     return _Body(block[8:-4], order, offset).read(kind, interfaces)
 
 
 class _Body(NamedTuple):
-    """The body of one block: all reading is checked against its end."""
+    """The body of one block, with checked access."""
 
     data: bytes
     order: str
@@ -53,7 +53,7 @@ class _Body(NamedTuple):
         return CaptureError(self.offset + 8 + at, reason)
 
     def fields(self, layout: str) -> tuple[int, ...]:
-        """The numbers that the body begins with."""
+        """Unpack the numbers at the beginning of the body."""
         try:
             return struct.unpack_from(self.order + layout, self.data)
         except struct.error:
@@ -61,7 +61,7 @@ class _Body(NamedTuple):
 
     def read(self, kind: int, interfaces: list[Interface]) -> Block:
         if kind in (ENHANCED, _OBSOLETE):
-            # the obsolete Packet Block counts drops where the newer one's interface goes on
+            # the obsolete Packet Block has a drop count where the newer interface id has its last two bytes
             return self.packet("5I" if kind == ENHANCED else "Hxx4I", interfaces)
         if kind == SIMPLE:
             (original,) = self.fields("I")
@@ -135,8 +135,8 @@ class _Body(NamedTuple):
         return number
 
     def options(self, at: int) -> list[tuple[int, bytes]]:
-        """(code, value) of the options that begin here and go to the body's end at most."""
-        found = []
+        """Return code and value of the options from an offset to the body's end."""
+        parsed = []
         while at + 4 <= len(self.data):
             code, length = struct.unpack_from(self.order + "HH", self.data, at)
             if code == 0:
@@ -144,22 +144,22 @@ class _Body(NamedTuple):
             at += 4
             if at + length > len(self.data):
                 raise self.fault(at, f"an option of {length} bytes extends past the block")
-            found.append((code, self.data[at : at + length]))
+            parsed.append((code, self.data[at : at + length]))
             at += length + (-length & 3)
-        return found
+        return parsed
 
     def comments(self, options: list[tuple[int, bytes]]) -> tuple[str, ...]:
-        """The comments; one that fills its option goes on in the next."""
+        """Return the comments; a comment that fills its option continues in the next one."""
         if not options:
             return ()
-        found = []
+        texts = []
         pending = b""
         for code, value in options:
             if code == OPT_COMMENT:
                 pending += value
                 if len(value) < FULL:
-                    found.append(pending)
+                    texts.append(pending)
                     pending = b""
         if pending:
-            found.append(pending)
-        return tuple(text.decode(errors="replace") for text in found)
+            texts.append(pending)
+        return tuple(text.decode(errors="replace") for text in texts)

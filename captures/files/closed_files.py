@@ -1,8 +1,8 @@
-"""Which captures in a folder are complete: those that nobody writes any more.
+"""Find the complete captures in a folder: those that no process writes any more.
 
-A file of ours is complete once it has its last name. Of other files the system knows whether a process
-writes them (Linux, on a local disk, for the file's owner and root); elsewhere a file is complete when
-another of its series, such as `seg.pcap12` of `seg.pcap11`, begins later.
+A capture of barnabas is complete once it has its final name. For other files, the system knows whether a
+process writes them (Linux, on a local disk, for the file's owner and root). Elsewhere a file is complete when
+another file of its series, such as `seg.pcap12` of `seg.pcap11`, begins later.
 """
 
 from __future__ import annotations
@@ -21,48 +21,48 @@ from barnabas.captures.files.capture_folder import PART, WITHOUT_PACKET, Head, h
 
 _DIGITS: Final = re.compile("[0-9]+")
 _PACKED: Final = (".gz", ".zst")
-"""Suffixes that a tool adds to a file's name when it compresses the file."""
+"""Suffixes that a tool appends when it compresses a file."""
 
 
 class ClosedFile(NamedTuple):
     """A complete capture."""
 
     identity: str
-    """Stays when the file is compressed, and changes when a ring of files writes another by its name."""
+    """Stays the same when the file is compressed, and changes when a ring of files reuses the name."""
     path: Path
 
 
-def closed_files(folder: Path, known: Collection[str] = ()) -> list[ClosedFile]:
+def closed_files(folder: Path, known_identities: Collection[str] = ()) -> list[ClosedFile]:
     """Return the complete captures of a folder, by the time of their first packets. Raises OSError.
 
-    known: identities of files that are left out.
+    `known_identities` are the identities of files to leave out.
     """
     heads: dict[Path, Head] = {}
     for path in listed(folder.iterdir()).captures:
-        # gone meanwhile: a ring of files writes another by its name
+        # deleted meanwhile: a ring of files reuses names
         with suppress(FileNotFoundError):
             heads[path] = head(path)
     latest = {
         _series(path): path for path, begins in heads.items() if begins.beginning != WITHOUT_PACKET
     }
-    found: dict[str, ClosedFile] = {}
+    complete: dict[str, ClosedFile] = {}
     for path, begins in heads.items():
         if path.suffix == PART or (not begins.ours and begins.beginning == WITHOUT_PACKET):
             continue
-        if (name := _identity(path, begins)) in known:
+        if (name := _identity(path, begins)) in known_identities:
             continue
         written = being_written(path)
         if written is None:
             written = not begins.ours and latest[_series(path)] == path
         if not written:
-            found.setdefault(name, ClosedFile(name, path))
-    return [*found.values()]
+            complete.setdefault(name, ClosedFile(name, path))
+    return [*complete.values()]
 
 
 def identity(path: Path) -> str:
-    """Return what a file is known by: its name, of a file of others also when its first packet was captured.
+    """Return the identity of a file. Raises OSError, CaptureError.
 
-    Raises OSError, CaptureError.
+    It is the name, and for captures of other tools also the time of the first packet.
     """
     return _identity(path, head(path))
 
@@ -73,7 +73,7 @@ def _identity(path: Path, begins: Head) -> str:
 
 
 def being_written(path: Path) -> bool | None:
-    """Return whether a process has a file open to write it; None: the system does not say."""
+    """Return whether a process has a file open for writing; None: the system can't tell."""
     lease = getattr(fcntl, "F_SETLEASE", None)
     if lease is None:
         return None
@@ -82,7 +82,7 @@ def being_written(path: Path) -> bool | None:
     except OSError:
         return None
     try:
-        # a process that opens the file meanwhile waits until the lease is gone; its signal is ignored
+        # a process that opens the file now waits for the end of the lease; SIGURG is ignored
         fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(file, lease, fcntl.F_RDLCK)
         fcntl.fcntl(file, lease, fcntl.F_UNLCK)
@@ -98,7 +98,7 @@ def _unpacked_name(path: Path) -> str:
 
 
 def _series(path: Path) -> str:
-    """Return what files of one writer have in common: their names without numbers.
+    """Return the name without numbers, which all files of one writer share.
 
     >>> _series(Path("seg-20261128_0633.pcap12.gz"))
     'seg-_.pcap'

@@ -1,4 +1,4 @@
-"""What kind of file a capture is, by its first bytes: pcapng or pcap, as it is or compressed."""
+"""Detect the format of a capture by its first bytes: pcapng or pcap, plain or compressed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = bytes.fromhex("28b52ffd")
 _WINDOW: Final = 128 << 20
-"""Bytes that a zstd stream may refer back: what its own tool allows unless told otherwise."""
+"""Bytes that a zstd stream may refer back: the default limit of the zstd tool."""
 
 NEITHER: Final = "neither pcap nor pcapng"
-"""How the reason begins why a file of unknown content is not a capture."""
+"""The beginning of the reason why a file of unknown content is not a capture."""
 
 _OTHERS: Final = (
     (b"\xfd7zXZ\0", "compressed by xz: decompress it first"),
@@ -36,11 +36,11 @@ _OTHERS: Final = (
 
 
 MOST_MAGIC: Final = 4
-"""Bytes by which `may_be_capture` decides."""
+"""Bytes that `may_be_capture` compares."""
 
 
 def may_be_capture(head: bytes) -> bool:
-    """Return whether a file that begins so is a capture, or compressed as one may be.
+    """Return whether a file with these first bytes is a capture, or compressed like one.
 
     >>> may_be_capture(_ZSTD), may_be_capture(b"text")
     (True, False)
@@ -50,7 +50,10 @@ def may_be_capture(head: bytes) -> bool:
 
 
 class CaptureFile:
-    """A capture of any format; growth: it is still being written. Raises OSError if there is no such file."""
+    """A capture file of any format; `growth`: it is still being written.
+
+    Raises OSError if it can't be opened.
+    """
 
     def __init__(self, path: Path, growth: Growth | None = None) -> None:
         self._file: io.FileIO = path.open("rb", buffering=0)
@@ -60,31 +63,38 @@ class CaptureFile:
             self._reader = Prompt
             self._raw = GrowingFile(self._file, path, growth)
         self._unpacked: io.BufferedReader | None = None
-        """Kept: when it goes, the file is closed."""
+        """Referenced because its deletion closes the file."""
 
     @property
     def position(self) -> int:
-        """Bytes of the file that were read."""
+        """Return the bytes of the file that were read."""
         return self._file.tell()
 
     def blocks(self) -> Iterator[Block]:
-        """Its blocks; a classic pcap is one section without a word. To be called once.
+        """Return the blocks of the file; a classic pcap is one section without comments. Call it once.
 
-        Raises CaptureError if it is no capture, or a damaged one, and OSError.
+        Raises:
+            CaptureError: The file is not a capture, or is damaged.
+            OSError: The file can't be read.
         """
         return each(self.runs())
 
     def runs(self) -> Iterator[Block | Run]:
-        """The same, with packets that have no options in runs."""
+        """Return the blocks of the file, with packets without options in runs. Call it once.
+
+        Raises:
+            CaptureError: The file is not a capture, or is damaged.
+            OSError: The file can't be read.
+        """
         file = self._unpacked = unpacked(self._raw, self._reader)
         magic = file.peek(16)[:16]
         if magic[:4] in pcap.MAGICS:
             return chain([Section((), "", 0)], pcap.read_runs(file))
         if not magic or MAGIC.startswith(magic[:4]):
             return pcapng_file.read_runs(file)
-        for start, what in _OTHERS:
+        for start, reason in _OTHERS:
             if magic.startswith(start):
-                raise CaptureError(0, what)
+                raise CaptureError(0, reason)
         raise CaptureError(0, f"{NEITHER} (it begins with {magic[:4].hex(' ')})")
 
     def close(self) -> None:
@@ -101,7 +111,10 @@ class CaptureFile:
 def unpacked(
     file: io.RawIOBase, reader: type[io.BufferedReader] = io.BufferedReader
 ) -> io.BufferedReader:
-    """A file as it is, or what a packed one holds; reading raises CaptureError where that is broken."""
+    """Return the content of a file, decompressed if needed.
+
+    Reading raises CaptureError where the file is damaged.
+    """
     plain = _buffered(file, reader)
     magic = plain.peek(4)[:4]
     if magic.startswith(_GZIP):
@@ -112,7 +125,7 @@ def unpacked(
 
 
 def _buffered(raw: Any, reader: type[io.BufferedReader] = io.BufferedReader) -> io.BufferedReader:
-    # small, for a look at how it begins: who reads more at once reads past it
+    # a small buffer for the first bytes; larger reads bypass it
     return reader(raw)
 
 
@@ -137,7 +150,7 @@ def _zstd(file: io.BufferedReader) -> Callable[[int], bytes]:
 
 
 class _Stream(io.RawIOBase):
-    """What comes out of a decompressor. A stream that is cut off ends where it does."""
+    """A decompressed stream. A truncated stream ends without an error."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read

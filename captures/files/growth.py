@@ -1,4 +1,4 @@
-"""A capture that is still being written: what is read of it waits at its end for more."""
+"""Read a capture that is still being written: reading waits at its end for more."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 QUIET: Final = 60.0
-"""Seconds without a write after which a capture is over."""
+"""Seconds without a write after which a capture is complete."""
 
 MOST: Final = 1 << 18
-"""Bytes that are read at once."""
+"""Bytes of one read at most."""
 
 PAUSE: Final = 0.2
-"""Seconds between two looks."""
+"""Seconds between two polls."""
 
 
 class Growth:
-    """Says whether to look again, after a pause. pause: sleeps so many seconds, True: it is time to stop."""
+    """A poll for more data. `pause` sleeps a number of seconds, and returns True if it is time to stop."""
 
     def __init__(
         self, pause: Callable[[float], bool], now: Callable[[], float] = time.time
@@ -35,7 +35,7 @@ class Growth:
         self._now = now
 
     def more(self, path: Path) -> bool:
-        """Whether a file may still get more: it was written to lately, and a segment has its last name."""
+        """Pause, and return whether a file may still grow: it was written recently."""
         if self._pause(PAUSE):
             return False
         try:
@@ -45,7 +45,10 @@ class Growth:
 
 
 class GrowingFile(io.RawIOBase):
-    """A file that ends when nothing more will come. Reading raises CaptureError if it is another by now."""
+    """A file that ends when no more data is expected.
+
+    Reading raises CaptureError if the file was replaced.
+    """
 
     def __init__(self, file: io.FileIO, path: Path, growth: Growth) -> None:
         self._file = file
@@ -53,11 +56,11 @@ class GrowingFile(io.RawIOBase):
         self._growth = growth
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read what is there, at least a byte; 0: the file is over."""
+        """Read available data, at least one byte; 0: the file is complete."""
         while not (read := self._file.readinto(buffer)):
             if not self._growth.more(self._path):
                 return self._file.readinto(buffer) or 0
@@ -65,23 +68,23 @@ class GrowingFile(io.RawIOBase):
         return read
 
     def _check(self) -> None:
-        here, mine = self._file.tell(), os.fstat(self._file.fileno())
-        if mine.st_size < here:
-            raise CaptureError(here, "the file has become shorter")
-        with suppress(OSError):  # it has got its last name, or is gone
-            if not os.path.samestat(mine, self._path.stat()):
-                raise CaptureError(here, "another file has its name now")
+        position, status = self._file.tell(), os.fstat(self._file.fileno())
+        if status.st_size < position:
+            raise CaptureError(position, "the file has become shorter")
+        with suppress(OSError):  # renamed or deleted
+            if not os.path.samestat(status, self._path.stat()):
+                raise CaptureError(position, "another file has its name now")
 
 
 class Prompt(io.BufferedReader):
-    """Gives what there is at once: `io.BufferedReader` waits until what it is to fill is full."""
+    """A buffered reader that returns available data at once; `io.BufferedReader` fills its buffer first."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """The same for who unpacks it."""
+        """Read available data, for decompressors."""
         return self.read1(MOST if size is None else size)
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read what is there, at least a byte; 0: the file is over."""
+        """Read available data, at least one byte; 0: the file is complete."""
         with memoryview(buffer).cast("B") as view:
             read = self.read1(min(len(view), MOST))
             view[: len(read)] = read

@@ -1,7 +1,6 @@
-"""The files of a capture while they are read: one behind the other, or merged by time.
+"""Read the files of a capture one after the other, or merged by time.
 
-A file is open only while packets are taken from it, so a folder may hold more files than a process may
-open.
+A file is only open while packets are taken from it, so a folder may hold more files than a process may open.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from barnabas.captures.files.growth import Growth
 from barnabas.captures.files.pcapng import Block, Packet, Run
 
 Turn = tuple[int, int]
-"""When a packet is due: its time, and the place of its file among all."""
+"""When a packet is due: its time, and the index of its file."""
 
 _LAST: Final = (1 << 64, 0)
 
 
 class OpenFiles:
-    """Opens capture files, and counts what was read of them."""
+    """The capture files that are open, with a count of the bytes read."""
 
     def __init__(self) -> None:
         self._open: dict[int, CaptureFile] = {}
@@ -31,21 +30,24 @@ class OpenFiles:
 
     @property
     def position(self) -> int:
-        """Bytes read so far, of all files."""
+        """Return the bytes read so far, of all files."""
         return self._closed + sum(file.position for file in self._open.values())
 
     def blocks(self, path: Path, growth: Growth | None = None) -> Iterator[Block | Run]:
-        """Read one file. growth: it is still being written. Raises OSError, CaptureError."""
+        """Yield the blocks of one file, which is still being written with `growth`.
+
+        Raises OSError, CaptureError.
+        """
         file = self._opened(path, growth)
         yield from file.runs()
         self._close(file)
 
     def merged(self, paths: Iterable[Path]) -> Iterator[Block | Run]:
-        """Read files as the one that mergecap would make of them. Raises OSError, CaptureError.
+        """Yield the blocks of several files as mergecap would merge them. Raises OSError, CaptureError.
 
-        Blocks before the first packet of a file come first, those after it stay behind their packet. A
-        packet that is earlier than the one before it in its file stays behind that. Of packets of one time
-        those of the file that was named first come first.
+        Blocks before the first packet of a file come first, the other blocks follow their packet. A packet
+        that is earlier than the one before it in its file stays after that. Of packets with equal times,
+        those of the first given file come first.
         """
         waiting: list[tuple[int, int, int]] = []
         for index, path in enumerate(paths := list(paths)):
@@ -101,7 +103,7 @@ class _Stream:
         self._now = _time(self._block)
 
     def until(self, turn: Turn) -> Block | Run:
-        """Return the next block, or of a run all packets that are due before that."""
+        """Return the next block, or all packets of a run that are due before `turn`."""
         block = self._block
         if not isinstance(block, Run):
             return block
@@ -112,7 +114,7 @@ class _Stream:
         return block if end - start == len(places) else block._replace(places=places[start:end])
 
     def following(self) -> int | None:
-        """Step to what follows, and return its time; None: the file is over."""
+        """Advance, and return the time of the next block; None: the file ends."""
         block = self._block
         if isinstance(block, Run) and self._at < len(block.places):
             self._now = block.places[self._at][0]
@@ -127,7 +129,7 @@ class _Stream:
 
 
 def _time(block: Block | Run) -> int:
-    """Return the time of a packet, or of the first in a run."""
+    """Return the time of a packet, or of the first packet in a run."""
     if isinstance(block, Run):
         return block.places[0][0]
     assert isinstance(block, Packet)  # noqa: S101

@@ -1,7 +1,7 @@
-"""Classic pcap files: packets of one link type, read from a file of any origin.
+"""Read classic pcap files: packets of one link type.
 
-Layout: draft-ietf-opsawg-pcap. Either byte order, times in µs or ns; also the records of 24 bytes
-that patched Linux kernels once wrote ("modified" pcap).
+Layout: draft-ietf-opsawg-pcap. Either byte order, times in µs or ns; also the 24-byte records that patched
+Linux kernels once wrote ("modified" pcap).
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ MAGICS: Final = {
     bytes.fromhex("a1b2cd34"): (">", 1000, 24),
     bytes.fromhex("34cdb2a1"): ("<", 1000, 24),
 }
-"""How a file begins: its byte order, ns in a tick, bytes of a record's header."""
+"""By magic number: byte order, ns in a tick, bytes of a record header."""
 
 HEADER: Final = 24
 """Bytes before the first record."""
 _LINKTYPE: Final = 0xFFFF
-"""The bits of the last field that are the link type; above them stands the length of a checksum."""
+"""The bits of the last field that are the link type; the bits above are the length of a checksum."""
 
 
 def read_runs(file: io.BufferedIOBase) -> Iterator[Run | Truncated]:
-    """The packets of a file from its beginning, in runs, each valid until the next is asked for.
+    """Yield the packets of a file from its beginning in runs, each valid until the next is requested.
 
-    Raises CaptureError, at once if it is no such file, and whatever `file` raises.
+    Raises CaptureError (at once, if it is not a pcap file), and every error of `file`.
     """
     header = file.read(HEADER)
     if header[:4] in MAGICS and len(header) < HEADER:
@@ -48,7 +48,7 @@ def read_runs(file: io.BufferedIOBase) -> Iterator[Run | Truncated]:
 
 
 class Layout(NamedTuple):
-    """How a file's records are written: `size` is the bytes before a packet, `tick` ns."""
+    """The layout of a file's records: `size` is the bytes before a packet, `tick` in ns."""
 
     order: str
     tick: int
@@ -57,7 +57,7 @@ class Layout(NamedTuple):
 
 
 def read_header(header: bytes) -> Layout:
-    """What the first 24 bytes of a file say. Raises CaptureError."""
+    """Parse the first 24 bytes of a file. Raises CaptureError."""
     if header[:4] not in MAGICS:
         raise CaptureError(0, "not a pcap file")
     order, tick, size = MAGICS[header[:4]]

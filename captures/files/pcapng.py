@@ -1,6 +1,6 @@
-"""The blocks of pcapng (draft-ietf-opsawg-pcapng): what they hold, and their layout, in either byte order.
+"""Define the blocks of pcapng (draft-ietf-opsawg-pcapng) and their layout, in either byte order.
 
-`block_body` reads one, `pcapng_file` files of them; `barnabas.captures.writing.pcapng` makes them.
+`block_body` parses one block, `pcapng_file` files of blocks; `barnabas.captures.writing.pcapng` writes them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 Buffer = bytes | bytearray | memoryview
-"""Or a memory map."""
+"""Also accepts a memory map."""
 
 BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
@@ -18,20 +18,18 @@ BLOCK_LIMIT: Final = 64 << 20
 SECTION, INTERFACE, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 5, 6
 SIMPLE: Final = 3
 NUMBERED: Final = (9, 0x204, 0x216, 0xBAD, 0x4000_0BAD)
-"""Blocks that are no packets and still have a number of their own in Wireshark: journal entries, events
-of the system, custom blocks."""
+"""Blocks other than packets that Wireshark numbers: journal entries, system events, custom blocks."""
 OPT_COMMENT, SHB_USERAPPL, IF_TSRESOL, ISB_IFDROP = 1, 4, 9, 5
 FULL: Final = 65_529
-"""A comment that fills its option with so many bytes or more goes on in the next one, which may be
-empty."""
+"""A comment of at least so many bytes in one option continues in the next one, which may be empty."""
 NS: Final = 10**9
 YEAR_10000: Final = 253_402_300_800 * NS
-"""A time from here on is none that could be written down: the block is damaged, or lies."""
+"""A time from here on can't be formatted: the block is damaged."""
 MAGIC: Final = b"\n\r\r\n"
 BYTE_ORDER: Final = 0x1A2B3C4D
 ORDERS: Final = {BYTE_ORDER.to_bytes(4): ">", BYTE_ORDER.to_bytes(4, "little"): "<"}
 AROUND: Final = 12
-"""Bytes of a block around its body: kind and length before it, the length again behind it."""
+"""Bytes of a block around its body: type and length before it, the length again after it."""
 BEFORE: Final = 28
 """Bytes of an enhanced block before its packet."""
 ENHANCED_LEAST: Final = BEFORE + 4
@@ -41,7 +39,7 @@ RUN: Final = 1024
 
 
 class Layout(NamedTuple):
-    """What stands in every block, and before the packet in an enhanced one."""
+    """The common numbers of all blocks, and the numbers before the packet in an enhanced block."""
 
     head: struct.Struct
     tail: struct.Struct
@@ -55,7 +53,7 @@ LAYOUTS: Final = {
 
 
 class CaptureError(ValueError):
-    """A file that is no capture, or a broken one: byte offset in the file, what was expected."""
+    """An error in a capture file: the byte offset, and the reason."""
 
     def __init__(self, offset: int, reason: str) -> None:
         super().__init__(f"byte {offset}: {reason}")
@@ -64,7 +62,7 @@ class CaptureError(ValueError):
 
 
 class Section(NamedTuple):
-    """A Section Header Block: the interfaces before it mean nothing from here on."""
+    """A Section Header Block, after which earlier interfaces no longer apply."""
 
     comments: tuple[str, ...]
     application: str
@@ -72,7 +70,7 @@ class Section(NamedTuple):
 
 
 class Interface(NamedTuple):
-    """An Interface Description Block: `ticks` a second, counted from `offset_ns`."""
+    """An Interface Description Block: `ticks` per second, counted from `offset_ns`."""
 
     linktype: int
     snaplen: int
@@ -80,7 +78,7 @@ class Interface(NamedTuple):
     offset_ns: int
 
     def time(self, ticks: int) -> int:
-        """So many of its ticks as ns since 1970; 0 for what is no time.
+        """Convert ticks of the interface to ns since 1970; 0 for an impossible time.
 
         >>> Interface(1, 0, 10**6, 0).time(5)
         5000
@@ -90,7 +88,7 @@ class Interface(NamedTuple):
 
 
 class Packet(NamedTuple):
-    """A packet; a Simple Packet Block has no time (0). Times in ns since 1970."""
+    """A packet; times are ns since 1970, 0 for a Simple Packet Block, which has none."""
 
     ts_ns: int
     linktype: int
@@ -100,29 +98,29 @@ class Packet(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Packets without a word, one behind the other: `places` in what was read at once.
+    """Consecutive packets without options: `places` in one buffer.
 
-    What tells most packets from each other is three numbers, and nothing of them is copied.
+    Most packets only differ in three numbers, and their bytes are not copied.
     """
 
     linktype: int
     data: memoryview
     places: list[tuple[int, int, int]]
-    """Of each its time in ns since 1970, and where it begins and ends in `data`."""
+    """For each packet its time in ns since 1970, and its start and end in `data`."""
     file_offset: int
-    """Where `data` begins in the file."""
+    """The offset of `data` in the file."""
     head: int
     """Bytes of a block before its packet."""
 
     def packet(self, index: int) -> Packet:
-        """One of them."""
+        """Return the packet at an index."""
         ts_ns, start, end = self.places[index]
         offset = self.file_offset + start - self.head
         return Packet(ts_ns, self.linktype, bytes(self.data[start:end]), (), offset)
 
 
 class Statistics(NamedTuple):
-    """An Interface Statistics Block; `dropped` is None if it does not say how many were lost."""
+    """An Interface Statistics Block; `dropped` is None without a drop count."""
 
     ts_ns: int
     comments: tuple[str, ...]
@@ -138,14 +136,14 @@ class Secrets(NamedTuple):
 
 
 class Other(NamedTuple):
-    """A block of a kind that is skipped."""
+    """A block of a type that is skipped."""
 
     kind: int
     file_offset: int
 
 
 class Truncated(NamedTuple):
-    """The file ends within a block that begins here: its writer was killed. Always the last."""
+    """The end of a file within a block that begins at this offset: its writer was killed. Always last."""
 
     file_offset: int
 
@@ -154,7 +152,7 @@ Block = Section | Interface | Packet | Statistics | Secrets | Other | Truncated
 
 
 def each(blocks: Iterable[Block | Run]) -> Iterator[Block]:
-    """Blocks one by one, whatever stands in runs."""
+    """Yield blocks one by one, splitting runs into packets."""
     for block in blocks:
         if isinstance(block, Run):
             yield from map(block.packet, range(len(block.places)))
@@ -163,9 +161,13 @@ def each(blocks: Iterable[Block | Run]) -> Iterator[Block]:
 
 
 def block_head(data: Buffer, at: int, order: str, offset: int) -> tuple[str, int, int]:
-    """(byte order, kind, length) of the block that begins here, at `offset` of its file.
+    """Return byte order, type and length of the block at an offset. Raises CaptureError.
 
-    `order` holds but for a section, which says its own. Raises CaptureError.
+    Args:
+        data: The bytes with the block.
+        at: The offset of the block in `data`.
+        order: The byte order of the current section; a section header has its own.
+        offset: The offset of the block in its file.
     """
     if data[at : at + 4] == MAGIC:
         order = section_order(data, at, offset)
@@ -176,7 +178,7 @@ def block_head(data: Buffer, at: int, order: str, offset: int) -> tuple[str, int
 
 
 def section_order(data: Buffer, at: int, offset: int) -> str:
-    """The byte order of the section that begins here. Raises CaptureError."""
+    """Return the byte order of the section at an offset. Raises CaptureError."""
     magic = bytes(data[at + 8 : at + 12])
     if magic not in ORDERS:
         raise CaptureError(offset + 8, f"byte-order magic {magic.hex()}")
@@ -184,7 +186,7 @@ def section_order(data: Buffer, at: int, offset: int) -> str:
 
 
 def check_end(data: Buffer, at: int, order: str, length: int, offset: int) -> None:
-    """The length is repeated where the block ends. Raises CaptureError."""
-    (again,) = LAYOUTS[order].tail.unpack_from(data, at + length - 4)
-    if again != length:
-        raise CaptureError(offset + length - 4, f"block length {length}, repeated as {again}")
+    """Check that the length is repeated at the end of a block. Raises CaptureError."""
+    (repeated,) = LAYOUTS[order].tail.unpack_from(data, at + length - 4)
+    if repeated != length:
+        raise CaptureError(offset + length - 4, f"block length {length}, repeated as {repeated}")

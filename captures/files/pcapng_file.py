@@ -1,4 +1,4 @@
-"""Reads a pcapng file of any origin, with any number of sections and interfaces."""
+"""Read pcapng files of any origin, with any number of sections and interfaces."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from barnabas.captures.files.read_buffer import ReadBuffer
 
 
 def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
-    """The blocks of a file from its beginning, plain packets in runs, each valid until the next is asked for.
+    """Yield the blocks of a file from its beginning, each valid until the next is requested.
 
-    Raises CaptureError and whatever `file` raises.
+    Packets without options are in runs. Raises CaptureError, and every error of `file`.
     """
     size = _size(file)
     window = _opened(file)
@@ -49,7 +49,7 @@ def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
         layout = LAYOUTS[order]
         if (size is not None and length > size - offset) or not window.has(length):
             break
-        if window.data is not data:  # it was read only now, and may be plain
+        if window.data is not data:  # the buffer was refilled: the block may be a plain packet
             continue
         check_end(data, at, order, length, offset)
         block = read_block(bytes(data[at : at + length]), order, offset, interfaces)
@@ -59,8 +59,8 @@ def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
             interfaces.append(block)
         window.at += length
         if isinstance(block, Packet) and kind == ENHANCED and not block.comments:
-            place = block.ts_ns, at + BEFORE, at + BEFORE + len(block.data)
-            yield Run(block.linktype, data, [place], window.before, BEFORE)
+            bounds = block.ts_ns, at + BEFORE, at + BEFORE + len(block.data)
+            yield Run(block.linktype, data, [bounds], window.before, BEFORE)
         else:
             yield block
     if window.at < len(window.data):
@@ -78,12 +78,14 @@ def _opened(file: io.BufferedIOBase) -> ReadBuffer:
 
 
 def _run(window: ReadBuffer, layout: Layout, interfaces: list[Interface]) -> Run | None:
-    """The Enhanced Packet Blocks of one interface that come next and have no options, as nearly all;
-    None: the first must be read with care."""
+    """Return the next Enhanced Packet Blocks of one interface without options.
+
+    None: the next block has other content, and needs `read_block`.
+    """
     places: list[tuple[int, int, int]] = []
     head, tail = layout.enhanced.unpack_from, layout.tail.unpack_from
     on: Interface | None = None
-    one = -1
+    interface_id = -1
     data, at = window.data, window.at
     least = ENHANCED_LEAST
     last = len(data) - least
@@ -92,8 +94,8 @@ def _run(window: ReadBuffer, layout: Layout, interfaces: list[Interface]) -> Run
         if kind != ENHANCED or not 0 <= length - least - captured < 4 or length & 3:
             break
         if on is None and index < len(interfaces):
-            on, one = interfaces[index], index
-        if on is None or index != one:
+            on, interface_id = interfaces[index], index
+        if on is None or index != interface_id:
             break
         end = at + length
         if end > len(data) or length > BLOCK_LIMIT or tail(data, end - 4) != (length,):

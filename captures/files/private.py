@@ -1,4 +1,7 @@
-"""Files with captured traffic or secrets, which only their owner can read, also if they existed before."""
+"""Write files with captured traffic or secrets that only their owner can read.
+
+Files that existed before are restricted, too.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ from pathlib import Path
 
 
 def empty(path: Path) -> int:
-    """Return the descriptor of a file that is empty now and its owner's alone, to be written.
+    """Open an empty file for writing that only its owner can read, and return the descriptor.
 
-    A pipe or a device is opened as it is, also by a link (/dev/stdout is one).
+    A pipe or a device is opened as it is, also through a link (such as /dev/stdout).
 
     Raises:
-        OSError: Also for a link to a file, which would be overwritten under another name than is given; for a
-            file of somebody else, who could read it; for one that another process has opened here and still
-            writes; and for a pipe without a reader.
+        OSError: Also for a symbolic link to a file, whose target would be overwritten under another name; for
+            a file of another user, who could read it; for a file that another process writes; and for a pipe
+            without a reader.
     """
     flags = os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK
     try:
@@ -38,7 +41,7 @@ def empty(path: Path) -> int:
 
 
 def _present(path: Path, flags: int) -> int:
-    """Open what is there; a file is its owner's alone then."""
+    """Open an existing file; a regular file is restricted to its owner."""
     linked = path.is_symlink()
     try:
         file = os.open(path, flags | (0 if linked else os.O_NOFOLLOW))
@@ -52,7 +55,7 @@ def _present(path: Path, flags: int) -> int:
         if stat.S_ISREG(os.fstat(file).st_mode):
             if linked:
                 raise _link()
-            _own(file)
+            _restrict(file)
     except BaseException:
         os.close(file)
         raise
@@ -64,9 +67,8 @@ def _link() -> OSError:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """A file with these bytes, its owner's alone, in the place of what was there: others see the one
-    before or all of this one. Raises OSError."""
-    # 0600, never there before
+    """Replace a file atomically by one with these bytes that only its owner can read. Raises OSError."""
+    # mode 0600, with a new name
     file, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(file, "wb") as written:
@@ -78,31 +80,31 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def write(path: Path, data: bytes) -> None:
-    """These bytes to what `empty` opens. Raises OSError."""
+    """Write bytes to a file opened by `empty`. Raises OSError."""
     with os.fdopen(empty(path), "wb") as written:
         written.write(data)
 
 
 def folder(path: Path) -> None:
-    """A folder that its owner alone can enter; one that is there stays as it is. Raises OSError."""
+    """Create a folder that only its owner can enter; an existing one stays unchanged. Raises OSError."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
 def _lock(file: int) -> None:
-    """Keep others from emptying the file while it is written; the lock goes with the descriptor."""
+    """Lock a file against truncation by other processes; closing the descriptor releases the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise OSError(errno.EBUSY, "another process is writing to it") from None
     except OSError:
-        pass  # a disk that knows no locks
+        pass  # a file system without locks
 
 
-def _own(file: int) -> None:
-    """Take the permissions of all others away. Raises PermissionError if it is somebody else's."""
-    found = os.fstat(file)
-    if found.st_uid != os.geteuid():
+def _restrict(file: int) -> None:
+    """Remove the permissions of other users. Raises PermissionError for another user's file."""
+    status = os.fstat(file)
+    if status.st_uid != os.geteuid():
         raise PermissionError(errno.EPERM, "it belongs to somebody else")
-    if found.st_mode & 0o077:
-        with contextlib.suppress(OSError):  # a disk that knows no permissions
+    if status.st_mode & 0o077:
+        with contextlib.suppress(OSError):  # a file system without permissions
             os.fchmod(file, 0o600)

@@ -1,4 +1,4 @@
-"""The bytes of a file, read ahead into one buffer: what was used makes room for what follows."""
+"""Read a file ahead into one buffer that reuses the memory of used bytes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import io
 from typing import Final
 
 AHEAD: Final = 1 << 19
-"""Bytes that are read at once: few enough to stay in a processor's cache."""
+"""Bytes of one read: few enough for a processor's cache."""
 
 
 class ReadBuffer:
-    """`data` is what was read; what stands before `at` was used, and is overwritten by the next reading."""
+    """A buffer that reads a file ahead: `data` was read, and bytes before `at` were used.
+
+    The next read overwrites used bytes.
+    """
 
     __slots__ = ("_buffer", "_file", "at", "before", "data")
 
@@ -23,7 +26,7 @@ class ReadBuffer:
         """Bytes of the file before `data`."""
 
     def has(self, count: int) -> bool:
-        """Whether so many bytes stand at `at`; they are read if need be. False: the file ends sooner.
+        """Read until `count` bytes follow `at`, and return whether the file has them.
 
         >>> window = ReadBuffer(io.BytesIO(b"abc"))
         >>> window.has(2), window.has(4), bytes(window.data)
@@ -31,7 +34,7 @@ class ReadBuffer:
         """
         while len(self.data) - self.at < count:
             rest = self.data[self.at :]
-            # who announces more than there is gets no memory for it
+            # a false length must not allocate more memory than the file fills
             size = max(AHEAD, min(count, 2 * len(rest)))
             if size != len(self._buffer):
                 self._buffer = memoryview(bytearray(size))

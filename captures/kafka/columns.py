@@ -1,4 +1,4 @@
-"""The columns of an exchange: one list for the log, JSON, filters and tables."""
+"""Define the columns of an exchange: one list for the log, JSON, filters and tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from barnabas.specs.json_text import number
 
 
 class Summary(TypedDict):
-    """The columns of an exchange without its bodies: name, type in JSON, type in tables, what it is."""
+    """The columns of an exchange without bodies: name, JSON type, table type, and description."""
 
     ts: Annotated[str, "timestamp", "when the request arrived: ISO 8601 in UTC, to the microsecond"]
     connection: Annotated[int, "bigint", "number of the client's connection"]
@@ -67,7 +67,7 @@ class Summary(TypedDict):
 
 
 class Row(Summary):
-    """All columns of an exchange. Tables have both bodies as one VARIANT."""
+    """All columns of an exchange. Tables hold each body as a VARIANT."""
 
     request: Annotated[
         Any, "variant", "decoded body of the request; null if it is not kept or can't be decoded"
@@ -84,8 +84,8 @@ class LogColumn(NamedTuple):
 
     name: str
     type: str
-    """In tables, as Spark's DDL writes it."""
-    what: str
+    """The type in tables, in Spark's DDL."""
+    description: str
 
 
 COLUMNS: Final = tuple(
@@ -96,12 +96,14 @@ COLUMNS: Final = tuple(
 SUMMARY: Final = tuple(Summary.__annotations__)
 """Names of the columns without bodies."""
 
-NUMBERS: Final = frozenset(one.name for one in COLUMNS if one.type in ("int", "bigint", "double"))
-"""Names of the columns that hold numbers; others hold text, lists and bodies."""
+NUMBERS: Final = frozenset(
+    column.name for column in COLUMNS if column.type in ("int", "bigint", "double")
+)
+"""Names of the columns that hold numbers; the others hold text, lists and bodies."""
 
 
 def iso(ts: int) -> str:
-    """A time in ns since the epoch as ISO 8601 in UTC, to the microsecond.
+    """Format a time in ns since the epoch as ISO 8601 in UTC, to the microsecond.
 
     >>> iso(1_500_000_000_123_456_789)
     '2017-07-14T02:40:00.123456Z'
@@ -125,4 +127,4 @@ FORMS: Final[dict[str, Callable[[Any], Any]]] = {
     "broker_ms": _rounded,
     "rules": list,
 }
-"""What columns are made by in JSON, where they are no bodies."""
+"""The JSON conversion of each column whose value is not used as it is, except bodies."""

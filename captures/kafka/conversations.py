@@ -1,4 +1,4 @@
-"""All connections of a capture, and the exchanges on them."""
+"""Build the exchanges on all connections of a capture."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from barnabas.specs.frames import Direction
 
 @dataclass(slots=True)
 class Conversations:
-    """All connections of a capture. Memory is bounded by what is under way."""
+    """All connections of a capture. Memory is bounded by the requests in flight."""
 
     undecoded: int = 0
-    """Frames of unknown APIs, with unreadable headers, or that nobody asked for."""
+    """Frames of unknown APIs, with unreadable headers, or without a request."""
     skipped: int = 0
-    """Bytes that could not be taken apart into frames."""
+    """Bytes that could not be cut into frames."""
     earlier: int = 0
-    """Responses to requests that are in a segment of the capture which is not here."""
+    """Responses to requests in an unavailable segment of the capture."""
     losses: int = 0
-    """How often something was missing, or could not be taken apart any further."""
+    """How often bytes were missing or could not be cut into frames."""
     inferred: bool = False
-    """Whether responses whose requests were not captured are given too, where it can be told what they
-    are (`Exchange.inferred`)."""
+    """Whether to yield responses whose requests were not captured, where their API and version can be
+    inferred (`Exchange.inferred`)."""
     strays: bool = False
-    """Whether responses that answer no request are given too, as exchanges with the key STRAY."""
-    seen: Callable[[int, FlowName, Direction, CapturedFrame], None] | None = None
-    """Told of each frame when it is complete: its connection, flow and direction."""
+    """Whether to yield responses without a request, as exchanges with the key STRAY."""
+    on_frame: Callable[[int, FlowName, Direction, CapturedFrame], None] | None = None
+    """Called with each complete frame, its connection, flow and direction."""
     _open: dict[int, Conversation] = field(default_factory=dict)
 
     def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
-        """The exchanges, each when it is over."""
+        """Yield the exchanges, each when it ends."""
         now = 0
         for event in events:
             now = event.ts_ns
@@ -51,19 +51,23 @@ class Conversations:
 
     @property
     def open(self) -> list[int]:
-        """The connections that are."""
+        """Return the numbers of the open connections."""
         return list(self._open)
 
     def under_way(self) -> list[Exchange]:
-        """The exchanges that are not over, as they stand. Any thread may ask."""
-        return [each for one in list(self._open.values()) for each in one.under_way()]
+        """Return the exchanges that are still in progress. Any thread may call this."""
+        return [
+            exchange
+            for conversation in list(self._open.values())
+            for exchange in conversation.under_way()
+        ]
 
     def end_of(self, connection: int) -> Iterator[Exchange]:
-        """The capture is over: the exchanges of a connection that are not."""
+        """Yield the unfinished exchanges of a connection at the end of the capture."""
         yield from self._close(self._open[connection], "the capture ends", "the capture ends")
 
     def event(self, event: Event) -> Iterable[Exchange]:
-        """The exchanges, strays too, that are over with an event; `losses` says nothing yet."""
+        """Return the exchanges that an event ends, including strays. Their `losses` are not set yet."""
         conversation = self._open.get(event.connection)
         if isinstance(event, Opened):
             broker = event.comment.get("broker")
@@ -72,10 +76,10 @@ class Conversations:
         elif conversation is None:
             self.losses += event.connection == 0  # a whole segment is missing
         elif isinstance(event, Chunk):
-            found = self._chunk(conversation, event)
+            ended = self._chunk(conversation, event)
             if event.direction == "request":
-                return chain(found, conversation.overdue(len(event.data)))
-            return found
+                return chain(ended, conversation.overdue(len(event.data)))
+            return ended
         elif isinstance(event, Closed):
             then = notes.how_closed(event.by or conversation.ended_by, reset=event.reset)
             return self._close(conversation, "connection closed", then)
@@ -86,17 +90,17 @@ class Conversations:
         return ()
 
     def _chunk(self, conversation: Conversation, event: Chunk) -> Iterable[Exchange]:
-        """Plain frames pass at once, the rest of a chunk with care."""
-        if self.seen is not None or event.comments or event.flow == "left":
+        """Pair plain frames fast, and the rest of the chunk carefully."""
+        if self.on_frame is not None or event.comments or event.flow == "left":
             return self._frames(conversation, event)
-        found, rest = conversation.pair_fast(event)
+        paired, rest = conversation.pair_fast(event)
         if not rest:
-            return found
-        return chain(found, self._frames(conversation, event._replace(data=rest)))
+            return paired
+        return chain(paired, self._frames(conversation, event._replace(data=rest)))
 
     def _frames(self, conversation: Conversation, event: Chunk) -> Iterator[Exchange]:
         _, flow, direction, ts_ns, data, comments, packet = event
-        if flow == "left" and not data:  # of frames that were to leave later, and never do
+        if flow == "left" and not data:  # comments on delayed frames that never leave
             for comment in comments:
                 yield from conversation.never_left(direction, comment)
             return
@@ -107,11 +111,11 @@ class Conversations:
         framing = conversation.framings[flow, direction]
         broken = framing.broken
         for frame in framing.feed(data, ts_ns, comments, packet):
-            if self.seen is not None:
-                self.seen(event.connection, flow, direction, frame)
+            if self.on_frame is not None:
+                self.on_frame(event.connection, flow, direction, frame)
             yield from conversation.frame(flow, direction, frame)
         if flow == "arrived":
-            conversation.say_needed(direction, framing)
+            conversation.report_needed(direction, framing)
         if framing.broken != broken:
             conversation.lossy = True
             self.losses += 1
@@ -121,4 +125,4 @@ class Conversations:
         yield from conversation.close(how, then)
         self.undecoded += conversation.undecoded
         self.earlier += conversation.earlier
-        self.skipped += conversation.framings.skipped - conversation.told_bytes
+        self.skipped += conversation.framings.skipped - conversation.covered_bytes

@@ -1,8 +1,8 @@
-"""Exchanges of a dialect in a capture.
+"""Build the exchanges on dialect connections of a capture.
 
-The scenario in a capture says what is spoken (`dialect`); where there is none, the reader is told.
-Exchanges are those that the proxy's log has of such a connection: APIs by their own keys
-(`barnabas.specs.dialects.keys`), an error in the header as the note. Times are those of arrival at the proxy.
+The scenario in a capture names the dialect (`dialect`); without a scenario, the caller passes it. The
+exchanges are those of the proxy's log: APIs have their own keys (`barnabas.specs.dialects.keys`), an error in
+the header is the note, and times are arrival times at the proxy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, Framing, facts_of
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.captured_requests import pending_request
-from barnabas.captures.kafka.pairing.dialect_pairing import Answer, Asked, Pairing, pairing_of
+from barnabas.captures.kafka.pairing.dialect_pairing import (
+    DialectRequest,
+    DialectResponse,
+    Pairing,
+    pairing_of,
+)
 from barnabas.captures.kafka.pairing.exchange_builder import Link, Outcome, build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
@@ -37,36 +42,32 @@ def error_of(exchange: Exchange) -> str | None:
 
 @dataclass(slots=True)
 class _Conversation:
-    """One connection."""
-
     link: Link
     pairing: Pairing
     framings: dict[Direction, Framing] = field(
-        default_factory=lambda: {way: Framing() for way in DIRECTIONS}
+        default_factory=lambda: {direction: Framing() for direction in DIRECTIONS}
     )
 
 
 @dataclass(slots=True)
 class DialectConversations:
-    """The connections of a capture, read as of a dialect. Memory is bounded by the requests in flight."""
+    """The connections of a capture, read as a dialect. Memory is bounded by the requests in flight."""
 
     dialect: Dialect
     undecoded: int = 0
-    """Frames that are neither the dialect's nor of a Kafka API that it allows."""
-    closed: dict[int, int] = field(default_factory=dict)
-    """When each connection was closed."""
+    """Frames that belong neither to the dialect nor to a Kafka API that it allows."""
     _open: dict[int, _Conversation] = field(default_factory=dict)
 
     def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
-        """The exchanges, each when it is over."""
+        """Yield the exchanges, each when it ends."""
         now = 0
         for event in events:
             now = event.ts_ns
             for exchange in self._event(event):
                 exchange.ended = now
                 yield exchange
-        for known in self._open.values():
-            for exchange in _ended(known, "the capture ends"):
+        for conversation in self._open.values():
+            for exchange in _ended(conversation, "the capture ends"):
                 exchange.ended = now
                 yield exchange
 
@@ -80,55 +81,58 @@ class DialectConversations:
         elif event.connection not in self._open:
             return
         elif isinstance(event, Closed):
-            self.closed[event.connection] = event.ts_ns
             yield from _ended(self._open.pop(event.connection), "connection closed")
         elif isinstance(event, Chunk) and event.flow == "arrived":
-            known = self._open[event.connection]
-            framing = known.framings[event.direction]
+            conversation = self._open[event.connection]
+            framing = conversation.framings[event.direction]
             for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
                 try:
-                    yield from _frame(known, frame, self._paired(known, event.direction, frame))
+                    yield from _frame(
+                        conversation, frame, self._paired(conversation, event.direction, frame)
+                    )
                 except (Malformed, LookupError):
                     self.undecoded += 1
 
     def _paired(
-        self, known: _Conversation, direction: Direction, frame: CapturedFrame
-    ) -> Asked | Answer:
+        self, conversation: _Conversation, direction: Direction, frame: CapturedFrame
+    ) -> DialectRequest | DialectResponse:
         """Read a frame. Raises Malformed, LookupError; Trouble if the dialect's class fails."""
         try:
-            return known.pairing.frame(direction, frame.data)
+            return conversation.pairing.frame(direction, frame.data)
         except (Malformed, LookupError):
             raise
-        except Exception as problem:  # noqa: BLE001 - whatever somebody's class does
+        except Exception as problem:  # noqa: BLE001 - a plug-in's class may raise anything
             raise failed(f"dialect {self.dialect.name}", self.dialect.pairing, problem) from None
 
 
-def _ended(known: _Conversation, how: str) -> Iterator[Exchange]:
-    for waiting in known.pairing.waiting.values():
-        for asked in waiting:
+def _ended(conversation: _Conversation, how: str) -> Iterator[Exchange]:
+    for waiting in conversation.pairing.waiting.values():
+        for request in waiting:
             outcome = Outcome(note=f"no response: {how}")
-            yield build_exchange(asked.reason, known.link, outcome)
+            yield build_exchange(request.reason, conversation.link, outcome)
 
 
-def _frame(known: _Conversation, frame: CapturedFrame, found: Asked | Answer) -> Iterator[Exchange]:
-    """The exchange that is over with a frame. Raises Malformed, LookupError."""
+def _frame(
+    conversation: _Conversation, frame: CapturedFrame, message: DialectRequest | DialectResponse
+) -> Iterator[Exchange]:
+    """Yield the exchange that a frame ends. Raises Malformed, LookupError."""
     facts = facts_of(frame)
     never, note = facts.get("left") == "never", facts.get("note", "")
     rules = tuple(facts.get("rules", ()))
-    if isinstance(found, Asked):
-        found.reason = _begun(known, found, frame)
-        found.reason.rules = rules
+    if isinstance(message, DialectRequest):
+        message.reason = _pending(conversation, message, frame)
+        message.reason.rules = rules
         if never:
-            known.pairing.forget(found)
-        if never or not found.answered:
+            conversation.pairing.forget(message)
+        if never or not message.expects_response:
             outcome = Outcome(note=note if never else UNANSWERED)
-            yield build_exchange(found.reason, known.link, outcome)
+            yield build_exchange(message.reason, conversation.link, outcome)
         return
-    pending: Pending = found.asked.reason
-    pending.note = found.error  # behind an error in the header stands nothing
-    body = None if found.error or never else found.body
+    pending: Pending = message.request.reason
+    pending.note = message.error  # a response with an error in its header has no body
+    body = None if message.error or never else message.body
     if body is not None:
-        known.pairing.response(found.asked, body)
+        conversation.pairing.response(message.request, body)
     outcome = Outcome(
         received=frame.ts,
         answered=None if never else frame.ts,
@@ -138,15 +142,15 @@ def _frame(known: _Conversation, frame: CapturedFrame, found: Asked | Answer) ->
         rules=rules,
         note=note,
     )
-    yield build_exchange(pending, known.link, outcome)
+    yield build_exchange(pending, conversation.link, outcome)
 
 
-def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
-    """A request waits for its answer. Raises Malformed, LookupError."""
+def _pending(conversation: _Conversation, request: DialectRequest, frame: CapturedFrame) -> Pending:
+    """Return the pending request of a decodable frame. Raises Malformed, LookupError."""
     try:
-        api(asked.key).request.codec(asked.version).decode(asked.body)
+        api(request.key).request.codec(request.version).decode(request.body)
     except (Malformed, LookupError):
-        known.pairing.forget(asked)
+        conversation.pairing.forget(request)
         raise
-    head = (asked.correlation_id, asked.key, asked.version, asked.client_id)
-    return pending_request(frame, head, body=asked.body)
+    head = (request.correlation_id, request.key, request.version, request.client_id)
+    return pending_request(frame, head, body=request.body)

@@ -1,4 +1,4 @@
-"""Messages inside the bytes fields of an exchange, decoded with what the context knows."""
+"""Decode messages embedded in the bytes fields of an exchange, with facts from the context."""
 
 from __future__ import annotations
 
@@ -12,37 +12,40 @@ from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import Blob, base64_text, to_json
 from barnabas.specs.registry import NAMES
 
-_MESSAGES: Final = frozenset(place.message for place in BYTES_FIELDS)
+_MESSAGES: Final = frozenset(field.message for field in BYTES_FIELDS)
 
 
 @functools.cache
 def hiding(key: int) -> tuple[Direction, ...]:
-    """The directions of an API in which messages may hide something.
+    """Return the directions of an API whose messages may embed others.
 
     >>> hiding(0), hiding(3), hiding(11)
     (('request',), (), ('request', 'response'))
     """
     name = NAMES.get(key)
-    return tuple(one for one in DIRECTIONS if f"{name}{one.capitalize()}" in _MESSAGES)
+    return tuple(
+        direction for direction in DIRECTIONS if f"{name}{direction.capitalize()}" in _MESSAGES
+    )
 
 
 def inside(
     exchange: Exchange, context: Context, blob: Blob = base64_text, records: int = RECORDS
 ) -> dict[str, Any]:
-    """By direction and path, in JSON form: `{"request": {"protocols[0].metadata": {...}}}`.
+    """Return the embedded messages in JSON form, by direction and path.
 
-    Empty if nothing hides there. What can't be read says why; secrets are withheld. At most `records` records
-    of a body are looked at.
+    For example, `{"request": {"protocols[0].metadata": {...}}}`. Empty without embedded messages. An
+    undecodable message is replaced by the reason; secrets are withheld. Of each body, at most `records`
+    records are searched.
     """
     if not hiding(exchange.key):
         return {}
-    found = revealed(exchange, context, records)
-    return {direction: to_json(values, blob) for direction, values in found.items()}
+    messages = revealed(exchange, context, records)
+    return {direction: to_json(values, blob) for direction, values in messages.items()}
 
 
 def revealed(exchange: Exchange, context: Context, records: int = RECORDS) -> dict[str, Any]:
-    """The same as it was decoded."""
-    found: dict[str, Any] = {}
+    """Return the embedded messages as decoded values, by direction and path."""
+    messages: dict[str, Any] = {}
     for direction in hiding(exchange.key):
         body = exchange.request if direction == "request" else exchange.response
         if body is None:
@@ -54,5 +57,5 @@ def revealed(exchange: Exchange, context: Context, records: int = RECORDS) -> di
         )
         hidden = reveal(exchange.key, direction, body, around, records=records)
         if hidden:
-            found[direction] = hidden
-    return found
+            messages[direction] = hidden
+    return messages

@@ -1,4 +1,4 @@
-"""The error codes of a response, wherever they stand in it."""
+"""Find the error codes of a response, wherever its layout has them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,19 @@ from barnabas.specs.registry import api
 
 
 def first_error(key: int, version: int, body: bytes, decoded: dict[str, Any] | None = None) -> int:
-    """The first error code other than 0 in a response's body; 0 if all is well.
+    """Return the first error code other than 0 in a response's body; 0 if there is none.
 
-    `version` is that of the body's layout. Only the error codes are read, unless it is decoded already.
-    Raises Malformed, or LookupError for an unknown API or version.
+    Only the error codes are decoded, unless `decoded` holds the body already.
+
+    Args:
+        key: The API.
+        version: The version of the body's layout.
+        body: The body.
+        decoded: The decoded body, if there is one.
+
+    Raises:
+        Malformed: The body can't be decoded.
+        LookupError: The API or version is unknown.
     """
     if decoded is None:
         return next(iter(codes_of(key, version, body)), 0)
@@ -22,31 +31,31 @@ def first_error(key: int, version: int, body: bytes, decoded: dict[str, Any] | N
 
 
 def error_codes(key: int, version: int, body: bytes) -> set[int]:
-    """All error codes in a response's body, 0 too; `version` is that of its layout.
+    """Return all error codes in a response's body, including 0.
 
-    Raises Malformed or LookupError.
+    `version` is the version of its layout. Raises Malformed or LookupError.
     """
     return set(_codes(api(key).response.codec(version).project(*error_paths(key, version))(body)))
 
 
 def codes_of(key: int, version: int, body: bytes) -> list[int]:
-    """All error codes other than 0 in a response's body, in order; `version` is that of its layout.
+    """Return all error codes other than 0 in a response's body, in order. Only the codes are decoded.
 
-    Only they are read. Raises Malformed or LookupError.
+    `version` is the version of its layout. Raises Malformed or LookupError.
     """
     values = api(key).response.codec(version).project(*error_paths(key, version))(body)
     return codes_in(values, key, version)
 
 
 def codes_in(response: dict[str, Any], key: int, version: int) -> list[int]:
-    """All error codes other than 0 in a decoded response, in order.
+    """Return all error codes other than 0 in a decoded response, in order.
 
     >>> codes_in({"error_code": 5, "responses": [{"partitions": [{"error_code": 3}]}]}, 1, 7)
     [5, 3]
     """
-    found: list[int] = []
-    _collect(response, _error_tree(key, version), found.append)
-    return found
+    codes: list[int] = []
+    _collect(response, _error_tree(key, version), codes.append)
+    return codes
 
 
 @functools.cache
@@ -74,7 +83,7 @@ def _collect(struct: dict[str, Any], tree: Selection, add: Callable[[int], None]
 
 @functools.cache
 def error_paths(key: int, version: int) -> tuple[str, ...]:
-    """The dotted paths of all error codes in a version of a response.
+    """Return the dotted paths of all error codes in a version of a response.
 
     >>> error_paths(1, 7)
     ('error_code', 'responses.partitions.error_code')

@@ -1,4 +1,4 @@
-"""A request and its response.
+"""Define an exchange: a request and its response.
 
 Times are ns since the epoch, sizes are bytes of a frame without its 4 size bytes, durations are ms.
 """
@@ -22,42 +22,42 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, codec_of, name_of
 
 SASL_TOKEN: Final = -1
-"""The key that stands for a raw SASL token: a frame without a header (SaslHandshake v0, 0.9)."""
+"""The key of a raw SASL token: a frame without a header (SaslHandshake v0, Kafka 0.9)."""
 
 UNREADABLE: Final = -3
-"""The key that stands for a request whose header can't be read, so that none is known."""
+"""The key of a request whose header can't be read."""
 
 HEADLESS: Final = frozenset((SASL_TOKEN, UNREADABLE))
 """Keys of requests without a readable header: the API is unknown."""
 
 STRAY: Final = -(1 << 16)
-"""The key that stands for a response without a request (`Conversations.strays`)."""
+"""The key of a response without a request (`Conversations.strays`)."""
 
 STAND_INS: Final = {SASL_TOKEN: "SASL token", UNREADABLE: "unreadable", STRAY: "stray response"}
-"""By such a key: what is shown in place of an API's name."""
+"""By such a key: the text shown instead of an API's name."""
 
 GSSAPI_START: Final = 0x60
-"""The first byte of a GSSAPI token (RFC 2743, 3.1). A client of 0.9 begins with a token, without a
-handshake; read as the key of an API, this byte gives an unknown one."""
+"""The first byte of a GSSAPI token (RFC 2743, 3.1). A client of Kafka 0.9 starts with a token, without a
+handshake; as the first byte of an API key, this byte makes an unknown API."""
 
 UNSUPPORTED_VERSION: Final = 35
 
-_COLUMN_NAMES: Final = tuple(one.name for one in COLUMNS)
+_COLUMN_NAMES: Final = tuple(column.name for column in COLUMNS)
 
 _REMEMBERED: Final = 8
-"""Decoded bodies that are kept of each message."""
+"""Decoded bodies that are cached for each message type."""
 
 _SHORT: Final = 2048
-"""Bytes of the longest body that is kept decoded."""
+"""Bytes of the longest body that is cached decoded."""
 
 ALTERED: Final = 64 << 10
-"""Bytes of the largest body that is kept twice, as it came and as it left."""
+"""Bytes of the largest body that is stored twice, as it arrived and as it left."""
 
 _UNREAD: Final = object()
 
 
 class DecodedBody(NamedTuple):
-    """The fields of a body, or the reason why it can't be decoded. Without a body there is neither."""
+    """The fields of a body, or the reason why it can't be decoded. Both are empty without a body."""
 
     fields: dict[str, Any] | None
     reason: str = ""
@@ -97,43 +97,42 @@ class Exchange:
     payload: dict[str, dict[str, str]] = field(default_factory=dict)
     """By direction and path: hashes in place of a masked payload (`captures.writing.masking`)."""
     request_packet: int = field(default=0, compare=False)
-    """Number of the packet with the request's last byte in its capture file, as Wireshark numbers
-    packets; 0 for live traffic."""
+    """Number of the packet with the request's last byte, as Wireshark numbers packets; 0 for live traffic."""
     response_packet: int = field(default=0, compare=False)
-    """Number of the packet with the response's last byte, as the client saw it."""
+    """Number of the packet with the last byte of the response to the client."""
     ordinal: int = field(default=0, compare=False)
-    """The request's number among those of its connection, from 0; counted in captures only."""
+    """The index of the request on its connection, from 0; set in captures only."""
     server_address: str = field(default="", compare=False)
-    """Where the client connected, as ip:port; known in captures only."""
+    """The address that the client connected to, as ip:port; set in captures only."""
     request_place: int = field(default=-1, compare=False)
     """`CapturedFrame.place` of the request as it arrived; -1 in live traffic."""
     response_place: int = field(default=-1, compare=False)
     """`CapturedFrame.place` of the response as it arrived; -1 also if the proxy made it."""
     begun: int = field(default=0, compare=False)
-    """When the previous response came, if that was after this request; else 0. A broker works on one
+    """When the previous response arrived, if that was after this request; else 0. A broker works on one
     request of a connection at a time."""
     sent: int | None = field(default=None, compare=False)
-    """When the request left for the broker; 0: never; None: unknown, as in a capture without the
-    proxy's other side."""
+    """When the request left for the broker; 0: never; None: unknown, as in a capture of one side of the
+    proxy."""
     request_left: bytes | None = field(default=None, compare=False)
     """The request's body as it left, if the proxy changed it; None also above ALTERED bytes."""
     response_came: bytes | None = field(default=None, compare=False)
-    """The response's body as it came, if the proxy changed it; None also above ALTERED bytes."""
+    """The response's body as it arrived, if the proxy changed it; None also above ALTERED bytes."""
     controller: int | None = field(default=None, compare=False)
     """Node id of the controller, if the request went to a controller: then `broker` is None, since a broker
     may have the same id."""
     inferred: bool = field(default=False, compare=False)
-    """Whether the request was not captured: then API and version are what fits the response."""
+    """Whether the request was not captured: then API and version are inferred from the response."""
     ended: int = field(default=0, compare=False)
-    """When the exchange was over (ns since the epoch); 0: not noted. See `end`."""
+    """When the exchange ended (ns since the epoch); 0: unknown. See `end`."""
     losses: int = field(default=0, compare=False)
-    """How often the capture had lost bytes, on any connection, when the exchange was over. Between two
-    exchanges with the same number nothing is missing."""
+    """How often the capture had lost bytes, on any connection, when the exchange ended. Two exchanges with
+    the same number have no loss between them."""
     too_large: tuple[Direction, ...] = field(default=(), compare=False)
-    """Bodies that are not decoded since that takes too much memory (`specs.codec.budget`), whether they
-    were left out before or decoding gave up."""
+    """Bodies that are not decoded because that takes too much memory (`specs.codec.budget`): either dropped
+    earlier, or decoding gave up."""
     facts: dict[str, Any] | None = field(default=None, repr=False, compare=False)
-    """What checks have read of the bodies, by name of the fact (`barnabas.captures.checks.facts`)."""
+    """The facts that checks extracted from the bodies, by name (`barnabas.captures.checks.facts`)."""
     _decoded: dict[Direction, DecodedBody] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -151,64 +150,72 @@ class Exchange:
 
     @property
     def node(self) -> int | None:
-        """Node id of the broker or controller that the request went to; None: unknown."""
+        """Return the node id of the broker or controller that received the request; None: unknown."""
         return self.broker if self.controller is None else self.controller
 
     @property
     def weight(self) -> int:
-        """Bytes of the bodies and of the client id, which may have 32 KiB."""
+        """Return the bytes of the bodies and of the client id, which may be 32 KiB long."""
         bodies = len(self.request_body or b"") + len(self.response_body or b"")
         bodies += len(self.request_left or b"") + len(self.response_came or b"")
         return bodies + len(self.client_id or "")
 
     @property
     def client(self) -> str:
-        """The client id, or the address of a client without one."""
+        """Return the client id, or the address of a client without one."""
         return self.client_id or self.client_address
 
     @property
     def api(self) -> str:
-        """The name of the API."""
+        """Return the name of the API."""
         key = self.key
         return NAMES.get(key) or STAND_INS.get(key) or name_of(key) or f"key {key}"
 
     @property
     def end(self) -> int:
-        """When the exchange was over, in ns since the epoch: as noted; else when the response left or came;
-        without a response, when the request came."""
+        """Return when the exchange ended, in ns since the epoch.
+
+        That is `ended`; if it is unknown, when the response left or arrived; without a response, when the
+        request arrived.
+        """
         return self.ended or self.answered or self.received or self.ts
 
     @property
     def received(self) -> int | None:
-        """When the response came from the broker; None: no response, or unknown."""
+        """Return when the response arrived from the broker; None: no response, or unknown."""
         since = self.begun or self.sent or self.ts
         return None if self.broker_ms is None else since + round(self.broker_ms * 1e6)
 
     @property
     def answered(self) -> int | None:
-        """When the response left to the client; None: it did not."""
+        """Return when the response left to the client; None: never."""
         return None if self.latency_ms is None else self.ts + round(self.latency_ms * 1e6)
 
     @property
     def request(self) -> dict[str, Any] | None:
-        """The request's decoded body, with its secrets; None if not kept or undecodable. Don't change it:
-        exchanges may share it."""
+        """Return the request's decoded body, including secrets; None if it is unavailable or undecodable.
+
+        Do not change it: exchanges may share it.
+        """
         return self.decode("request").fields
 
     @property
     def response(self) -> dict[str, Any] | None:
-        """The response's decoded body, with its secrets; None if there is none or undecodable."""
+        """Return the response's decoded body, including secrets; None if it is unavailable or undecodable.
+
+        Do not change it: exchanges may share it.
+        """
         return self.decode("response").fields
 
     def decode(self, direction: Direction) -> DecodedBody:
-        """Decode the body of the request or the response, the first time that it is called."""
+        """Decode the body of the request or the response once, and return the result."""
         decoded = self._decoded.get(direction)
         if decoded is None:
             decoded = self._decoded[direction] = self._decode(direction)
         return decoded
 
     def known(self, direction: Direction) -> dict[str, Any] | None:
-        """Return the decoded body if it was decoded before; else None."""
+        """Return a body that was decoded before; else None."""
         decoded = self._decoded.get(direction)
         return None if decoded is None else decoded.fields
 
@@ -217,30 +224,30 @@ class Exchange:
 
         A body that was decoded before is returned whole. Raises Malformed, LookupError.
         """
-        known, body = self.known(direction), self.body(direction)
-        if known is not None or body is None:
-            return known
+        decoded, body = self.known(direction), self.body(direction)
+        if decoded is not None or body is None:
+            return decoded
         version = body_version(self.key, self.version, direction, body)
         return codec_of(self.key, version, direction).project(*paths)(body)
 
     @property
     def decoded(self) -> bool:
-        """Whether both bodies were decoded before: then they cost nothing more."""
+        """Return whether both bodies were decoded before, so that reading them is cheap."""
         return len(self._decoded) == len(DIRECTIONS)
 
     @property
     def undecodable(self) -> str:
-        """Why a body could not be decoded; empty if both could (this decodes them)."""
+        """Decode both bodies, and return why they are undecodable; empty if neither is."""
         reasons = ((direction, self.reason(direction)) for direction in DIRECTIONS)
         return "; ".join(f"{direction}: {reason}" for direction, reason in reasons if reason)
 
     def reason(self, direction: Direction) -> str:
-        """Why that body could not be decoded; empty if it could, or there is none (this decodes it)."""
+        """Decode a body, and return why it is undecodable; empty if it is decodable or absent."""
         return self.decode(direction).reason
 
     @property
     def error(self) -> str | None:
-        """Name of the response's first error; empty: none; None: no response, or undecodable."""
+        """Return the name of the response's first error; empty: none; None: no response, or undecodable."""
         if self._error is _UNREAD:
             self._error = None
             if self.response_body is not None and self.key not in HEADLESS:
@@ -253,8 +260,8 @@ class Exchange:
                     pass
         return self._error  # type: ignore[no-any-return]
 
-    def know(self, error: str | None) -> None:
-        """Note the response's first error, of an exchange whose bodies are elsewhere."""
+    def set_error(self, error: str | None) -> None:
+        """Set the response's first error, of an exchange whose bodies are stored elsewhere."""
         self._error = error
 
     def row(
@@ -280,7 +287,7 @@ class Exchange:
         return row if columns is not None else row | self._remarks()
 
     def _remarks(self) -> dict[str, Any]:
-        """Return what stands beside the columns in JSON form, where there is anything to say."""
+        """Return the fields in addition to the columns in JSON form, as far as they have values."""
         remarks: dict[str, Any] = {}
         if self.controller is not None:
             remarks["controller"] = self.controller
@@ -320,25 +327,30 @@ class Exchange:
 def _decoder(
     key: int, version: int, direction: Direction
 ) -> Callable[[bytes], dict[str, Any] | None]:
-    """Return what decodes the bodies of a message. Clients and brokers repeat many messages (heartbeats,
-    versions, metadata), so short bodies are remembered decoded. Raises LookupError."""
+    """Return the decoder of a message's bodies, which caches short bodies. Raises LookupError.
+
+    Clients and brokers repeat many messages (heartbeats, versions, metadata).
+    """
     decode = codec_of(key, version, direction).decode
     remembered = lru_cache(_REMEMBERED)(decode)
     return lambda body: remembered(body) if len(body) <= _SHORT else decode(body)
 
 
 def with_bodies(exchange: Exchange) -> Exchange:
-    """Decode both bodies of an exchange and return it. If the whole bodies are needed in the end, this saves
-    every reader on the way decoding some fields of them."""
+    """Decode both bodies of an exchange, and return it.
+
+    If the whole bodies are needed in the end, this saves decoding some of their fields before.
+    """
     _ = exchange.request, exchange.response
     return exchange
 
 
 def body_version(key: int, version: int, direction: Direction, body: bytes) -> int:
-    """Return the version that a body is laid out in: that of the request, with one exception.
+    """Return the version of a body's layout: the request's version, with one exception.
 
-    A broker that does not know the version of an ApiVersions request answers error 35 as v0, which
-    every client can read (KIP-511). librdkafka's mock does otherwise, so the length has to fit.
+    A broker that does not support the version of an ApiVersions request answers with error 35 in v0, which
+    every client can read (KIP-511). librdkafka's mock answers in the request's version, so the length must
+    match, too.
 
     >>> body_version(18, 4, "response", bytes.fromhex("0023 00000001 0012 0000 0003"))
     0

@@ -1,7 +1,7 @@
-"""Conditions in JMESPath (https://jmespath.org), on the JSON form of a body or of an exchange.
+"""Evaluate conditions in JMESPath (https://jmespath.org) on the JSON form of a body or an exchange.
 
-One language for rules, logs and filters. Beside JMESPath's own `100` in backticks, numbers, true,
-false and null may stand bare where something is compared: a shell would take the backticks.
+Rules, logs and filters share this language. In addition to JMESPath's `100` in backticks, numbers, true,
+false and null may be written bare in comparisons, since a shell would interpret the backticks.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import jmespath
 from jmespath import exceptions
 
 MAX_DEPTH: Final = 250
-"""Parts of a condition within each other: JMESPath takes two of the 1,000 calls that Python has for each."""
+"""Nesting of a condition: JMESPath takes two of Python's 1,000 stack frames for each level."""
 
 
 MAX_LENGTH: Final = 10_000
 """Characters of a condition: a longer one takes a second or more to compile, and much memory, which JMESPath
-keeps."""
+retains."""
 
 COPIES: Final = 100
-"""Times that a part of a value may stand in what a condition makes of it: copies of copies fill any memory,
-also in a condition of 270 characters."""
+"""How often the result of a condition may contain a part of the value: copies of copies exhaust memory, even
+in a condition of 270 characters."""
 
 
 class Unclear(ValueError):
-    """A condition can't be decided on this body, and why."""
+    """An error: the condition can't be decided on this body."""
 
 
 class _Compiled(NamedTuple):
@@ -49,7 +49,7 @@ _TOKEN: Final = re.compile(
 
 
 def quote(text: str) -> str:
-    """The condition with backticks around what is compared to bare; indices stay as they are.
+    """Put backticks around bare literals in comparisons; indices stay unchanged.
 
     >>> quote("topics[0].n > 5 && 1.5 <= max(x, -3) && ok == true && s == '7 > 5'")
     "topics[0].n > `5` && `1.5` <= max(x, `-3`) && ok == `true` && s == '7 > 5'"
@@ -57,8 +57,8 @@ def quote(text: str) -> str:
     tokens = [(str(m.lastgroup), m.group()) for m in _TOKEN.finditer(text)]
     solid = [i for i, (_, token) in enumerate(tokens) if not token.isspace()]
     parts = [token for _, token in tokens]
-    for before, index, behind in zip([-1, *solid], solid, [*solid[1:], -1], strict=False):
-        compared = any(i >= 0 and tokens[i][0] == "comparator" for i in (before, behind))
+    for before, index, following in zip([-1, *solid], solid, [*solid[1:], -1], strict=False):
+        compared = any(i >= 0 and tokens[i][0] == "comparator" for i in (before, following))
         argument = before >= 0 and tokens[before][1] in ("(", ",") and parts[index][-1].isdigit()
         if tokens[index][0] == "literal" and (compared or argument):
             parts[index] = f"`{parts[index]}`"
@@ -72,10 +72,10 @@ class Expression:
     text: str
     compiled: _Compiled
     roots: tuple[str, ...] | None = None
-    """The body's own fields that it looks at: no others need be decoded. None: it may be any."""
+    """The top-level fields that the condition uses: only they need be decoded. None: possibly all."""
 
     def compared(self) -> set[tuple[str, str]]:
-        """Return the body's own fields and the texts to which they are compared, by == or !=.
+        """Return the top-level fields and the texts to which == or != compares them.
 
         >>> expression("api == 'Fetch' && topics[?api == 'x']").compared()
         {('api', 'Fetch')}
@@ -83,25 +83,25 @@ class Expression:
         return set(_compared(self.compiled.parsed))
 
     def holds(self, fields: dict[str, Any]) -> bool:
-        """Whether the body meets it, by JMESPath's truth: null, false and empty values are false.
+        """Return whether the condition holds by JMESPath's truth: null, false and empty values are false.
 
-        Raises Unclear, for example if a function is given what it can't work with.
+        Raises Unclear, for example if a function gets an argument of the wrong type.
 
         >>> expression("topics[?name=='a']").holds({"topics": [{"name": "b"}]})
         False
         """
-        found = self.value(fields)
-        return not (found is None or found is False or found in ("", [], {}))
+        result = self.value(fields)
+        return not (result is None or result is False or result in ("", [], {}))
 
     def value(self, fields: dict[str, Any]) -> Any:
-        """What it makes of the body. Raises Unclear.
+        """Evaluate the condition on a body. Raises Unclear.
 
         >>> expression("topics[0].name").value({"topics": [{"name": "a"}]})
         'a'
         """
         try:
             return self.compiled.search(fields)
-        except exceptions.JMESPathTypeError as error:  # its own text quotes the value
+        except exceptions.JMESPathTypeError as error:  # its message quotes the value
             takes = ", ".join(error.expected_types[:-1])
             takes += f" or {error.expected_types[-1]}" if takes else error.expected_types[-1]
             raise Unclear(
@@ -112,9 +112,14 @@ class Expression:
 
 
 def expression(text: str, numbers: Collection[str] = ()) -> Expression:
-    """Compile a condition. Raises ValueError, in one line, if it is none.
+    """Compile a condition.
 
-    numbers: fields of the value itself that hold numbers alone.
+    Args:
+        text: The condition.
+        numbers: Top-level fields that only hold numbers.
+
+    Raises:
+        ValueError: The condition is invalid; the message has one line.
 
     >>> expression("latency_ms > 100 && api == 'Produce'").holds({"latency_ms": 101, "api": "Fetch"})
     False
@@ -123,26 +128,26 @@ def expression(text: str, numbers: Collection[str] = ()) -> Expression:
         raise ValueError(f"is longer than {MAX_LENGTH:,} characters")
     written = quote(text)
     try:
-        with warnings.catch_warnings():  # text in backticks is old-fashioned, and understood
+        with warnings.catch_warnings():  # unquoted text in backticks is deprecated, but works
             warnings.simplefilter("ignore", PendingDeprecationWarning)
-            found = jmespath.compile(written)
+            parsed = jmespath.compile(written)
     except exceptions.JMESPathError as error:
-        raise ValueError(f"{text!r} does not compile: {_why(error, text)}") from None
+        raise ValueError(f"{text!r} does not compile: {_reason(error, text)}") from None
     except RecursionError:
         raise ValueError("is nested too deeply") from None
-    if _depth(found.parsed) > MAX_DEPTH:  # a || a || ... is parsed in a loop and walked in depth
+    if _depth(parsed.parsed) > MAX_DEPTH:  # a || a || ... is parsed in a loop and walked in depth
         raise ValueError("is nested too deeply")
-    if _copies(found.parsed, 1) > COPIES:
+    if _copies(parsed.parsed, 1) > COPIES:
         raise ValueError(f"may copy what it looks at more than {COPIES} times")
-    if (other := _unordered(found.parsed, numbers)) is not None:
+    if (other := _unordered(parsed.parsed, numbers)) is not None:
         raise ValueError(f"{other} is neither more nor less than a number")
-    names = _roots(found.parsed)
+    names = _roots(parsed.parsed)
     roots = None if names is None else tuple(sorted(names))
-    return Expression(text, _Compiled(found.parsed, found.search), roots)
+    return Expression(text, _Compiled(parsed.parsed, parsed.search), roots)
 
 
 def _compared(node: Any) -> Iterator[tuple[str, str]]:
-    """Find (field, text) of the comparisons that a condition is made of."""
+    """Yield the field and the text of each comparison in a condition."""
     inner = [each for each in node["children"] if isinstance(each, dict)]
     if node["type"] == "comparator" and node["value"] in ("eq", "ne"):
         fields = [each["value"] for each in inner if each["type"] == "field"]
@@ -155,7 +160,7 @@ def _compared(node: Any) -> Iterator[tuple[str, str]]:
 
 
 def _unordered(node: Any, numbers: Collection[str]) -> str | None:
-    """What stands beside <, <=, > or >= and is neither more nor less than the other side, or None.
+    """Return an operand of <, <=, > or >= that has no order against the other operand; None without one.
 
     >>> _unordered(jmespath.compile("client_id > 'm' && latency_ms > 'x'").parsed, ["latency_ms"])
     "'x'"
@@ -168,12 +173,16 @@ def _unordered(node: Any, numbers: Collection[str]) -> str | None:
                 (int, float) if number else (int, float, str)
             ):
                 return "null" if each["value"] is None else repr(each["value"])
-    here = numbers if node["type"] in ("and_expression", "or_expression", "not_expression") else ()
-    return next((found for each in inner if (found := _unordered(each, here))), None)
+    inner_numbers = (
+        numbers if node["type"] in ("and_expression", "or_expression", "not_expression") else ()
+    )
+    return next((operand for each in inner if (operand := _unordered(each, inner_numbers))), None)
 
 
 def _copies(node: Any, of: int) -> int:
-    """How often a part of the value may stand in what a node makes, also on its way, of what has it so often.
+    """Return how often the result of a node, or an intermediate one, may contain a part of its input.
+
+    `of` is how often the input contains it already.
 
     >>> _copies(jmespath.compile("[a, b] | [@, {c: @}] | [0]").parsed, 1)
     4
@@ -185,39 +194,40 @@ def _copies(node: Any, of: int) -> int:
         case "multi_select_list" | "multi_select_dict":
             return sum(_copies(each, of) for each in inner)
         case "function_expression":
-            made = sum(_copies(each, of) for each in inner if each["type"] != "expref")
+            result = sum(_copies(each, of) for each in inner if each["type"] != "expref")
             inner = [each for each in inner if each["type"] == "expref"]
-            if node["value"] == "to_string":  # its backslashes double each time
-                made *= 2
-            elif node["value"] == "join" and node["children"]:  # its first is between the others
-                made *= _length(node["children"][0])
-            of = max(of, made)
-    for each in inner:  # is about what the one before it made
+            if node["value"] == "to_string":  # it doubles backslashes
+                result *= 2
+            elif node["value"] == "join" and node["children"]:  # the separator is repeated
+                result *= _length(node["children"][0])
+            of = max(of, result)
+    for each in inner:  # each takes the result of the one before
         of = _copies(each, of)
     return of
 
 
 def _length(separator: Any) -> int:
-    """How long it is; one that is only made then has no bound."""
+    """Return the length of a literal separator; unbounded for a computed one."""
     return max(1, len(str(separator["value"]))) if separator["type"] == "literal" else COPIES + 1
 
 
 def _depth(node: Any) -> int:
-    """How many parts stand within each other."""
     depth, level = 0, [node]
     while level:
         depth += 1
-        level = [inner for one in level for inner in one["children"] if isinstance(inner, dict)]
+        level = [
+            inner for parent in level for inner in parent["children"] if isinstance(inner, dict)
+        ]
     return depth
 
 
 def _roots(node: Any) -> set[str] | None:
-    """The fields of the body itself that a part of a condition, standing at its top, looks at."""
+    """Return the fields that a part of a condition, applied to the body itself, uses."""
     children = node["children"]
     match node["type"]:
-        case "field":  # tags that nobody knows stand anywhere
+        case "field":  # unknown tagged fields may be anywhere
             return None if node["value"] == "_tags" else {node["value"]}
-        case "literal" | "expref":  # an expref is about the elements that a function is given
+        case "literal" | "expref":  # an expref applies to elements of a function's argument
             return set()
         case (
             "subexpression"
@@ -228,7 +238,7 @@ def _roots(node: Any) -> set[str] | None:
             | "flatten"
             | "pipe"
         ):
-            return _roots(children[0])  # all else is about what the first part found
+            return _roots(children[0])  # the rest applies to the result of the first part
         case (
             "comparator"
             | "and_expression"
@@ -239,31 +249,31 @@ def _roots(node: Any) -> set[str] | None:
             | "multi_select_dict"
             | "key_val_pair"
         ):
-            found: set[str] = set()
+            roots: set[str] = set()
             for child in children:
                 names = _roots(child)
                 if names is None:
                     return None
-                found |= names
-            return found
+                roots |= names
+            return roots
     return None
 
 
-def _why(error: exceptions.JMESPathError, text: str) -> str:
+def _reason(error: exceptions.JMESPathError, text: str) -> str:
     match error:
         case exceptions.EmptyExpressionError():
             return "it is empty"
         case exceptions.IncompleteExpressionError():
             return "it ends too early"
         case exceptions.LexerError():
-            return f"{_one_line(error.message)} {_place(error.lexer_position, text)}"
+            return f"{_one_line(error.message)} {_column(error.lexer_position, text)}"
         case exceptions.ParseError():
-            return f"unexpected {error.token_value!r} {_place(error.lex_position, text)}"
+            return f"unexpected {error.token_value!r} {_column(error.lex_position, text)}"
     return _one_line(str(error))
 
 
-def _place(position: int, text: str) -> str:
-    """The column in what was written, which lacks the backticks that were put in."""
+def _column(position: int, text: str) -> str:
+    """Return the column in the original text, without the added backticks."""
     column = 0
     for char in quote(text)[:position]:
         column += column < len(text) and char == text[column]

@@ -1,8 +1,10 @@
-"""Which exchanges to show: a condition on their columns, in the language of rules.
+"""Select exchanges by a condition on their columns, in the language of rules.
 
-api == 'Produce' && latency_ms > 100
-error != '' && contains(rules, 'late commit')
-request.topics[?name == 'orders'] && response.throttle_time_ms > 0
+For example:
+
+    api == 'Produce' && latency_ms > 100
+    error != '' && contains(rules, 'late commit')
+    request.topics[?name == 'orders'] && response.throttle_time_ms > 0
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from barnabas.captures.kafka.columns import COLUMNS, NUMBERS
-from barnabas.captures.kafka.context.completing import complete
+from barnabas.captures.kafka.context.name_completion import complete
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.captures.kafka.expression import Unclear, expression
 from barnabas.nearest import did_you_mean
@@ -23,28 +25,33 @@ from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.registry import NAMES
 
 BESIDE = ("note",)
-"""What a condition may name beside the columns: JSON has it where there is anything to say."""
+"""Names that a condition may use in addition to the columns: JSON has them where they have a value."""
 
 Filter = Callable[[Exchange], bool]
 
 _UNKNOWN: Final = re.compile(r"(?:key |ERROR_)-?[0-9]+")
-"""What is shown of an API or an error that has no name."""
+"""The text that is shown for an API or an error without a name."""
 
 
 def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) -> Filter:
-    """A condition on exchanges. Raises ValueError, in one line, for one that can't be meant.
+    """Compile a condition on exchanges.
 
-    topics: names that are put where bodies have the ids of topics alone.
+    Only the columns that the condition names are computed, so bodies are decoded only if needed. An exchange
+    for which the condition can't be decided (a function gets null) does not pass.
 
-    Only the columns that it names are made, so bodies are decoded only where it asks for them. What
-    it can't decide (a function that is given null) does not pass.
+    Args:
+        text: The condition.
+        topics: Names for bodies that only have topic ids.
+
+    Raises:
+        ValueError: The condition is invalid or names no column; the message has one line.
 
     >>> passes = exchange_filter("api == 'Metadata' && request_size < 100")
     >>> passes(Exchange(0, 1, "", None, None, 3, 0, 0, 12))
     True
     """
     condition = expression(text, NUMBERS)
-    names = [*(one.name for one in COLUMNS), *BESIDE]
+    names = [*(column.name for column in COLUMNS), *BESIDE]
     for root in condition.roots or ():
         if root not in names:
             raise ValueError(f"exchanges have no column {root!r}{did_you_mean(root, names)}")
@@ -64,24 +71,29 @@ def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) ->
 
 
 def doubts(text: str) -> Iterator[str]:
-    """Report each name in a condition that no API and no error has. Raises ValueError as `exchange_filter`.
+    """Yield a warning for each compared name that no API or error has.
+
+    Raises ValueError as `exchange_filter`.
 
     >>> list(doubts("api == 'Prodduce' && error != ''"))
     ["no API is called 'Prodduce'; did you mean 'Produce'?"]
     """
-    known = {
+    columns = {
         "api": ("API", [*NAMES.values(), *STAND_INS.values()]),
         "error": ("error", ["", *(each.name for each in ERROR_CODES)]),
     }
     for column, value in sorted(expression(text, NUMBERS).compared()):
-        if column not in known:
+        if column not in columns:
             continue
-        what, kafkas = known[column]
-        if value in kafkas or _UNKNOWN.fullmatch(value):
+        noun, kafka_names = columns[column]
+        if value in kafka_names or _UNKNOWN.fullmatch(value):
             continue
-        names = [*kafkas, *_of_dialects(column)]  # loaded only for what is none of Kafka's
+        names = [
+            *kafka_names,
+            *_of_dialects(column),
+        ]  # load dialects only for names unknown to Kafka
         if value not in names:
-            yield f"no {what} is called {value!r}{did_you_mean(value, names)}"
+            yield f"no {noun} is called {value!r}{did_you_mean(value, names)}"
 
 
 def _of_dialects(column: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a capture holds, frame by frame, with what its comments say of each."""
+"""List the frames of a capture, with the comments on each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.framing.flow_framings import FlowFramings
-from barnabas.captures.kafka.framing.frame_resync import Asked
+from barnabas.captures.kafka.framing.frame_resync import InFlight
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of, head_of
 from barnabas.captures.kafka.pairing.in_flight import LIMIT
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
@@ -18,11 +18,10 @@ from barnabas.specs.registry import NAMES
 
 
 @dataclass(frozen=True, slots=True)
-class SeenFrame:
-    """A frame: when it was complete (ns since the epoch), where, and what it is.
+class ListedFrame:
+    """A frame of a capture: when it was complete (ns since the epoch), its flow, and its header.
 
-    `flow` is "arrived" or "left"; `key` and `version` of a response are those of its request, and
-    None if that is not known.
+    `flow` is "arrived" or "left". `key` and `version` of a response are those of its request; None: unknown.
     """
 
     ts: int
@@ -30,7 +29,7 @@ class SeenFrame:
     flow: str
     direction: Direction
     ordinal: int
-    """Its number among those of its direction in this flow."""
+    """Its index among the frames of its direction in this flow."""
     size: int
     correlation_id: int
     key: int | None
@@ -38,17 +37,17 @@ class SeenFrame:
     client_id: str | None
     facts: dict[str, Any]
     packet: int = 0
-    """Number of the packet that brought its last byte, as Wireshark numbers them."""
+    """Number of the packet with its last byte, as Wireshark numbers packets."""
 
     @property
     def api(self) -> str:
-        """The name of the API."""
+        """Return the name of the API."""
         if self.key is None:
             return "unknown"
         return NAMES.get(self.key, f"key {self.key}")
 
     def row(self) -> dict[str, Any]:
-        """In JSON form."""
+        """Return the frame in JSON form."""
         return {
             "ts": iso(self.ts),
             "packet": self.packet,
@@ -65,8 +64,8 @@ class SeenFrame:
         }
 
 
-def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
-    """All frames of a capture, in the order in which they were complete."""
+def frames(events: Iterable[Event]) -> Iterator[ListedFrame]:
+    """Yield all frames of a capture, in the order in which they were complete."""
     connections: dict[int, _Connection] = {}
     for event in events:
         if isinstance(event, Closed):
@@ -77,39 +76,39 @@ def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
             continue
         connection = connections.setdefault(event.connection, _Connection({}))
         if isinstance(event, Chunk) and event.flow == "left" and not event.data:
-            continue  # of a frame that was to leave later, and never does
+            continue  # a comment on a delayed frame that never leaves
         framing = connection.framings[event.flow, event.direction]
         if isinstance(event, Lost):
             framing.lose(event.bytes)
             continue
         for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
-            yield connection.seen(event, frame)
+            yield connection.listed(event, frame)
 
 
 class _Connection:
-    """The flows of a connection, and what was asked on it."""
+    """The flows of a connection, and its latest requests."""
 
     def __init__(self, first: Mapping[Direction, int]) -> None:
         self.framings = FlowFramings(first, self._waiting)
-        self._asked: dict[int, tuple[int, int, str | None]] = {}
-        """(key, version, client id) of the latest requests, by correlation id."""
+        self._requests: dict[int, tuple[int, int, str | None]] = {}
+        """Key, version and client id of the latest requests, by correlation id."""
 
-    def _waiting(self) -> Asked:
-        return {number: (key, version) for number, (key, version, _) in self._asked.items()}
+    def _waiting(self) -> InFlight:
+        return {number: (key, version) for number, (key, version, _) in self._requests.items()}
 
-    def seen(self, chunk: Chunk, frame: CapturedFrame) -> SeenFrame:
+    def listed(self, chunk: Chunk, frame: CapturedFrame) -> ListedFrame:
         correlation_id = 0
-        asked: tuple[int | None, int | None, str | None] = (None, None, None)
+        request: tuple[int | None, int | None, str | None] = (None, None, None)
         if chunk.direction == "response":
             correlation_id = int.from_bytes(frame.data[:4], signed=True)
-            asked = self._asked.get(correlation_id, asked)
+            request = self._requests.get(correlation_id, request)
         elif (head := head_of(frame.data)) is not None:
             correlation_id = head.correlation_id
-            self._asked.pop(correlation_id, None)
-            asked = self._asked[correlation_id] = head.key, head.version, head.client_id
-            if len(self._asked) > LIMIT:
-                del self._asked[next(iter(self._asked))]
-        return SeenFrame(
+            self._requests.pop(correlation_id, None)
+            request = self._requests[correlation_id] = head.key, head.version, head.client_id
+            if len(self._requests) > LIMIT:
+                del self._requests[next(iter(self._requests))]
+        return ListedFrame(
             frame.ts,
             chunk.connection,
             chunk.flow,
@@ -117,7 +116,7 @@ class _Connection:
             frame.ordinal,
             len(frame.data),
             correlation_id,
-            *asked,
+            *request,
             facts_of(frame),
             frame.packet,
         )

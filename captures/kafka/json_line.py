@@ -1,4 +1,4 @@
-"""An exchange as one line of JSON: what `decode --json` prints, and every other file of such lines has."""
+"""Format an exchange as one line of JSON, for `decode --json` and every other file of such lines."""
 
 from __future__ import annotations
 
@@ -18,25 +18,35 @@ from barnabas.specs.jsonform import Blob, base64_text
 def json_line(
     exchange: Exchange, context: Context, blob: Blob = base64_text, values: Values | None = None
 ) -> str:
-    """Its columns, what hides inside its bytes, and what it does not say itself. `context` has learnt it.
+    """Format an exchange: its columns, embedded messages, and facts that `context` has learned.
 
-    values: how keys and values of its records are decoded, if they are to be shown.
+    Args:
+        exchange: The exchange, from which the context has learned.
+        context: Facts learned up to this exchange.
+        blob: The form of bytes.
+        values: Decodes keys and values of records; None: leave them out.
     """
     more = {} if values is None else decoded_records(exchange, values, blob)
     try:
         return _line(exchange, context, blob, more, tags=False)
     except TypeError:
-        # tagged fields that nobody knows: rare, and to look for them in each structure costs
+        # unknown tagged fields are rare, and looking for them in each structure is slow
         return _line(exchange, context, blob, more, tags=True)
 
 
 def decoded_records(
     exchange: Exchange, values: Values, blob: Blob = base64_text
 ) -> dict[str, dict[str, Any]]:
-    """Its records by direction and path, see `barnabas.captures.values.record_sets`."""
-    bodies = ((one, getattr(exchange, one)) for one in DIRECTIONS if has_records(exchange.key, one))
-    found = {one: decoded(body, values, blob) for one, body in bodies if body is not None}
-    return {one: sets for one, sets in found.items() if sets}
+    """Return the records of an exchange by direction and path, see `captures.values.record_sets`."""
+    bodies = (
+        (direction, getattr(exchange, direction))
+        for direction in DIRECTIONS
+        if has_records(exchange.key, direction)
+    )
+    records = {
+        direction: decoded(body, values, blob) for direction, body in bodies if body is not None
+    }
+    return {direction: sets for direction, sets in records.items() if sets}
 
 
 def _line(
@@ -45,8 +55,8 @@ def _line(
     row = exchange.row(blob=blob, tags=tags)
     if records:
         row["records"] = records
-    if found := inside(exchange, context, blob):
-        row["inside"] = found
-    if found := facts(exchange, context):
-        row["context"] = found
+    if extra := inside(exchange, context, blob):
+        row["inside"] = extra
+    if extra := facts(exchange, context):
+        row["context"] = extra
     return compact(row)

@@ -1,8 +1,8 @@
-"""What matters of an exchange, in a few words for one line of the log.
+"""Describe the essentials of an exchange in a few words, for one line of the log.
 
-A table by API: which fields are needed of the request and of the response, and the phrase made of
-them. All versions are served: a path that a version lacks is left out, so the table names every
-field that any version has. Only these fields are decoded.
+A table lists, by API, the fields needed of request and response, and the function that makes the phrase. It
+serves all versions: a path that a version lacks is ignored, so the table names the fields of every version.
+Only these fields are decoded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange
 from barnabas.captures.kafka.phrases import cluster, groups, offsets, records, sasl, transactions
-from barnabas.captures.kafka.phrases.learnt import learnt
+from barnabas.captures.kafka.phrases.context_words import context_words
 from barnabas.captures.kafka.wording import (
     WIDTH,
     Body,
@@ -38,18 +38,20 @@ from barnabas.specs.secrets import SECRETS
 
 
 def details(exchange: Exchange, context: Context | None = None) -> str:
-    """What matters of an exchange, at most WIDTH printable characters; empty if nothing is known.
+    """Describe an exchange in at most WIDTH printable characters; empty if nothing is known of it.
 
-    context: what was learnt up to this exchange, itself included. Topics that it does not know are
-    shown by the start of their id.
+    Args:
+        exchange: The exchange.
+        context: Facts learned up to and including this exchange. Unknown topics are shown by the start of
+            their id.
     """
     context = Context() if context is None else context
     if exchange.sasl:
         return shorten(exchange.sasl, WIDTH)
     if exchange.key in HEADLESS:
-        came = exchange.response_size
-        answer = "? bytes" if came is None else plural(came, "byte")
-        return f"{plural(exchange.request_size, 'byte')} → {answer}"
+        response_size = exchange.response_size
+        response = "? bytes" if response_size is None else plural(response_size, "byte")
+        return f"{plural(exchange.request_size, 'byte')} → {response}"
     if exchange.key not in NAMES and exchange.key < STEP:
         return ""
     try:
@@ -71,27 +73,27 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
 
 
 def _phrase(exchange: Exchange, context: Context) -> str:
-    """Say what matters of an exchange. Raises Malformed, LookupError, or whatever a dialect's words raise."""
+    """Describe an exchange. Raises Malformed, LookupError, or any error of a dialect's phrase."""
     row = _row(exchange.key)
     if row is None:
         return _generic(exchange)
     requested, answered, words = row
     request = _fields(exchange, "request", requested)
     if exchange.key == keys.METADATA and exchange.version == 0 and request.get("topics") == []:
-        request = {"topics": None}  # as later versions ask for all
+        request = {"topics": None}  # as later versions request all topics
     text = words(request, _fields(exchange, "response", answered), context.topics)
-    return (text + learnt(exchange, context)).lstrip(", ")
+    return (text + context_words(exchange, context)).lstrip(", ")
 
 
 def _row(key: int) -> PhraseRow | None:
     if key < STEP:
         return DETAILS.get(key)
-    dialect, one = of_key(key)
-    return dialect.phrases.get(one.name)
+    dialect, api = of_key(key)
+    return dialect.phrases.get(api.name)
 
 
 def _fields(exchange: Exchange, direction: Direction, paths: tuple[str, ...]) -> Body:
-    """These fields, or all where they are decoded already."""
+    """Return these fields of a body, or all if it is decoded already."""
     if not paths or (exchange.key > STEP and not exchange.body(direction)):
         return {}  # after an error in the header there is no body
     return exchange.project(direction, *paths) or {}
@@ -256,22 +258,23 @@ DETAILS: Final[dict[int, PhraseRow]] = {
         groups.streams_heartbeat,
     ),
 }
-"""By API key: the paths needed of the request, of the response, and what is said of them."""
+"""By API key: paths needed of the request, paths needed of the response, and the function that makes the
+phrase."""
 
 
 def _generic(exchange: Exchange) -> str:
-    """Any other API: the request's outermost fields, as far as they say something."""
+    """Describe a request of any other API by those of its top-level fields that have a value."""
     if exchange.request_body is None:
         return ""
     layout = api(exchange.key).request.layout(exchange.version)
     secret = {path for name, _, path in SECRETS if name == exchange.api}
     names = tuple(slot.name for slot in layout.plain)
-    found = _fields(exchange, "request", names)
-    body = {name: found[name] for name in names}
-    return listed(_said(body, secret), "field", WIDTH - 16)
+    fields = _fields(exchange, "request", names)
+    body = {name: fields[name] for name in names}
+    return listed(_described(body, secret), "field", WIDTH - 16)
 
 
-def _said(body: Body, secret: set[str]) -> Iterator[str]:
+def _described(body: Body, secret: set[str]) -> Iterator[str]:
     for name, value in body.items():
         match value:
             case None | "" | [] | False | -1:

@@ -1,7 +1,7 @@
-"""What the tokens of SASL say that is no secret: the user, and how it went.
+"""Read user and outcome, never secrets, from SASL tokens.
 
-PLAIN (RFC 4616), SCRAM (RFC 5802), OAUTHBEARER (RFC 7628, with an authorization id or an unsigned
-look at the subject of a JWT); tokens of any other mechanism (GSSAPI) are opaque.
+PLAIN (RFC 4616), SCRAM (RFC 5802) and OAUTHBEARER (RFC 7628: the authorization id, or the unverified subject
+of a JWT) are read; tokens of other mechanisms (GSSAPI) are opaque.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ NAME = 64
 """Characters of a mechanism's name that are shown."""
 
 USER = 512
-"""Characters of a user's name that are kept: that of a certificate has many parts."""
+"""Characters of a user's name that are retained: a certificate's name has many parts."""
 
 TOKEN = 64 << 10
-"""Bytes of a token that are looked at; a JSON Web Token of that size fits into no HTTP header."""
+"""Bytes of a token that are parsed; a JSON Web Token of that size fits into no HTTP header."""
 
 
 def user_of(mechanism: str, token: bytes) -> str:
-    r"""The user that a client's token names; empty if it names none that could be told.
+    r"""Return the user in a client's token; empty if it names none.
 
     >>> user_of("PLAIN", b"\0alice\0secret"), user_of("SCRAM-SHA-256", b"n,,n=a=2Cb,r=x")
     ('alice', 'a,b')
@@ -41,13 +41,13 @@ def user_of(mechanism: str, token: bytes) -> str:
     return shorten(printable(name), USER)
 
 
-def name_of_user(said: object) -> str | None:
-    """What a capture or a certificate says of the user, if that is a name."""
-    return shorten(printable(said), USER) if isinstance(said, str) and said else None
+def name_of_user(value: object) -> str | None:
+    """Return the user's name in a capture or certificate, shortened; None if it is not a name."""
+    return shorten(printable(value), USER) if isinstance(value, str) and value else None
 
 
 def _attribute(parts: list[str], name: str) -> str:
-    """The value of `n=...` (after the two fields of the GS2 header), with its escapes undone."""
+    """Return the unescaped value of `n=...`, after the two fields of the GS2 header."""
     for part in parts[1:]:
         if part.startswith(f"{name}="):
             return part[2:].replace("=2C", ",").replace("=3D", "=")
@@ -55,7 +55,7 @@ def _attribute(parts: list[str], name: str) -> str:
 
 
 def _subject(rest: str) -> str:
-    """Who a JSON Web Token is about, if it is one."""
+    """Return the subject of a JSON Web Token, if there is one."""
     for pair in rest.split("\x01"):
         token = pair.removeprefix("auth=Bearer ").split(".")
         if len(token) == 3 and token[0] != pair:
@@ -63,48 +63,48 @@ def _subject(rest: str) -> str:
                 claims = json.loads(base64.urlsafe_b64decode(token[1] + "=" * (-len(token[1]) % 4)))
             except (ValueError, RecursionError):
                 return ""
-            found = claims.get("sub", "") if isinstance(claims, dict) else ""
-            return found if isinstance(found, str) else ""
+            subject = claims.get("sub", "") if isinstance(claims, dict) else ""
+            return subject if isinstance(subject, str) else ""
     return ""
 
 
 @dataclass(slots=True)
 class Sasl:
-    """The authentication of one connection, as it goes on; a client may come again (KIP-368)."""
+    """The authentication state of one connection; a client may authenticate again (KIP-368)."""
 
     mechanism: str = ""
     user: str = ""
     times: int = 0
-    """How often it succeeded."""
+    """How often authentication succeeded."""
     authenticated: str | None = None
-    """Whom it last succeeded for; None: it did not yet, or for somebody who could not be told."""
-    _asked: str = ""
+    """The user of the last success; None: no success yet, or an unknown user."""
+    _requested: str = ""
 
     @property
     def who(self) -> str:
-        """Mechanism and user, as far as they are known."""
+        """Return mechanism and user, as far as they are known."""
         return joined(self.mechanism, self.user)
 
-    def handshake(self, mechanism: str) -> None:
-        """The client asks for a mechanism."""
-        self._asked = shorten(printable(mechanism), NAME)
+    def note_handshake(self, mechanism: str) -> None:
+        """Note the mechanism that the client requests."""
+        self._requested = shorten(printable(mechanism), NAME)
 
-    def agreed(self, error: int) -> None:
-        """The broker has answered that."""
+    def note_handshake_response(self, error: int) -> None:
+        """Note the broker's response to the requested mechanism."""
         if not error:
-            self.mechanism, self.user = self._asked, ""
+            self.mechanism, self.user = self._requested, ""
 
-    def asks(self, token: bytes) -> str:
-        """The client sends a token: who it is."""
+    def note_token(self, token: bytes) -> str:
+        """Note a token of the client, and return mechanism and user."""
         self.user = user_of(self.mechanism, token) or self.user
         return self.who
 
-    def answered(
+    def note_outcome(
         self, token: bytes, *, error: int = 0, message: str | None = None, lifetime_ms: int = 0
     ) -> str:
-        """The broker has answered a token: what came of it.
+        """Note the broker's response to a token, and return a description of the outcome.
 
-        >>> Sasl("PLAIN", "alice").answered(b"", lifetime_ms=10_000)
+        >>> Sasl("PLAIN", "alice").note_outcome(b"", lifetime_ms=10_000)
         'authenticated for 10 s'
         """
         if error:
@@ -119,7 +119,7 @@ class Sasl:
         elif self.mechanism == "OAUTHBEARER" and token:
             return "refused"
         elif self.mechanism not in ("PLAIN", "OAUTHBEARER") and not lifetime_ms:
-            # whether it is the last one is for those to know who can read it
+            # an opaque token does not show whether it is the last one
             return "token" if self.mechanism else ""
         self.times += 1
         self.authenticated = self.user or None

@@ -1,4 +1,4 @@
-"""Bodies with the records of their record sets in place of the bytes."""
+"""Replace record sets in decoded bodies by their records."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from barnabas.specs.records import Record
 
 
 def unpacked(value: Any, values: Values | None = None) -> Any:
-    """The same, with every field `records` as a list of {offset, key, value, headers}.
+    """Return a value with every `records` field as a list of {offset, key, value, headers}.
 
-    Timestamps and the batches' own fields are left out: they are others in each run. What can't be
-    read stays bytes. values: how keys and values are read that are in Avro or Protobuf.
+    Timestamps and the fields of batches are left out, since they differ from run to run. Undecodable record
+    sets stay bytes.
+
+    Args:
+        value: A decoded body, or a part of one.
+        values: Decodes keys and values in Avro or Protobuf; None: they stay bytes.
 
     >>> from barnabas.specs.records import Record, build
     >>> unpacked({"index": 0, "records": build([Record(0, 1, None, b"v")])})
@@ -53,5 +57,5 @@ def _part(record: Record, part: Part, values: Values | None) -> Any:
     data = record.key if part == "key" else record.value
     if values is None:
         return data
-    found = values.read(data, record.headers, part)
-    return found.value if found.kind in ("avro", "protobuf") else data
+    decoded = values.read(data, record.headers, part)
+    return decoded.value if decoded.kind in ("avro", "protobuf") else data

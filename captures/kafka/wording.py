@@ -1,4 +1,4 @@
-"""The small words of a log line: numbers, lists that stop, partitions, ids."""
+"""Format the parts of a log line: numbers, bounded lists, partitions, ids."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from barnabas.plural import plural
 from barnabas.specs.jsonform import uuid_text
 
 WIDTH: Final = 100
-"""The longest text about an exchange, in characters."""
+"""Characters of the longest description of an exchange."""
 
 NAME: Final = 8
-"""A name is not made shorter than that, in characters, before other things are left out."""
+"""Characters to which names are shortened before other text is cut."""
 
 WORD: Final = 12
-"""What has no more characters may be a word of ours, and stays whole."""
+"""Longer names may be shortened; anything up to this length may be a word of barnabas."""
 
 _BETWEEN: Final = r"\s\[\](),="
 _NAMES: Final = re.compile(
     rf"(?<![^{_BETWEEN}])(?!\d+(?:[{_BETWEEN}]|$))[^{_BETWEEN}]{{{WORD + 1},}}"
 )
-"""What stands between such signs and is longer, but for numbers."""
+"""Text between such signs that is longer than WORD, except numbers."""
 
 LIST: Final = 64
-"""Where a list of topics, groups ... stops and the rest is counted, in characters."""
+"""Characters after which a list of topics, groups ... stops and the rest is counted."""
 
 Body = dict[str, Any]
 
 Names = Mapping[uuid.UUID, str]
-"""What the topics of some ids are called."""
+"""Topic names by topic id."""
 
 
 def printable(text: str) -> str:
-    """The text without anything that moves a terminal's cursor: names come from strangers.
+    r"""Replace everything that moves a terminal's cursor, since names come from untrusted clients.
 
-    >>> printable("a\\x1b[2Jb")
+    >>> printable("a\x1b[2Jb")
     'a�[2Jb'
     """
     return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def shorten(text: str, width: int) -> str:
-    """At most `width` characters, the last of them an ellipsis if some are missing.
+    """Cut text to `width` characters; an ellipsis marks the cut.
 
     >>> shorten("abcdef", 4)
     'abc…'
@@ -53,7 +53,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def middle(text: str, width: int) -> str:
-    """At most `width` characters: what is too much is left out before the end, by which names differ.
+    """Cut text to `width` characters before its end, by which names differ.
 
     >>> middle("consumer-readers-of-orders-1", 16)
     'consumer-r…ers-1'
@@ -65,7 +65,7 @@ def middle(text: str, width: int) -> str:
 
 
 def fit(text: str, width: int) -> str:
-    """At most `width` characters: the longest names get shorter first, down to NAME; then the end goes.
+    """Cut text to `width` characters: first shorten the longest names, down to NAME; then cut the end.
 
     >>> fit("the-service-that-bills-all-orders orders[0=50,1=80] earliest", 44)
     'the-service…rders orders[0=50,1=80] earliest'
@@ -75,16 +75,16 @@ def fit(text: str, width: int) -> str:
         return text
     sizes = sorted((len(name) for name in _NAMES.findall(text)), reverse=True)
     least = NAME
-    for count in range(1, len(sizes) + 1):  # so many names get as short as each other
+    for count in range(1, len(sizes) + 1):  # the `count` longest names get the same length
         level = (sum(sizes[:count]) - over) // count
         if level >= max([NAME, *sizes[count : count + 1]]):
             least = level
             break
-    return shorten(_NAMES.sub(lambda found: middle(found[0], least), text), width)
+    return shorten(_NAMES.sub(lambda match: middle(match[0], least), text), width)
 
 
 def size(count: int) -> str:
-    """A number of bytes, short.
+    """Format a number of bytes.
 
     >>> size(500), size(3482), size(5_000_000)
     ('500 B', '3.4 KiB', '4.8 MiB')
@@ -94,8 +94,8 @@ def size(count: int) -> str:
     return f"{count / 1024:.1f} KiB" if count < 1024 * 1024 else f"{count / 1024 / 1024:.1f} MiB"
 
 
-def listed(items: Iterable[str], what: str, width: int = LIST, between: str = " ") -> str:
-    """The items that fit, and how many more there are.
+def listed(items: Iterable[str], noun: str, width: int = LIST, between: str = " ") -> str:
+    """Join the items that fit into `width` characters, and count the others.
 
     >>> listed(["orders", "payments", "returns"], "topic", 16)
     'orders payments ... +1 topic'
@@ -106,13 +106,13 @@ def listed(items: Iterable[str], what: str, width: int = LIST, between: str = " 
     for item in rest:
         room -= len(item) + len(between)
         if room < 0 and out:
-            return f"{between.join(out)} ... +{plural(1 + sum(1 for _ in rest), what)}"
+            return f"{between.join(out)} ... +{plural(1 + sum(1 for _ in rest), noun)}"
         out.append(fit(item, width))
     return between.join(out)
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Partitions, with runs of three and more as a range.
+    """Format partitions, with runs of three and more as a range.
 
     >>> ranges([7, 6, 5, 2, 1])
     '1,2,5-7'
@@ -130,23 +130,26 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def pairs(values: Iterable[tuple[int, Any]]) -> str:
-    """Partitions and what each of them has: 0=120,1=80."""
+    """Format partitions with a value each: 0=120,1=80."""
     return shorten(",".join(f"{partition}={value}" for partition, value in values), LIST // 2)
 
 
 def topic_name(topic: Body, names: Names, most: int | None = 8) -> str:
-    """The name of a topic in a message, or the start of its id: so many characters; None: all of it."""
+    """Return the name of a topic in a message, or the first `most` characters of its id (None: all)."""
     name = topic.get("name") or topic.get("topic")
     if name:
         return str(name)
-    found = topic.get("topic_id")
-    return "" if found is None else names.get(found) or uuid_text(found)[:most]
+    topic_id = topic.get("topic_id")
+    return "" if topic_id is None else names.get(topic_id) or uuid_text(topic_id)[:most]
 
 
 def partitions_of(
     topics: list[Body] | None, inner: str, names: Names, of: Callable[[Any], str]
 ) -> str:
-    """Topics with what `of` says of the list at `inner` in each: orders[0,2] payments[1]."""
+    """Format topics with their partitions: orders[0,2] payments[1].
+
+    `of` formats the list at `inner` in each topic.
+    """
     return listed(
         (f"{topic_name(topic, names)}[{of(topic.get(inner) or ())}]" for topic in topics or ()),
         "topic",
@@ -154,7 +157,7 @@ def partitions_of(
 
 
 def group_name(group: str) -> str:
-    """A group's name as a word: the empty one is a name, too.
+    """Format a group's name, which may be empty.
 
     >>> group_name("g"), group_name("")
     ('g', "''")
@@ -163,7 +166,7 @@ def group_name(group: str) -> str:
 
 
 def member_name(member: str | None) -> str:
-    """A member's id, short: of `name-uuid` the first digits of the uuid."""
+    """Format a member id: of `name-uuid` the first digits of the uuid."""
     if not member:
         return "new member"
     tail = member[-36:]
@@ -172,11 +175,15 @@ def member_name(member: str | None) -> str:
     return f"member {shorten(member, 16)}"
 
 
-def arrow(asked: str, came: str) -> str:
-    """What was asked and what came back; either may be empty."""
-    return f"{asked} → {came}" if asked and came else asked or (f"→ {came}" if came else "")
+def arrow(request: str, response: str) -> str:
+    """Join a description of a request and of its response with an arrow; either may be empty."""
+    return (
+        f"{request} → {response}"
+        if request and response
+        else request or (f"→ {response}" if response else "")
+    )
 
 
 def joined(*words: str) -> str:
-    """The words that are not empty, with spaces between."""
+    """Join the words that are not empty with spaces."""
     return " ".join(word for word in words if word)

@@ -1,10 +1,10 @@
-"""The live stream of a proxy: what a capture would have, in memory, for readers in other processes.
+"""Stream a proxy's traffic in memory, like a capture, to readers in other processes.
 
-`ring.py` is the bounded memory that processes share, `lock.py` keeps its writers apart. `writer.py`
-writes the stream, `sink.py` puts its blocks into the ring, and `reading.py` makes exchanges of them as
-captures do. The writer never waits for its reader: what does not fit is lost and counted, and the
-stream begins anew when half of the ring is free. Who would rather wait is told in time (`low`).
+`ring.py` is the bounded memory that the processes share, `lock.py` synchronises its writers. `writer.py`
+writes the stream, `sink.py` puts its blocks into the ring, and `reader.py` builds exchanges from them as
+from captures. The writer never waits for its reader: blocks that do not fit are lost and counted, and the
+stream restarts when half of the ring is free. A writer that prefers to wait is warned in time (`low`).
 
-The capture of several processes goes through such a ring, too (`capture_ring.py`): nothing else is lost there
-than what does not fit, and a thread writes it.
+A capture of several processes uses such a ring, too (`capture_ring.py`): there only blocks that do not fit
+are lost, and a thread writes the file.
 """

@@ -1,4 +1,4 @@
-"""A capture that several processes write: its blocks go through a ring, and one process writes them."""
+"""Write one capture from several processes, through a ring to the process that writes the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from barnabas.captures.files.pcapng import ENHANCED, Buffer, block_head
-from barnabas.captures.live.reading import await_more
+from barnabas.captures.live.reader import await_more
 from barnabas.captures.live.ring import Ring
 from barnabas.captures.tcp.headers import LINKTYPE_RAW, parse
 from barnabas.captures.writing.block_sink import Behind, Stats
@@ -19,26 +19,26 @@ from barnabas.captures.writing.writer import CaptureState, CaptureWriter
 
 
 class CaptureRingSink:
-    """A `BlockSink` of one of these processes. What does not fit is lost, and counted in the ring."""
+    """A `BlockSink` of one of these processes. Blocks that do not fit are lost, and counted in the ring."""
 
     losing = False
 
     def __init__(self, ring: Ring) -> None:
         self.stats = Stats()
         self._ring = ring
-        self._seen = 0
+        self._introduced = 0
 
     @property
     def segment(self) -> int:
-        """The segment that is being written; who asks, writes its next block for that one."""
-        self._seen = self._ring.segment
-        return self._seen
+        """Return the current segment, and remember it: the next block is for that segment."""
+        self._introduced = self._ring.segment
+        return self._introduced
 
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
-        """Write whole blocks; the buffers are free again on return. False if they are lost. Raises Behind."""
+        """Write whole blocks; the buffers may be reused on return. False: they are lost. Raises Behind."""
         ring, size = self._ring, sum(map(len, buffers))
         with ring.lock:
-            if packets and self._seen != ring.segment:
+            if packets and self._introduced != ring.segment:
                 raise Behind
             fits = size <= ring.free
             if fits:
@@ -51,34 +51,34 @@ class CaptureRingSink:
         return fits
 
     def lose(self, packets: int, payload: int) -> bool:
-        """Count what is not written. Always False."""
+        """Count packets that are not written. Always False."""
         with self._ring.lock:
             self._ring.lose(packets, payload)
         return False
 
     def close(self, last: Callable[[Stats], bytes]) -> None:
-        """Nothing: who pumps closes the file."""
+        """Do nothing, since the pump closes the file."""
 
 
 def fitting(data: bytes, room: float) -> tuple[int, int, int]:
-    """Of whole blocks those at the beginning that fit: their bytes, packets and payload."""
+    """Return the size of the first whole blocks that fit into `room`, their packets and payload bytes."""
     at = packets = payload = 0
     while at < len(data):
-        _, kind, length = block_head(data, at, "<", at)
+        _, block_type, length = block_head(data, at, "<", at)
         if at + length > room:
             break
-        if kind == ENHANCED:
+        if block_type == ENHANCED:
             packets += 1
-            found = parse(LINKTYPE_RAW, data[at + PACKET_HEAD : at + length])
-            payload += 0 if found is None else len(found.payload)
+            tcp = parse(LINKTYPE_RAW, data[at + PACKET_HEAD : at + length])
+            payload += 0 if tcp is None else len(tcp.payload)
         at += length
     return at, packets, payload
 
 
 class CapturePump:
-    """Writes what comes by a ring into a capture, from a thread of its own; made by the process that stays.
+    """A thread that writes the blocks of a ring into a capture, in the process that outlives the others.
 
-    All other methods are for the thread that made it.
+    All methods are for the thread that created it.
     """
 
     def __init__(self, ring: Ring, writer: CaptureWriter) -> None:
@@ -86,21 +86,21 @@ class CapturePump:
         self._writer = writer
         self._counted = 0, 0
         self._lost = 0
-        """Packets that the file has lost, and flows know of."""
+        """Lost packets of the file for which flows were introduced again."""
         self._thread = threading.Thread(target=self._run, name="capture pump", daemon=True)
         self._turned = 0
         """Segments that have ended."""
         self._closed = False
-        """Whether the capture knows what was lost in the ring."""
+        """Whether the capture has counted the losses of the ring."""
         ring.divide(writer.segment_size)
 
     def start(self) -> None:
-        """Begin to write."""
+        """Start the thread."""
         self._thread.start()
 
     @property
     def stats(self) -> Stats:
-        """What was written and lost so far."""
+        """Return the counts so far, including losses in the ring."""
         stats = self._writer.stats
         packets, payload = (0, 0) if self._closed else self._ring.lost
         return replace(
@@ -111,19 +111,19 @@ class CapturePump:
 
     @property
     def state(self) -> CaptureState:
-        """Where it is, and how it went so far."""
+        """Return the path and the counts so far."""
         return CaptureState(str(self._writer.path), self.stats)
 
     def keep(self, ts_ns: int, comment: Comment) -> None:
-        """What later segments say of something that one of the processes notes."""
+        """Repeat a note of one of the processes in later segments."""
         self._writer.keep(ts_ns, comment)
 
     def look(self, _: int) -> list[Path]:
-        """Segments that were closed since the last time."""
+        """Return the segments closed since the last call."""
         return self._writer.closed()
 
     def close(self) -> None:
-        """Write what is there, when nobody puts more into the ring."""
+        """Write the remaining blocks, after all processes have stopped writing to the ring."""
         self._ring.close()
         if self._thread.ident is None:
             self.start()
@@ -138,8 +138,8 @@ class CapturePump:
             over = self._ring.closed
             end = self._ring.written
             moved = self._ring.waiting
-            while (place := self._ring.turned(self._turned)) is not None and place <= end:
-                self._write(place)
+            while (position := self._ring.turned(self._turned)) is not None and position <= end:
+                self._write(position)
                 self._turned += 1
                 self._writer.turn()
             self._write(end)
@@ -153,7 +153,7 @@ class CapturePump:
                 await_more(self._ring, looks)
 
     def _write(self, end: int) -> None:
-        """Write up to a position."""
+        """Write the blocks up to a position."""
         pieces = self._ring.peek(end)
         if pieces:
             packets, payload = self._ring.put
@@ -169,10 +169,10 @@ class CapturePump:
         if stats.lost_packets > self._lost and stats.stopped is None:
             self._lost = stats.lost_packets
             with self._ring.lock:
-                self._ring.anew()  # what was lost may have introduced flows
+                self._ring.anew()  # the lost packets may have introduced flows
 
     def _fill(self, data: bytes, packets: int, payload: int) -> None:
-        """Write what fits up to the limit; the rest is lost."""
+        """Write the blocks that fit up to the limit, and lose the others."""
         at, written, size = fitting(data, self._writer.left)
         self._writer.write([data[:at]], written, size)
         self._writer.write([memoryview(data)[at:]], packets - written, payload - size)

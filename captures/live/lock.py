@@ -1,4 +1,4 @@
-"""A lock between processes that is free again when its holder is killed."""
+"""Provide a lock between processes that is released when its holder is killed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 
 
 class RecordLock:
-    """A record lock (fcntl(2)) on a file without a name. Made before its processes are forked.
+    """A record lock (fcntl(2)) on an unnamed file, created before its processes are forked.
 
-    It keeps processes apart, not the threads of one.
+    It excludes processes, not the threads of one process.
     """
 
     def __init__(self) -> None:
         self.descriptor, path = tempfile.mkstemp()
-        """Each process must keep it, and only it: closing another of this file would free the lock."""
+        """Each process must keep only this descriptor: closing another one of the file would release the
+        lock."""
         Path(path).unlink()
 
     def __enter__(self) -> None:

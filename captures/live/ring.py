@@ -1,4 +1,4 @@
-"""A ring of bytes in memory that processes share: some write, one at a time, and one reads."""
+"""Provide a ring buffer in memory that processes share: several write, one at a time, and one reads."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 SIZE: Final = 32 << 20
-"""Bytes of a ring, unless told otherwise."""
+"""Bytes of a ring, by default."""
 
 TURNS: Final = 64
-"""Places where segments begin that the reader has not come to, at most."""
+"""Segment beginnings that the reader has not reached, at most."""
 
 _HEAD: Final = 1024
 _WRITTEN, _READ, _CLOSED, _WAITING, _DONE, _SEGMENT, _SKIPPING, _LOSSY = range(8)
@@ -27,9 +27,10 @@ _PACKETS, _PAYLOAD, _LOST_PACKETS, _LOST_PAYLOAD, _IDLE, _BEGUN, _SIZE, _TURNS =
 
 
 class Ring:
-    """Made before its processes are forked. Positions count bytes since the beginning; one side writes each.
+    """A ring buffer, created before its processes are forked. Positions count bytes since the beginning.
 
-    lock: held by a writer while it writes, if there are several.
+    Each position has one writer: the reader or the writing side. `lock` is held by a writer while it writes,
+    if there are several.
 
     >>> ring = Ring(8)
     >>> ring.append([b"abc", b"de"], 5), ring.free
@@ -47,29 +48,29 @@ class Ring:
         memory = memoryview(mmap.mmap(-1, _HEAD + size))
         self._counts = memory[:_HEAD].cast("Q")
         self._data = memory[_HEAD:]
-        # what is stored before it is seen before what is stored behind it, by processors that reorder, too
+        # a memory barrier: processors that reorder stores must publish the data before the position
         self._fence = threading.Lock()
-        # of its own: who is forked while it is held is a writer
+        # a separate lock: a process forked while the reader holds it is a writer
         self._reader_fence = threading.Lock()
         self.woken, self._wake = os.pipe()
-        """A descriptor that can be read when the reader, asleep, is to look again."""
+        """A descriptor that becomes readable when a sleeping reader should look again."""
         os.set_blocking(self.woken, False)
         os.set_blocking(self._wake, False)
 
     @property
     def writing(self) -> list[int]:
-        """Descriptors that a writer needs."""
+        """Return the descriptors that a writer needs."""
         return [self._wake]
 
     @property
     def free(self) -> int:
-        """Bytes that can be written now."""
+        """Return the bytes that can be written now."""
         counts = self._counts
         return self.size - counts[_WRITTEN] + counts[_READ]
 
     @property
     def room(self) -> int:
-        """The same; -1 if nothing is to be written: something was lost, or nobody wants it."""
+        """Return the bytes that can be written now; -1 after a loss, or while the stream is paused."""
         counts = self._counts
         if counts[_SKIPPING] or counts[_IDLE]:
             return -1
@@ -77,17 +78,17 @@ class Ring:
 
     @property
     def waiting(self) -> int:
-        """Bytes that can be read now."""
+        """Return the bytes that can be read now."""
         return self._counts[_WRITTEN] - self._counts[_READ]
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more will be written."""
+        """Return whether nothing more will be written."""
         return bool(self._counts[_CLOSED])
 
     @property
     def done(self) -> int:
-        """What the reader counts of what it has done; it stays when the reader dies."""
+        """Return the reader's progress count, which survives the reader."""
         return self._counts[_DONE]
 
     @done.setter
@@ -96,22 +97,22 @@ class Ring:
 
     @property
     def segment(self) -> int:
-        """Which segment is being written, from 1."""
+        """Return the number of the current segment, from 1."""
         return self._counts[_SEGMENT]
 
     @property
     def skipping(self) -> bool:
-        """Whether something was lost, and another segment is to begin."""
+        """Return whether blocks were lost, and another segment has to begin."""
         return bool(self._counts[_SKIPPING])
 
     @property
     def lossy(self) -> bool:
-        """Whether anything was lost."""
+        """Return whether anything was lost."""
         return bool(self._counts[_LOSSY])
 
     @property
     def idle(self) -> bool:
-        """Whether nobody wants what would be written: it is not, and is not lost either."""
+        """Return whether the stream is paused: blocks are neither written nor counted as lost."""
         return bool(self._counts[_IDLE])
 
     @idle.setter
@@ -120,45 +121,45 @@ class Ring:
 
     @property
     def put(self) -> tuple[int, int]:
-        """Packets that were written, and the bytes of their payload."""
+        """Return the number of written packets, and their payload bytes."""
         return self._counts[_PACKETS], self._counts[_PAYLOAD]
 
     @property
     def lost(self) -> tuple[int, int]:
-        """Those that were not."""
+        """Return the number of lost packets, and their payload bytes."""
         return self._counts[_LOST_PACKETS], self._counts[_LOST_PAYLOAD]
 
     def count(self, packets: int, payload: int) -> None:
-        """These packets are written."""
+        """Count written packets."""
         self._counts[_PACKETS] += packets
         self._counts[_PAYLOAD] += payload
 
     def lose(self, packets: int, payload: int) -> None:
-        """These packets are not."""
+        """Count lost packets."""
         self._counts[_LOST_PACKETS] += packets
         self._counts[_LOST_PAYLOAD] += payload
 
     def skip(self) -> None:
-        """Something is lost."""
+        """Note a loss."""
         self._counts[_SKIPPING] = self._counts[_LOSSY] = 1
 
     def divide(self, size: int | None) -> None:
-        """The first segment begins; each ends where it has so many bytes, or more."""
+        """Begin the first segment; each segment ends at this size or above."""
         self._counts[_SEGMENT], self._counts[_SIZE] = 1, size or 0
 
     def anew(self) -> None:
-        """Flows are to introduce themselves again, as in another segment."""
+        """Make all flows introduce themselves again, as in another segment."""
         self._counts[_SEGMENT] += 1
 
     @property
     def full(self) -> bool:
-        """Whether the present segment has its size."""
+        """Return whether the current segment has reached its size."""
         counts = self._counts
         size = counts[_SIZE]
         return size > 0 and counts[_WRITTEN] - counts[_BEGUN] >= size
 
     def turn(self) -> None:
-        """Another segment begins, without a head, if the reader is not too far behind."""
+        """Begin another segment without a head, unless the reader is too far behind."""
         counts = self._counts
         turns, written = counts[_TURNS], counts[_WRITTEN]
         if turns >= TURNS and counts[_TURNS + 1 + turns % TURNS] >= counts[_READ]:
@@ -168,20 +169,20 @@ class Ring:
         counts[_TURNS] = turns + 1
 
     def turned(self, number: int) -> int | None:
-        """Where the segment behind so many others begins; None: it has not begun."""
+        """Return the position where the segment after `number` others begins; None: it has not begun."""
         if number >= self._counts[_TURNS]:
             return None
         return self._counts[_TURNS + 1 + number % TURNS]
 
     def begin(self, head: Buffer) -> None:
-        """Begin another segment, of which there must be room for its head."""
-        # first: if its writer dies on the way, flows introduce themselves in vain, but all do
+        """Begin another segment with its head, which must fit."""
+        # first: if the writer dies in between, flows introduce themselves once too often, but all do
         self._counts[_SEGMENT] += 1
         self.append([head], len(head))
         self._counts[_SKIPPING] = 0
 
     def append(self, buffers: Sequence[Buffer], size: int) -> None:
-        """Write buffers of `size` bytes in all, of which there must be room."""
+        """Write buffers of `size` bytes in all, which must fit."""
         written, data = self._counts[_WRITTEN], self._data
         at = written % self.size
         if at + size > self.size:
@@ -201,16 +202,16 @@ class Ring:
 
     @property
     def written(self) -> int:
-        """The position up to which all was written."""
+        """Return the position up to which bytes were written."""
         return self._counts[_WRITTEN]
 
     @property
     def read(self) -> int:
-        """The position up to which all was read."""
+        """Return the position up to which bytes were read."""
         return self._counts[_READ]
 
     def peek(self, end: int | None = None) -> list[memoryview]:
-        """What can be read, up to a position: one piece, or two."""
+        """Return the readable bytes up to a position, in one or two pieces."""
         read = self._counts[_READ]
         count = self.waiting if end is None else end - read
         at = read % self.size
@@ -219,12 +220,12 @@ class Ring:
         return [piece for piece in pieces if piece]
 
     def drop(self, count: int) -> None:
-        """So many bytes were read."""
+        """Mark bytes as read."""
         with self._reader_fence:
             self._counts[_READ] += count
 
     def take(self, into: WriteableBuffer) -> int:
-        """Read what is there into a buffer; returns how many bytes."""
+        """Read available bytes into a buffer, and return their number."""
         view = memoryview(into)
         count = 0
         for piece in self.peek(min(self.read + len(view), self.read + self.waiting)):
@@ -234,22 +235,25 @@ class Ring:
         return count
 
     def close(self) -> None:
-        """Nothing more will be written. For the writer."""
+        """Mark the end of the stream. For the writer."""
         self._counts[_CLOSED] = 1
         if self._counts[_WAITING]:
             self._rouse()
 
     def forget(self) -> None:
-        """Empty, for another reader: the one before is gone. For the writer."""
+        """Discard all bytes, for another reader after the previous one has gone. For the writer."""
         self._counts[_READ] = self._counts[_WRITTEN]
 
     def sleep(self, sleeping: bool) -> None:
-        """The reader is about to wait for `woken`, or does no more. Look again before waiting."""
+        """Note that the reader is about to wait for `woken`, or has stopped waiting.
+
+        Poll again before waiting.
+        """
         with self._reader_fence:
             self._counts[_WAITING] = sleeping
 
     def clear(self) -> None:
-        """Take what made `woken` readable."""
+        """Read the wake-up bytes from `woken`."""
         with contextlib.suppress(BlockingIOError):
             os.read(self.woken, 64)
 

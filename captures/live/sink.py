@@ -1,4 +1,4 @@
-"""Writes the blocks of a capture into a ring. What does not fit is lost, until half of the ring is free."""
+"""Write the blocks of a capture into a ring; after a loss, blocks are lost until half of the ring is free."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from barnabas.captures.live.ring import Ring
 from barnabas.captures.writing.block_sink import Stats
 
 _JOINED: Final = 8192
-"""Bytes of payload up to which one copy more costs less than several buffers."""
+"""Payload bytes up to which one more copy costs less than several buffers."""
 
 
 class RingSink:
-    """A `BlockSink`. Where something was lost another segment begins, in which each flow is introduced again.
+    """A `BlockSink` into a ring. After a loss another segment begins, in which each flow is introduced again.
 
-    head: what a segment begins with. low: called with each block while less than a quarter is free.
+    Args:
+        ring: The ring.
+        head: Makes the beginning of a segment.
+        low: Called with each block while less than a quarter of the ring is free.
     """
 
     def __init__(
@@ -26,25 +29,25 @@ class RingSink:
         self.stats = Stats()
         self._head = head
         self._low = low
-        self._seen = 0
-        """The segment that the writer of the next block has introduced itself in, or is about to."""
+        self._introduced = 0
+        """The segment in which the writer of the next block has introduced its flow, or is about to."""
         if not ring.segment:
             self.begin()
 
     @property
     def segment(self) -> int:
-        """Which segment is being written; who asks, writes its next block for that one."""
-        self._seen = found = self.ring.segment
-        return found
+        """Return the current segment, and remember it: the next block is for that segment."""
+        self._introduced = segment = self.ring.segment
+        return segment
 
     @property
     def losing(self) -> bool:
-        """Whether nobody wants what would be written, or something was lost and half is not free yet."""
+        """Return whether the stream is paused, or half of the ring is not free yet after a loss."""
         ring = self.ring
         return ring.idle or (ring.skipping and ring.free < ring.size >> 1)
 
     def begin(self) -> None:
-        """Begin another segment, when there is room: for a reader that knows nothing yet."""
+        """Begin another segment, when there is room, for a reader that knows no flows."""
         head = self._head()
         with self.ring.lock:
             if len(head) <= self.ring.free:
@@ -53,19 +56,19 @@ class RingSink:
                 self.ring.skip()
 
     def begin_again(self) -> None:
-        """Begin another segment in an empty ring: the reader that was there is gone."""
+        """Begin another segment in an empty ring, after the previous reader has gone."""
         with self.ring.lock:
             self.ring.forget()
             self.ring.begin(self._head())
 
     def rest(self, rest: bool) -> None:
-        """Write nothing until somebody wants it; or go on, with another segment."""
+        """Pause the stream, or continue it with another segment."""
         if not rest:
             self.begin()
         self.ring.idle = rest
 
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
-        """Write whole blocks; the buffers are free again on return. False if they are lost."""
+        """Write whole blocks; the buffers may be reused on return. False: they are lost."""
         ring = self.ring
         if payload <= _JOINED:
             buffers = (b"".join(buffers),)
@@ -74,7 +77,7 @@ class RingSink:
             room = ring.room
             if room - size < ring.size >> 2:
                 self._low()
-            if size <= room and (self._seen == ring.segment or not packets):
+            if size <= room and (self._introduced == ring.segment or not packets):
                 ring.append(buffers, size)
                 self.stats.packets += packets
                 self.stats.bytes += size
@@ -83,15 +86,15 @@ class RingSink:
                 ring.skip()
             elif room < 0 and not self.losing:
                 ring.begin(self._head())
-        # also who has not introduced itself in the segment that has just begun
+        # also a flow that was not introduced in the segment that has just begun
         return self.lose(packets, payload)
 
     def lose(self, packets: int, payload: int) -> bool:
-        """Count what is not written, if somebody wants it. Always False."""
+        """Count packets that are not written, unless the stream is paused. Always False."""
         if not self.ring.idle:
             self.stats.lost_packets += packets
             self.stats.lost_bytes += payload
         return False
 
     def close(self, last: Callable[[Stats], bytes]) -> None:
-        """Nothing: the ring is closed by who made it, behind the last line."""
+        """Do nothing, since the creator of the ring closes it."""

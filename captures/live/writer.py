@@ -1,4 +1,4 @@
-"""Writes into a ring: connections as a capture has them, notes, and lines for the person."""
+"""Write connections and notes into a ring, as captures have them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from barnabas.captures.writing.pcapng import statistics
 
 
 class RingWriter:
-    """What one process writes; all methods are for one thread. sink: that of its ring."""
+    """The writer of one process; all methods are for one thread. `sink` is the sink of its ring."""
 
     def __init__(self, sink: BlockSink) -> None:
         self.sink = sink
@@ -17,9 +17,9 @@ class RingWriter:
     def open(
         self, connection: int, client: Endpoint, server: Endpoint, ts_ns: int, comment: Comment
     ) -> FlowWriter:
-        """A connection was accepted. Raises OSError if an address is not a numeric one."""
+        """Begin an accepted connection. Raises OSError if an address is not numeric."""
         return FlowWriter(self.sink, connection, client, server, ts_ns, comment)
 
     def note(self, ts_ns: int, comment: Comment) -> bool:
-        """Something that concerns no connection; False if it is lost."""
+        """Write a note on the whole stream; False if it is lost."""
         return self.sink.put([statistics(ts_ns, encode(comment))], 0, 0)

@@ -1,4 +1,4 @@
-"""Generations and epochs of groups as bands of time: who led, who was late, how long delivery stood still."""
+"""Show generations and epochs of groups as bands of time: leader, late members, and standstill."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from barnabas.captures.summary.moves import Moves
 from barnabas.captures.summary.rebalances import Rebalances, Row
 
 MOST: Final = 10_000
-"""Bands that are kept, the last ones."""
+"""Bands that are retained, the latest ones."""
 
 
-def band(one: Generation) -> Row:
-    """What `Generation.row` says, and for whom it waited, and how long nothing was delivered."""
-    waited, standstill = one.waited, one.standstill
+def band(generation: Generation) -> Row:
+    """Return `Generation.row` with the late members, and how long the group consumed nothing."""
+    delay, standstill = generation.delay, generation.standstill
     return {
-        **one.row(),
-        "from": str(one.began),
+        **generation.row(),
+        "from": str(generation.began),
         "standstill_ms": None if standstill is None else standstill / MS,
         "late": None
-        if waited is None
-        else {"kind": waited.kind, "members": list(waited.members), "ms": waited.ns / MS},
-        "over": one.over,
+        if delay is None
+        else {"kind": delay.kind, "members": list(delay.members), "ms": delay.ns / MS},
+        "over": generation.over,
     }
 
 
 class Bands:
-    """Bands of all groups, made by what `summary --by group` prints.
+    """The bands of all groups, computed like `summary --by group`.
 
     >>> Bands(Context()).rows()
     []
@@ -44,16 +44,16 @@ class Bands:
 
     @property
     def forgotten(self) -> int:
-        """Bands, moves and owners that made room for later ones."""
+        """Return the number of dropped bands, moves and owners."""
         return self._generations.forgotten + self._moves.forgotten + self._moves.fell_out
 
     def add(self, exchange: Exchange) -> None:
-        """Take an exchange of which the context has learnt, in the order in which they end."""
+        """Add an exchange from which the context has learned, in the order in which exchanges end."""
         self._generations.note(exchange)
         self._moves.add(exchange)
 
     def rows(self) -> list[dict[str, Any]]:
-        """By group and time, each until the next one begins; None: it is the last one."""
+        """Return bands by group and time, each until the next one begins (None: the last one)."""
         rows = self._generations.rows()
         untils = [
             following["from"] if following["group"] == row["group"] else None

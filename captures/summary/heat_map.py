@@ -1,4 +1,4 @@
-"""How many exchanges took how long, over time: a map of time by latency, beside percentiles by API."""
+"""Count exchanges by time and latency: a heat map, next to percentiles by API."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.summary.api_stats import ApiStats
 
 COLUMNS: Final = 240
-"""Columns of time; where more are needed two become one."""
+"""Columns of time; if more are needed, pairs of columns are merged."""
 
 WIDTH_MS: Final = 10
-"""What a column is wide at first."""
+"""The initial width of a column."""
 
 PER_OCTAVE: Final = 2
 """Latency buckets between a latency and its double."""
 
 LEAST_MS: Final = 1 / 64
-"""What is faster counts as this."""
+"""Shorter latencies count as this."""
 
 ROWS: Final = 64
-"""Latency buckets; the last one, of 18 hours, has all that is slower, too."""
+"""Latency buckets; the last one, of 18 hours, includes all longer latencies."""
 
 
 def bucket(ms: float) -> int:
-    """The number of a latency's bucket; its bound is `bound_ms` of it.
+    """Return the number of a latency's bucket; its upper bound is `bound_ms` of it.
 
     >>> bucket(0), bucket(1), bound_ms(bucket(1)), bound_ms(bucket(1.1)) > 1.1
     (0, 12, 1.0, True)
@@ -37,13 +37,14 @@ def bucket(ms: float) -> int:
 
 
 def bound_ms(number: int) -> float:
-    """The longest latency of a bucket."""
+    """Return the longest latency of a bucket."""
     return float(LEAST_MS * 2 ** (number / PER_OCTAVE))
 
 
 class HeatMap:
-    """Counts by time and latency, in at most COLUMNS x (ROWS + 1) cells; a column's width is 10 ms
-    times a power of two.
+    """Counts by time and latency, in at most COLUMNS x (ROWS + 1) cells.
+
+    A column is 10 ms wide, times a power of two.
 
     >>> heat = HeatMap()
     >>> heat.note(0, 1.0); heat.note(3_000_000_000, 1.0)
@@ -57,7 +58,7 @@ class HeatMap:
         self._first = self._last = -1
 
     def note(self, ts: int, ms: float) -> None:
-        """Count one; its request came at `ts`, in ns since the epoch."""
+        """Count an exchange whose request arrived at `ts`, in ns since the epoch."""
         column = ts // (self.width_ms * MS)
         self._first = column if self._first < 0 else min(self._first, column)
         self._last = max(self._last, column)
@@ -73,7 +74,7 @@ class HeatMap:
             self._cells[column // 2, row] += count
 
     def document(self) -> dict[str, Any]:
-        """In JSON form: cells are [when the column begins, longest latency in ms, count]."""
+        """Return the map in JSON form: cells are [start of the column, longest latency in ms, count]."""
         return {
             "width_ms": self.width_ms,
             "cells": [
@@ -84,13 +85,13 @@ class HeatMap:
 
 
 class LatencyView:
-    """Percentiles by API and a heat map, of what clients saw and of the brokers alone."""
+    """Percentiles by API and a heat map, as seen by clients and of the brokers alone."""
 
     def __init__(self) -> None:
         self._sides = {"client": (ApiStats(), HeatMap()), "broker": (ApiStats(), HeatMap())}
 
     def add(self, exchange: Exchange) -> None:
-        """Take an exchange; responses that answer no request have no latency."""
+        """Add an exchange; responses without a request have no latency."""
         if exchange.key <= STRAY:
             return
         for side, ms in (("client", exchange.latency_ms), ("broker", exchange.broker_ms)):
@@ -100,7 +101,7 @@ class LatencyView:
                 heat.note(exchange.ts, ms)
 
     def rows(self) -> dict[str, Any]:
-        """By side: a row an API, and the heat map."""
+        """Return, for clients and brokers, a row for each API and the heat map."""
         return {
             side: {
                 "apis": [

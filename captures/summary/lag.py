@@ -1,4 +1,4 @@
-"""How far groups are behind, by the offsets that pass: a bound, not what the broker knows at this moment."""
+"""Estimate the lag of groups by captured offsets: a bound, not the broker's current state."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final
 from barnabas.captures.checks.dialect_groups import DialectGroups
 from barnabas.captures.checks.partitions import answered_partitions, by_follower
 from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.context.memory import Memory
-from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import topic_name
 from barnabas.specs.keys import (
@@ -23,10 +23,10 @@ from barnabas.specs.keys import (
 )
 
 LATEST: Final = -1
-"""The time by which ListOffsets asks for the end of a partition."""
+"""The timestamp with which ListOffsets requests the end of a partition."""
 
 PENDING: Final = 10_000
-"""Offsets of an open transaction that are kept."""
+"""Offsets of an open transaction that are retained."""
 
 _FETCHED: Final = tuple(
     f"responses.{path}"
@@ -36,54 +36,56 @@ _FETCHED: Final = tuple(
     )
 )
 
-Place = tuple[str, int | str]
+PartitionKey = tuple[str, int | str]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """An offset, the API that said it, and when, in ns since the epoch."""
+class ReportedOffset:
+    """An offset, the API that reported it, and when, in ns since the epoch."""
 
     offset: int
     api: str
     ts: int
 
     def row(self) -> dict[str, Any]:
-        """In JSON form, the time as text."""
+        """Return it in JSON form, with the time as text."""
         return {"offset": self.offset, "api": self.api, "ts": str(self.ts)}
 
 
 class Lag:
-    """The last committed offset of each group and partition, beside the end of the partition as it was last
-    said.
+    """The last committed offset of each group and partition, next to the last known end of the partition.
 
-    Offsets of a transaction count once it is committed. The end is the high watermark of a Fetch response,
-    or what ListOffsets says without read_committed. Messages of a dialect count as the commits that its
-    group reader makes of them.
+    Offsets of a transaction count once it is committed. The end is the high watermark of a Fetch response, or
+    the result of a ListOffsets without read_committed. Messages of a dialect count as the commits that its
+    group reader translates them to.
     """
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._dialects = DialectGroups()
-        self._committed: Memory[tuple[str, str, int | str], Seen] = Memory()
-        self._ends: Memory[Place, Seen] = Memory()
+        self._committed: Memory[tuple[str, str, int | str], ReportedOffset] = Memory()
+        self._ends: Memory[PartitionKey, ReportedOffset] = Memory()
         self._pending: Memory[str, dict[tuple[str, str, int], int]] = Memory()
         self.fell_out = 0
-        """Offsets of transactions that had too many."""
+        """Dropped offsets of transactions that had too many."""
         self._read_ends = {FETCH: self._fetched, LIST_OFFSETS: self._listed}
         self._read_commits = {OFFSET_COMMIT: self._commits, OFFSET_FETCH: self._positions}
 
     @property
     def forgotten(self) -> int:
-        """What was forgotten because there was too much."""
-        kept = self._committed.forgotten + self._ends.forgotten + self._pending.forgotten
-        return kept + self._dialects.forgotten
+        """Return the number of dropped entries."""
+        dropped = self._committed.forgotten + self._ends.forgotten + self._pending.forgotten
+        return dropped + self._dialects.forgotten
 
     def add(self, exchange: Exchange) -> None:
-        """Take an exchange of which the context has learnt, in the order in which they end."""
-        for seen in self._dialects.of(exchange):
-            if seen.key == OFFSET_COMMIT:
-                commits = (((seen.group, *place), offset) for *place, offset in seen.partitions)
-                self._commit(commits, exchange.api, seen.end)
+        """Add an exchange from which the context has learned, in the order in which exchanges end."""
+        for message in self._dialects.of(exchange):
+            if message.key == OFFSET_COMMIT:
+                commits = (
+                    ((message.group, *partition), offset)
+                    for *partition, offset in message.partitions
+                )
+                self._commit(commits, exchange.api, message.end)
         end, key = exchange.answered, exchange.key
         if end is None:
             return
@@ -100,16 +102,16 @@ class Lag:
 
     def _commit(self, commits: Iterable[tuple[Any, int]], api: str, ts: int) -> None:
         for key, offset in commits:
-            self._committed[key] = Seen(offset, api, ts)
+            self._committed[key] = ReportedOffset(offset, api, ts)
 
-    def _note_ends(self, ends: Iterable[tuple[Place, int]], api: str, ts: int) -> None:
-        for place, offset in ends:
-            before = self._ends.get(place)
+    def _note_ends(self, ends: Iterable[tuple[PartitionKey, int]], api: str, ts: int) -> None:
+        for partition, offset in ends:
+            before = self._ends.get(partition)
             if before is None or before.ts <= ts:
-                self._ends[place] = Seen(offset, api, ts)
+                self._ends[partition] = ReportedOffset(offset, api, ts)
 
     def _hold(self, exchange: Exchange) -> None:
-        """Keep offsets until their transaction ends."""
+        """Retain offsets until their transaction ends."""
         name = (exchange.request or {}).get("transactional_id", "")
         pending = self._pending.get(name) or {}
         for key, offset in self._commits(exchange):
@@ -121,7 +123,7 @@ class Lag:
             self._pending[name] = pending
 
     def rows(self) -> list[dict[str, Any]]:
-        """By group and partition; `lag` is null where no end was seen."""
+        """Return rows by group and partition; `lag` is null if the end is unknown."""
         rows = []
         for (group, topic, number), committed in sorted(
             self._committed.items(), key=lambda item: (*item[0][:2], str(item[0][2]).rjust(10))
@@ -139,40 +141,49 @@ class Lag:
             )
         return rows
 
-    def _topic(self, about: dict[str, Any]) -> str:
-        return topic_name(about, self._context.topics, None)
+    def _topic(self, topic_fields: dict[str, Any]) -> str:
+        return topic_name(topic_fields, self._context.topics, None)
 
-    def _fetched(self, exchange: Exchange) -> Iterator[tuple[Place, int]]:
-        asked = fields(exchange, "request", "replica_id", "replica_state.replica_id") or {}
-        if by_follower(asked):
+    def _fetched(self, exchange: Exchange) -> Iterator[tuple[PartitionKey, int]]:
+        request = fields(exchange, "request", "replica_id", "replica_state.replica_id") or {}
+        if by_follower(request):
             return
-        for about in (fields(exchange, "response", *_FETCHED) or {}).get("responses", ()):
-            for one in about["partitions"]:
-                if not one["error_code"] and one["high_watermark"] >= 0:
-                    yield (self._topic(about), one["partition_index"]), one["high_watermark"]
+        for topic in (fields(exchange, "response", *_FETCHED) or {}).get("responses", ()):
+            for partition in topic["partitions"]:
+                if not partition["error_code"] and partition["high_watermark"] >= 0:
+                    yield (
+                        (self._topic(topic), partition["partition_index"]),
+                        partition["high_watermark"],
+                    )
 
-    def _listed(self, exchange: Exchange) -> Iterator[tuple[Place, int]]:
+    def _listed(self, exchange: Exchange) -> Iterator[tuple[PartitionKey, int]]:
         if (exchange.request or {}).get("isolation_level"):
             return
-        for one in answered_partitions(exchange, self._context):
-            answer = one.answer or {"error_code": -1}
-            if not answer["error_code"] and one.said["timestamp"] == LATEST:
+        for partition in answered_partitions(exchange, self._context):
+            answer = partition.response_fields or {"error_code": -1}
+            if not answer["error_code"] and partition.fields["timestamp"] == LATEST:
                 offset = answer.get("offset", max(answer.get("old_style_offsets") or [-1]))
                 if offset >= 0:
-                    yield (self._topic(one.about), one.number), offset
+                    yield (self._topic(partition.topic_fields), partition.number), offset
 
     def _commits(self, exchange: Exchange) -> Iterator[tuple[tuple[str, str, int], int]]:
         group = (exchange.request or {}).get("group_id", "")
-        for one in answered_partitions(exchange, self._context):
-            if one.answer is not None and not one.answer["error_code"]:
-                yield (group, self._topic(one.about), one.number), one.said["committed_offset"]
+        for partition in answered_partitions(exchange, self._context):
+            if (
+                partition.response_fields is not None
+                and not partition.response_fields["error_code"]
+            ):
+                yield (
+                    (group, self._topic(partition.topic_fields), partition.number),
+                    partition.fields["committed_offset"],
+                )
 
     def _positions(self, exchange: Exchange) -> Iterator[tuple[tuple[str, str, int], int]]:
         request, response = exchange.request or {}, exchange.response or {}
         alone = {"group_id": request.get("group_id"), "topics": response.get("topics", ())}
         for group in response.get("groups", (alone,)):
-            for about in group["topics"]:
-                for one in about["partitions"]:
-                    if not one["error_code"] and one["committed_offset"] >= 0:
-                        place = (self._topic(about), one["partition_index"])
-                        yield (group["group_id"], *place), one["committed_offset"]
+            for topic in group["topics"]:
+                for partition in topic["partitions"]:
+                    if not partition["error_code"] and partition["committed_offset"] >= 0:
+                        key = (self._topic(topic), partition["partition_index"])
+                        yield (group["group_id"], *key), partition["committed_offset"]

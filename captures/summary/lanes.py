@@ -1,4 +1,4 @@
-"""What each member of a group did over time, a lane a member: joined, synced, beat, committed, left."""
+"""Show the requests of each group member over time, in one lane: joins, heartbeats, commits, leaves."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from barnabas.specs.dialects.keys import STEP, of_key
 from barnabas.specs.keys import HEARTBEAT, LEAVE_GROUP
 
 EVENTS: Final = 1000
-"""Events of a lane that are kept, the last ones; a run of heartbeats is one."""
+"""Events of a lane that are retained, the latest ones; a run of heartbeats is one event."""
 
 EVENT: Final = 256
-"""Bytes that an event takes, nearly."""
+"""Approximate bytes of an event."""
 
 
 @dataclass(slots=True)
 class Event:
-    """What a member asked, or a run of heartbeats that all said and heard the same."""
+    """A request of a member, or a run of heartbeats with the same content."""
 
     api: str
     start: int
-    """When the first request came, in ns since the epoch."""
+    """When the first request arrived, in ns since the epoch."""
     end: int | None
-    """When the last response had come; None: there was none."""
+    """When the last response left to the client; None: no response."""
     generation: int
-    """Or the member's epoch as the answer has it; negative: it leaves, or is in none."""
+    """The generation, or the member epoch of the response; negative: it leaves, or is in no generation."""
     error: str | None
-    """Empty: none; None: no response, or one that can't be read."""
+    """Empty: none; None: no response, or an unreadable one."""
     connection: int
     correlation_id: int
-    """Of the first one."""
+    """The correlation id of the first request."""
     count: int = 1
     run: bool = False
-    """Whether it may go on: a heartbeat that brought nothing new."""
+    """Whether it may be part of a run: a heartbeat without news."""
     color: str = ""
-    """The API of Kafka whose colour the event has; empty: its own."""
+    """The Kafka API whose colour the event has; empty: its own."""
 
     def goes_on(self, following: Event) -> bool:
-        """Whether that one is of the same run."""
+        """Return whether the following event belongs to the same run."""
         same = (self.api, self.generation, self.error, self.connection) == (
             *(following.api, following.generation, following.error, following.connection),
         )
         return same and self.run and following.run
 
     def row(self) -> dict[str, Any]:
-        """In JSON form, times as text."""
+        """Return the event in JSON form, with times as text."""
         return {
             "api": self.api,
             "start": str(self.start),
@@ -70,22 +70,22 @@ class Event:
 
 @dataclass(slots=True)
 class Lane:
-    """A member of a group."""
+    """The events of one group member."""
 
     group: str
     member: str
-    """Its id; empty of one that commits without being a member."""
+    """The member id; empty for a client that commits without being a member."""
     client: str
     instance: str | None = None
     events: deque[Event] = field(default_factory=deque)
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return its approximate size in bytes."""
         return weight((self.client, self.instance)) + EVENT * len(self.events)
 
     def row(self) -> dict[str, Any]:
-        """In JSON form."""
+        """Return the lane in JSON form."""
         return {
             "group": self.group,
             "member": self.member,
@@ -95,19 +95,19 @@ class Lane:
         }
 
 
-class _Said(NamedTuple):
-    """What an exchange says of a group, in the words of Kafka's own."""
+class _GroupRequest(NamedTuple):
+    """The group fields of an exchange, in the terms of Kafka's groups."""
 
     key: int
     group: str
     request: dict[str, Any]
     response: dict[str, Any]
     error: str | None
-    """As it stands in the exchange."""
+    """The error of the exchange itself."""
 
 
 class Lanes:
-    """Lanes of all members: at most `most` of `bytes_`, and `events` in each.
+    """The lanes of all members: at most `most` lanes of `bytes_` bytes, with up to `events` each.
 
     >>> lanes = Lanes()
     >>> lanes.rows(), lanes.fell_out
@@ -119,22 +119,22 @@ class Lanes:
         self._lanes: Memory[tuple[str, str], Lane] = Memory(most, bytes_)
         self._events = events
         self.fell_out = 0
-        """Events that made room for later ones of their lane."""
+        """Events that were dropped from full lanes."""
 
     @property
     def forgotten(self) -> int:
-        """Lanes, and groups of dialects, that were forgotten because there were too many."""
+        """Return the number of dropped lanes, and of dropped groups of dialects."""
         return self._lanes.forgotten + self._dialects.forgotten
 
     def add(self, exchange: Exchange) -> None:
-        """Take an exchange, in the order in which they end."""
-        said = self._said(exchange)
-        if said is None:
+        """Add an exchange, in the order in which exchanges end."""
+        message = self._group_request(exchange)
+        if message is None:
             return
-        event = _event(exchange, said)
-        for member, instance in _members(said):
+        event = _event(exchange, message)
+        for member, instance in _members(message):
             client = shorten(exchange.client, REASON)
-            key = (said.group, member or client)
+            key = (message.group, member or client)
             lane = self._lanes.get(key) or Lane(key[0], member, client, instance)
             if lane.events and lane.events[-1].goes_on(event):
                 last = lane.events[-1]
@@ -146,47 +146,54 @@ class Lanes:
                     self.fell_out += 1
             self._lanes[key] = lane
 
-    def _said(self, exchange: Exchange) -> _Said | None:
-        """What it says, answered or not; of a dialect's the first of what it comes to."""
-        found = list(self._dialects.of(exchange))
-        if found:
-            one = found[0]
-            return _Said(one.key, one.group, one.request, one.response, error_of(exchange))
+    def _group_request(self, exchange: Exchange) -> _GroupRequest | None:
+        """Return the group fields of an exchange, answered or not; of a dialect the first message."""
+        messages = list(self._dialects.of(exchange))
+        if messages:
+            message = messages[0]
+            return _GroupRequest(
+                message.key, message.group, message.request, message.response, error_of(exchange)
+            )
         request = exchange.request if exchange.key < STEP and exchange.api in GROUP_APIS else None
         if not request:
             return None
         group, response = request["group_id"], exchange.response or {}
-        return _Said(exchange.key, group, request, response, exchange.error)
+        return _GroupRequest(exchange.key, group, request, response, exchange.error)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Lanes by group and when they began."""
+        """Return lanes by group and beginning."""
         lanes = sorted(self._lanes.values(), key=lambda lane: (lane.group, lane.events[0].start))
         return [lane.row() for lane in lanes]
 
 
-def _event(exchange: Exchange, said: _Said) -> Event:
-    key, _, request, response, error = said
+def _event(exchange: Exchange, message: _GroupRequest) -> Event:
+    key, _, request, response, error = message
     names = ("generation_id", "member_epoch", "generation_id_or_member_epoch")
-    asked = next((request[name] for name in names if name in request), -1)
-    told = () if error else (response.get(name) for name in names[:2])
-    generation = next((one for one in told if one is not None), asked)
+    request_generation = next((request[name] for name in names if name in request), -1)
+    response_generations = () if error else (response.get(name) for name in names[:2])
+    generation = next(
+        (value for value in response_generations if value is not None),
+        request_generation,
+    )
     run = key == HEARTBEAT or (
         key in GROUP_TYPES
-        and asked > 0
+        and request_generation > 0
         and response.get("assignment") is None
         and request.get("topic_partitions") is None
     )
-    place = (exchange.connection, exchange.correlation_id)
+    request_id = (exchange.connection, exchange.correlation_id)
     end = exchange.answered
     color = ""
     if exchange.key >= STEP:
         color = of_key(exchange.key)[0].lane_colors.get(exchange.api, "")
-    return Event(exchange.api, exchange.ts, end, generation, error, *place, run=run, color=color)
+    return Event(
+        exchange.api, exchange.ts, end, generation, error, *request_id, run=run, color=color
+    )
 
 
-def _members(said: _Said) -> Iterator[tuple[str, str | None]]:
-    """Whose lanes it stands in, with their instances: a LeaveGroup may be of several members."""
-    several = said.request.get("members") if said.key == LEAVE_GROUP else None
-    for one in several or (said.request,):
-        member = said.response.get("member_id") or one.get("member_id") or ""
-        yield member, one.get("group_instance_id", one.get("instance_id"))
+def _members(message: _GroupRequest) -> Iterator[tuple[str, str | None]]:
+    """Yield the members of an exchange with their instance ids: a LeaveGroup may have several."""
+    several = message.request.get("members") if message.key == LEAVE_GROUP else None
+    for fields in several or (message.request,):
+        member = message.response.get("member_id") or fields.get("member_id") or ""
+        yield member, fields.get("group_instance_id", fields.get("instance_id"))

@@ -1,4 +1,4 @@
-"""Which partitions moved from whom to whom in a generation of a group, or in an epoch."""
+"""Track which partitions moved between members in each generation or epoch of a group."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from barnabas.specs.keys import (
 from barnabas.specs.malformed import Malformed
 
 MOVES: Final = 10_000
-"""Of a generation that are kept: the first ones."""
+"""Moves of a generation that are retained, the first ones."""
 
 Move = tuple[str, int | str, str, str, int]
-"""Topic, partition, from whom, to whom, when in ns since the epoch."""
+"""Topic, partition, previous owner, new owner, time in ns since the epoch."""
 
 Partitions = list[tuple[str, int | str]]
 
 
 class Moves:
-    """Who had which partition last, and what moved.
+    """The last known owner of each partition, and the moves of each generation.
 
-    Only what a capture shows has an owner: of a partition's first one nobody is said to have had it before.
+    Owners are only known from the capture: the first captured owner of a partition had no known predecessor.
     Partitions of share groups belong to several members and do not move.
     """
 
@@ -41,63 +41,66 @@ class Moves:
         self._owners: Memory[tuple[str, str, int | str], str] = Memory()
         self._moves: Memory[tuple[str, int], Weighed[Move]] = Memory()
         self.fell_out = 0
-        """Moves of a generation that had too many."""
+        """Dropped moves of generations that had too many."""
 
     @property
     def forgotten(self) -> int:
-        """Owners, generations and groups of dialects that made room for later ones."""
+        """Return the number of dropped owners, generations and groups of dialects."""
         return self._owners.forgotten + self._moves.forgotten + self._dialects.forgotten
 
     def add(self, exchange: Exchange) -> None:
-        """Take an exchange of which the context has learnt."""
-        for seen in self._dialects.of(exchange):
-            if seen.key == JOIN_GROUP and not seen.error:
-                told = seen.response
-                partitions = [(topic, number) for topic, number, _ in seen.partitions]
-                self._given(
-                    (seen.group, told["generation_id"]), told["member_id"], partitions, seen.end
+        """Add an exchange from which the context has learned."""
+        for message in self._dialects.of(exchange):
+            if message.key == JOIN_GROUP and not message.error:
+                response = message.response
+                partitions = [(topic, number) for topic, number, _ in message.partitions]
+                self._assign(
+                    (message.group, response["generation_id"]),
+                    response["member_id"],
+                    partitions,
+                    message.end,
                 )
         end = exchange.answered
         if end is None or exchange.error or not exchange.request:
             return
         group = exchange.request.get("group_id", "")
-        given: Iterable[tuple[str, Partitions]] = ()
+        assignments: Iterable[tuple[str, Partitions]] = ()
         generation = -1
         if exchange.key == SYNC_GROUP:
             generation = exchange.request["generation_id"]
-            given = self._classic(exchange, group)
+            assignments = self._classic(exchange, group)
         elif exchange.key in (CONSUMER_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT):
-            told = exchange.response or {}
-            if told.get("assignment") is None and told.get("active_tasks") is None:
-                return  # as before
+            response = exchange.response or {}
+            if response.get("assignment") is None and response.get("active_tasks") is None:
+                return  # unchanged
             member = self._context.members.of(exchange)
             if member is None or not member.assigned:
                 return
             generation, names = member.epoch, self._context.topics
-            given = [
+            assignments = [
                 (member.id, [
-                    (name_of(topic, names), one)
-                    for topic, numbers in member.assigned.items() for one in numbers
+                    (name_of(topic, names), partition)
+                    for topic, numbers in member.assigned.items() for partition in numbers
                 ])
             ]  # fmt: skip
-        for owner, partitions in given:
-            self._given((group, generation), owner, partitions, end)
+        for owner, partitions in assignments:
+            self._assign((group, generation), owner, partitions, end)
 
     def of(self, group: str, generation: int) -> list[dict[str, Any]]:
-        """What moved in a generation, in JSON form."""
+        """Return the moves of a generation in JSON form."""
         return [
             {"topic": topic, "partition": number, "from": before, "to": owner, "ts": str(ts)}
             for topic, number, before, owner, ts in self._moves.get((group, generation), ())
         ]
 
-    def _given(
+    def _assign(
         self, generation: tuple[str, int], owner: str, partitions: Partitions, end: int
     ) -> None:
         moves: Weighed[Move] | None = None
         for topic, number in partitions:
-            place = (generation[0], topic, number)
-            before = self._owners.get(place, owner)
-            self._owners[place] = owner
+            key = (generation[0], topic, number)
+            before = self._owners.get(key, owner)
+            self._owners[key] = owner
             if before != owner:
                 moves = self._moves.get(generation) or Weighed()
                 if len(moves) < MOVES:
@@ -107,22 +110,25 @@ class Moves:
                     self.fell_out += 1
 
     def _classic(self, exchange: Exchange, group: str) -> Iterator[tuple[str, Partitions]]:
-        """What the leader gives to all, and what a member is given."""
-        known = self._context.groups.get(group)
-        if known is None or known.protocol_type != "consumer":
+        """Yield the assignments that the leader sends, and the assignment that a member receives."""
+        group_protocol = self._context.groups.get(group)
+        if group_protocol is None or group_protocol.protocol_type != "consumer":
             return
         request, response = exchange.request or {}, exchange.response or {}
-        mine = (request["member_id"], response.get("assignment") or b"")
-        told = ((one["member_id"], one["assignment"]) for one in request["assignments"])
-        for member, data in (*told, mine):
+        own_assignment = (request["member_id"], response.get("assignment") or b"")
+        assignments = (
+            (assignment["member_id"], assignment["assignment"])
+            for assignment in request["assignments"]
+        )
+        for member, data in (*assignments, own_assignment):
             yield member, list(_assigned(data))
 
 
 def _assigned(data: bytes) -> Iterable[tuple[str, int]]:
     try:
-        found = read_member("consumer", "assignment", data).values if data else {}
+        decoded = read_member("consumer", "assignment", data).values if data else {}
     except Malformed:
         return
-    for one in found.get("assigned_partitions", ()):
-        for number in one["partitions"]:
-            yield one["topic"], number
+    for topic in decoded.get("assigned_partitions", ()):
+        for number in topic["partitions"]:
+            yield topic["topic"], number

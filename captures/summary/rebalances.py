@@ -1,4 +1,4 @@
-"""The generations of the groups in a capture, a row each: why it began, how long it took, who was late."""
+"""List the generations of all groups in a capture: causes, durations, and late members."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 
 MOST: Final = 100_000
-"""Rows that are kept: of more, the last ones."""
+"""Rows that are retained, the latest ones."""
 
 ROWS: Final = 256 << 20
-"""Bytes of them, nearly."""
+"""Approximate bytes of all rows."""
 
 Row = dict[str, Any]
 """See `barnabas.captures.checks.rebalance.Generation.row`."""
 
 
 class Rebalances:
-    """Generations of classic groups and of dialects', and group epochs of those of KIP-848, 932 and 1071."""
+    """Generations of classic groups and of dialects, and group epochs of KIP-848, 932 and 1071."""
 
     def __init__(
         self,
@@ -39,31 +39,31 @@ class Rebalances:
         self._of = (Generations(), Epochs(), Generations(read=self._dialects.of))
 
     def note(self, exchange: Exchange) -> None:
-        """Take an exchange, in the order in which they end."""
-        for of in self._of:
-            self._keep(of.learn(exchange))
+        """Add an exchange, in the order in which exchanges end."""
+        for groups in self._of:
+            self._keep(groups.learn(exchange))
 
     def finish(self) -> list[Row]:
-        """Rows by group and time; the last generations are over now."""
-        for of in self._of:
-            self._keep(of.finish())
+        """End the last generations, and return all rows by group and time."""
+        for groups in self._of:
+            self._keep(groups.finish())
         return _in_order(self._rows.values())
 
     def rows(self) -> list[Row]:
-        """The same while more is to come, with the present generations."""
-        present = (self._row(one) for of in self._of for one in of.present())
+        """Return all rows so far by group and time, including current generations."""
+        present = (self._row(generation) for groups in self._of for generation in groups.present())
         return _in_order([*self._rows.values(), *present])
 
     @property
     def forgotten(self) -> int:
-        """Rows, and groups of dialects, that made room for later ones."""
+        """Return the number of dropped rows, and of dropped groups of dialects."""
         return self._rows.forgotten + self._dialects.forgotten
 
-    def _keep(self, found: Iterable[Cause | Generation]) -> None:
-        for one in found:
-            if isinstance(one, Generation) and one.over:
+    def _keep(self, events: Iterable[Cause | Generation]) -> None:
+        for event in events:
+            if isinstance(event, Generation) and event.over:
                 self.count += 1
-                self._rows[self.count] = self._row(one)
+                self._rows[self.count] = self._row(event)
 
 
 def _in_order(rows: Iterable[Row]) -> list[Row]:

@@ -1,9 +1,9 @@
-"""Messages over a window of time: when each arrived at the proxy, and when it left.
+"""List messages in a time window: when each arrived at the proxy, and when it left.
 
-The same two times whatever a rule did: a delayed one leaves later, a dropped one never, and of two that were
-reordered the one that arrived first leaves last. Of an exchange that is not over there is what has come so
-far, and its number is negative. Frames that the proxy repeats or injects are no messages of a client or
-broker, and are not here.
+These two times show the work of every rule: a delayed message leaves later, a dropped one never, and of two
+reordered messages the one that arrived first leaves last. An unfinished exchange has the messages so far, and
+its number is negative. Frames that the proxy repeats or injects are not messages of a client or broker, and
+are left out.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from barnabas.captures.kafka.wording import shorten
 from barnabas.specs.frames import Direction
 
 MOST: Final = 2000
-"""Messages of one answer."""
+"""Messages of one response."""
 
 RECENT: Final = 100
-"""Exchanges that are shown where no window is named: the last ones."""
+"""Exchanges that are shown without a window: the latest ones."""
 
 NAME: Final = 256
-"""Characters of a client id that a lane is named by."""
+"""Characters of a client id in the name of a lane."""
 
 PLACES: Final = 20
-"""Bits of a request's place on its connection that tell it from others."""
+"""Bits of a request's index on its connection in the number of an unfinished exchange."""
 
 ONE_SIDE: Final = "captured on one side only: when it left is not known"
 MADE: Final = "made by the proxy"
@@ -37,31 +37,33 @@ class Message(NamedTuple):
     """A request or a response. Times are ns since the epoch."""
 
     at: int
-    """When it was first seen, at the proxy."""
+    """When the proxy first had it."""
     number: int
-    """Of its exchange; negative: that is not over."""
+    """The number of its exchange; negative: unfinished."""
     direction: Direction
     arrived: int | None
     """None: the proxy made it."""
     left: int | None
-    """None: it did not, or nobody knows."""
+    """None: it did not leave, or that is unknown."""
     reason: str
     """Why a time is None."""
     exchange: Exchange
 
     def row(self) -> dict[str, Any]:
-        """In JSON form, times as text. `lost`: it is known that it never left. `waits`: it is still in the
-        proxy. `error` is a response's (`Exchange.error`); when it began and ended, its rules and its note are
-        the exchange's."""
+        """Return the message in JSON form, with times as text.
+
+        `lost`: it certainly never left. `waits`: it is still in the proxy. `error` is the error of a response
+        (`Exchange.error`). `began`, `ended`, `rules` and `note` are those of the exchange.
+        """
         exchange, asks = self.exchange, self.direction == "request"
         node, waits = exchange.node, self.reason == WAITS
-        kind = "broker" if exchange.controller is None else "controller"
+        node_type = "broker" if exchange.controller is None else "controller"
         return {
             "number": self.number,
             "direction": self.direction,
             "connection": exchange.connection,
             "client": shorten(exchange.client, NAME),
-            "broker": exchange.server_address if node is None else f"{kind} {node}",
+            "broker": exchange.server_address if node is None else f"{node_type} {node}",
             "api": exchange.api,
             "version": exchange.version,
             "correlation_id": exchange.correlation_id,
@@ -80,25 +82,27 @@ class Message(NamedTuple):
 
 
 def messages(number: int, exchange: Exchange) -> Iterator[Message]:
-    """The request of an exchange, and its response if one came."""
+    """Yield the request of an exchange, and its response if one arrived."""
     ts, sent, note = exchange.ts, exchange.sent, exchange.note
     if not exchange.inferred and exchange.key != STRAY:
         reason = "" if sent else ONE_SIDE if sent is None else note
         yield Message(ts, number, "request", ts, sent or None, reason, exchange)
     if exchange.response_size is None:
         return
-    came, left = exchange.received, exchange.answered
+    arrived, departed = exchange.received, exchange.answered
     if exchange.inferred:
-        came, reason = ts, note
+        arrived, reason = ts, note
     elif sent is None:
-        came, left, reason = came or left, None, ONE_SIDE
+        arrived, departed, reason = arrived or departed, None, ONE_SIDE
     else:
-        reason = note if left is None else MADE if came is None else ""
-    yield Message(came or left or ts, number, "response", came, left, reason, exchange)
+        reason = note if departed is None else MADE if arrived is None else ""
+    yield Message(
+        arrived or departed or ts, number, "response", arrived, departed, reason, exchange
+    )
 
 
 def numbered(under_way: Iterable[Exchange], now: int) -> Iterator[tuple[int, Exchange]]:
-    """Exchanges that are not over, as they stand now, with numbers that stay theirs until they are."""
+    """Yield unfinished exchanges with numbers that stay the same until they end."""
     for exchange in under_way:
         exchange.ended = now
         yield -1 - (exchange.connection << PLACES | exchange.ordinal % (1 << PLACES)), exchange
@@ -111,24 +115,29 @@ def sequence(
     connection: int | None = None,
     most: int = MOST,
 ) -> dict[str, Any]:
-    """The messages that were at the proxy at some time from `begin` to before `end`, in the order in which
-    they arrived: the first `most`, and how many were left out. Without `begin` or `end`: from the last
-    exchanges that are over on, and to the end of all.
+    """Return the messages that were at the proxy from `begin` to before `end`, in order of arrival.
+
+    Args:
+        several: Exchanges with their numbers.
+        begin: The start of the window in ns since the epoch; None: the latest finished exchanges.
+        end: The end of the window in ns since the epoch; None: the end of all exchanges.
+        connection: Only messages of this connection.
+        most: Messages at most; the others are counted in `left_out`.
 
     >>> sequence([])["messages"]
     []
     """
-    wanted = [one for one in several if connection in (None, one[1].connection)]
-    first = min((exchange.ts for _, exchange in wanted), default=0)
-    last = max((exchange.end for _, exchange in wanted), default=0)
+    chosen = [item for item in several if connection in (None, item[1].connection)]
+    first = min((exchange.ts for _, exchange in chosen), default=0)
+    last = max((exchange.end for _, exchange in chosen), default=0)
     if begin is None:
-        over = [exchange.ts for number, exchange in wanted if number >= 0]
+        over = [exchange.ts for number, exchange in chosen if number >= 0]
         begin = min(over[-RECENT:], default=first)
     if end is None:
         end = last + 1
-    shown = [
+    visible = [
         message
-        for number, exchange in wanted
+        for number, exchange in chosen
         if exchange.ts < end and (not exchange.ended or exchange.ended >= begin)
         for message in messages(number, exchange)
         if message.at < end and ((message.left or message.at) >= begin or message.reason == WAITS)
@@ -138,6 +147,6 @@ def sequence(
         "to": str(end),
         "first": str(first),
         "last": str(last),
-        "messages": [one.row() for one in nsmallest(most, shown, key=lambda one: one[:3])],
-        "left_out": max(0, len(shown) - most),
+        "messages": [item.row() for item in nsmallest(most, visible, key=lambda item: item[:3])],
+        "left_out": max(0, len(visible) - most),
     }

@@ -1,6 +1,6 @@
-"""The summary of a capture: counts, bytes, errors and latencies by connection, client, API, topic.
+"""Summarise a capture: counts, bytes, errors and latencies by connection, client, API, topic.
 
-One pass, bounded memory: beyond 100,000 rows of a kind what is new counts in one row for all others.
+One pass, bounded memory: beyond 100,000 rows of a table, new labels share one row.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from barnabas.captures.summary.api_stats import Latencies
 from barnabas.specs.dialects.keys import error_in_header
 
 MOST: Final = 100_000
-"""Rows of a kind."""
+"""Rows of a table."""
 
 OTHERS: Final = "all others"
-"""The row of what came when there were so many."""
+"""The row of all labels beyond MOST."""
 
 Label = Callable[[Exchange, Context], Iterable[str]]
-"""The rows that an exchange counts in; several if it is about several topics."""
+"""Returns the rows that an exchange counts in; several if it has several topics."""
 
 
 def _node(exchange: Exchange) -> str:
-    """Return the row of the node that was asked: a controller's id may be a broker's, too."""
+    """Return the row of the node that received the request; a controller's id may also be a broker's."""
     if exchange.controller is not None:
         return f"c{exchange.controller}"
     return "-" if exchange.broker is None else str(exchange.broker)
@@ -42,31 +42,31 @@ BY: Final[tuple[tuple[str, Label], ...]] = (
     ("broker", lambda exchange, _: (_node(exchange),)),
     ("topic", lambda exchange, context: topics_of(exchange, context.topics)),
 )
-"""(what rows may be by, which rows an exchange counts in)."""
+"""The tables: name, and the function that labels exchanges."""
 
 KINDS: Final = tuple(name for name, _ in BY)
-"""What rows may be by."""
+"""The names of the tables."""
 
 
 @dataclass(slots=True)
 class Row:
-    """What came of the exchanges of one kind."""
+    """The counts of the exchanges with one label."""
 
     count: int = 0
     unanswered: int = 0
-    """Without a response, for whatever reason (acks=0 among them)."""
+    """Exchanges without a response, for any reason (including acks=0)."""
     undecoded: int = 0
-    """With a response in which no error could be looked for."""
+    """Exchanges with a response whose error is unreadable."""
     request_bytes: int = 0
     response_bytes: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     """The first error of each response that has one."""
     versions: dict[str, set[int]] = field(default_factory=dict)
-    """By API, those that were used."""
+    """The versions in use, by API."""
     software: set[str] = field(default_factory=set)
-    """What the clients say they are (ApiVersions v3+, KIP-511)."""
+    """The software of the clients (ApiVersions v3+, KIP-511)."""
     latencies: Latencies = field(default_factory=Latencies)
-    """As the client saw them."""
+    """Latencies as seen by the client."""
 
     def note(self, exchange: Exchange, software: str | None) -> None:
         """Count an exchange."""
@@ -89,7 +89,7 @@ class Row:
             self.latencies.note(round(exchange.latency_ms * 1e6))
 
     def document(self) -> dict[str, Any]:
-        """In JSON form."""
+        """Return the row in JSON form."""
         return {
             "count": self.count,
             "unanswered": self.unanswered,
@@ -100,13 +100,13 @@ class Row:
             "max_ms": self.latencies.max_ms,
             "request_bytes": self.request_bytes,
             "response_bytes": self.response_bytes,
-            "versions": {api: sorted(found) for api, found in sorted(self.versions.items())},
+            "versions": {api: sorted(versions) for api, versions in sorted(self.versions.items())},
             "software": sorted(self.software),
         }
 
 
 class Summary:
-    """Rows of each kind that is asked for, and from when to when the exchanges are."""
+    """Tables of counts, and the time span of the exchanges."""
 
     def __init__(self, by: Iterable[str] = KINDS) -> None:
         self.tables: dict[str, dict[str, Row]] = {name: {} for name in by}
@@ -118,12 +118,12 @@ class Summary:
         self._software: Memory[int, str] = Memory()
 
     def note(self, exchange: Exchange, context: Context) -> None:
-        """Count an exchange; the context has learnt from it already."""
+        """Count an exchange from which the context has learned."""
         self.count += 1
         self.first = min(self.first or exchange.ts, exchange.ts)
         self.last = max(self.last, exchange.ts)
-        if said := software_of(exchange):
-            self._software[exchange.connection] = said
+        if reported := software_of(exchange):
+            self._software[exchange.connection] = reported
         software = self._software.get(exchange.connection)
         for table, label in self._labels:
             for name in label(exchange, context):
@@ -132,5 +132,5 @@ class Summary:
                 table.setdefault(name, Row()).note(exchange, software)
 
     def rows(self, by: str) -> list[tuple[str, Row]]:
-        """The rows of a kind, the most frequent first."""
+        """Return the rows of a table, the most frequent first."""
         return sorted(self.tables[by].items(), key=lambda item: (-item[1].count, item[0]))

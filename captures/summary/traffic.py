@@ -1,4 +1,4 @@
-"""Who writes a topic and who reads it: records and bytes so far, and their rates of late."""
+"""Show which clients write and read each topic: totals and recent rates of records and bytes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from barnabas.captures.checks.facts import GROUP_APIS
 from barnabas.captures.checks.finding import CLIENT, client_key
 from barnabas.captures.checks.partitions import answered_partitions, by_follower, partitions
 from barnabas.captures.kafka.context import Context, registrations
+from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, weight
-from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten, topic_name
 from barnabas.specs.keys import FETCH, PRODUCE, SHARE_FETCH
@@ -19,39 +19,39 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import read
 
 WINDOW: Final = 10
-"""Seconds that rates are of."""
+"""Seconds that rates cover."""
 
 SECOND: Final = 1_000_000_000
 
 
 @dataclass(slots=True)
 class Flow:
-    """What one client writes to a topic, or reads from it."""
+    """The records that one client writes to a topic, or reads from it."""
 
     topic: str
     direction: str
     """write or read."""
     client: str
     producer_id: int = -1
-    """-1: none, and of who reads."""
+    """-1: none, or a reader."""
     group: str | None = None
-    """Of who reads: that of its client, as far as it was seen; the last one, if it is in several."""
+    """The group of a reading client, if it is known; of several groups the latest."""
     records: int = 0
     bytes: int = 0
     refused: int = 0
-    """Partitions of requests that were answered with an error."""
+    """Partitions of requests that got an error."""
     last: int = 0
-    """When the last of it passed, in ns since the epoch."""
+    """When the last records passed, in ns since the epoch."""
     seconds: deque[tuple[int, int, int]] = field(default_factory=lambda: deque(maxlen=WINDOW))
-    """(second, records, bytes) of the last seconds in which something passed."""
+    """(second, records, bytes) of the last seconds with records."""
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return its approximate size in bytes."""
         return weight((self.client, self.group)) + 96 * WINDOW
 
     def note(self, end: int, records: int, size: int) -> None:
-        """Count records; `end` is when they had passed."""
+        """Count records that had passed at `end`."""
         self.records += records
         self.bytes += size
         self.last = max(self.last, end)
@@ -62,8 +62,8 @@ class Flow:
         self.seconds.append((second, records, size))
 
     def row(self, now: int) -> dict[str, Any]:
-        """In JSON form; rates are of the WINDOW seconds up to that one."""
-        late = [one for one in self.seconds if now - WINDOW < one[0] <= now]
+        """Return the flow in JSON form; rates cover the WINDOW seconds up to `now`."""
+        late = [second for second in self.seconds if now - WINDOW < second[0] <= now]
         return {
             "topic": self.topic,
             "direction": self.direction,
@@ -72,18 +72,18 @@ class Flow:
             "group": self.group,
             "records": self.records,
             "bytes": self.bytes,
-            "records_per_s": sum(one[1] for one in late) / WINDOW,
-            "bytes_per_s": sum(one[2] for one in late) / WINDOW,
+            "records_per_s": sum(second[1] for second in late) / WINDOW,
+            "bytes_per_s": sum(second[2] for second in late) / WINDOW,
             "refused": self.refused,
             "last": str(self.last),
         }
 
 
 class Traffic:
-    """Flows of all topics: `most` of `bytes_`; what followers fetch is left out.
+    """The flows of all topics: at most `most` flows of `bytes_` bytes, without the fetches of followers.
 
-    Bytes are those of the record sets, records what their batches announce; a client that reads gets whole
-    batches, and skips what it did not ask for.
+    Bytes are the bytes of record sets, records the counts in their batches; a reading client gets whole
+    batches, and skips records that it did not request.
 
     >>> Traffic(Context()).rows()
     []
@@ -98,11 +98,11 @@ class Traffic:
 
     @property
     def forgotten(self) -> int:
-        """Flows and clients that made room for later ones."""
+        """Return the number of dropped flows and clients."""
         return self._flows.forgotten + self._groups.forgotten
 
     def add(self, exchange: Exchange) -> None:
-        """Take an exchange of which the context has learnt, in the order in which they end."""
+        """Add an exchange from which the context has learned, in the order in which exchanges end."""
         self._now = max(self._now, exchange.end)
         if exchange.api in GROUP_APIS or registrations.is_registration(exchange.key):
             group = (fields(exchange, "request", "group_id") or {}).get("group_id")
@@ -114,53 +114,63 @@ class Traffic:
             self._read(exchange)
 
     def rows(self, now: int | None = None) -> list[dict[str, Any]]:
-        """By topic, who writes first, most bytes first; now: up to when rates are, in ns since the epoch,
-        otherwise to the last exchange."""
+        """Return flows by topic, writers first, most bytes first.
+
+        `now` is the end of the rates' window, in ns since the epoch; by default, the last exchange.
+        """
         second = (self._now if now is None else now) // SECOND
         flows = sorted(
             self._flows.values(),
-            key=lambda one: (one.topic, one.direction == "read", -one.bytes, one.client),
+            key=lambda flow: (flow.topic, flow.direction == "read", -flow.bytes, flow.client),
         )
-        return [one.row(second) for one in flows]
+        return [flow.row(second) for flow in flows]
 
     def _written(self, exchange: Exchange) -> None:
-        for one in answered_partitions(exchange, self._context):
-            records, producer = _announced(one.said["records"] or b"")
-            refused = bool(one.answer and one.answer["error_code"])
-            lost = one.answer is None and bool((exchange.request or {}).get("acks"))
-            counted = (0, 0) if refused or lost else (records, len(one.said["records"] or b""))
+        for partition in answered_partitions(exchange, self._context):
+            records, producer = _announced(partition.fields["records"] or b"")
+            refused = bool(partition.response_fields and partition.response_fields["error_code"])
+            lost = partition.response_fields is None and bool((exchange.request or {}).get("acks"))
+            counted = (
+                (0, 0) if refused or lost else (records, len(partition.fields["records"] or b""))
+            )
             client = shorten(exchange.client, CLIENT)
             flow = self._flow(
-                topic_name(one.about, self._context.topics, None), "write", client, producer
+                topic_name(partition.topic_fields, self._context.topics, None),
+                "write",
+                client,
+                producer,
             )
             flow.producer_id = producer
             self._note(exchange, flow, producer, *counted, refused)
 
     def _read(self, exchange: Exchange) -> None:
-        asked = fields(exchange, "request", "replica_id", "replica_state.replica_id", "group_id")
-        if by_follower(asked or {}):
+        request = fields(exchange, "request", "replica_id", "replica_state.replica_id", "group_id")
+        if by_follower(request or {}):
             return
-        group = (asked or {}).get("group_id") or self._groups.get(client_key(exchange))
-        for one in partitions(exchange, "response", self._context):
-            refused, data = bool(one.said["error_code"]), one.said["records"] or b""
+        group = (request or {}).get("group_id") or self._groups.get(client_key(exchange))
+        for partition in partitions(exchange, "response", self._context):
+            refused, data = bool(partition.fields["error_code"]), partition.fields["records"] or b""
             if not data and not refused:
                 continue
             client = shorten(exchange.client, CLIENT)
             flow = self._flow(
-                topic_name(one.about, self._context.topics, None), "read", client, group
+                topic_name(partition.topic_fields, self._context.topics, None),
+                "read",
+                client,
+                group,
             )
             flow.group = group
             self._note(exchange, flow, group, _announced(data)[0], len(data), refused)
 
-    def _flow(self, topic: str, direction: str, client: str, who: int | str | None) -> Flow:
-        found = self._flows.get((topic, direction, client, who))
-        return Flow(topic, direction, client) if found is None else found
+    def _flow(self, topic: str, direction: str, client: str, identity: int | str | None) -> Flow:
+        flow = self._flows.get((topic, direction, client, identity))
+        return Flow(topic, direction, client) if flow is None else flow
 
     def _note(
         self,
         exchange: Exchange,
         flow: Flow,
-        who: int | str | None,
+        identity: int | str | None,
         records: int,
         size: int,
         refused: bool,
@@ -168,11 +178,14 @@ class Traffic:
         if records or size:
             flow.note(exchange.end, records, size)
         flow.refused += refused
-        self._flows[flow.topic, flow.direction, flow.client, who] = flow
+        self._flows[flow.topic, flow.direction, flow.client, identity] = flow
 
 
 def _announced(data: bytes) -> tuple[int, int]:
-    """(records, producer id of the first batch) of a record set, as far as it can be read."""
+    """Return the number of records in a record set, and the producer id of its first batch.
+
+    A damaged record set counts up to the damage.
+    """
     records, producer = 0, -1
     try:
         for batch in read(data):

@@ -1,4 +1,4 @@
-"""Transactions by transactional id: what began each, what is in it, how it ended, how long it was open."""
+"""Track transactions by transactional id: how each began, its partitions, how it ended, and its duration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from barnabas.captures.checks.batches import sent
+from barnabas.captures.checks.facts import first_batch
 from barnabas.captures.checks.finding import CLIENT, MS
 from barnabas.captures.checks.partitions import answered_partitions
 from barnabas.captures.kafka.context import Context
@@ -23,56 +23,56 @@ from barnabas.specs.keys import (
 )
 
 MOST: Final = 10_000
-"""Transactional ids, and transactions that are over, that are kept."""
+"""Transactional ids, and finished transactions, that are retained."""
 
 PARTITIONS: Final = 1000
-"""Of a transaction, and groups of it, that are kept; of others it is counted how many there are."""
+"""Partitions and groups of a transaction that are retained; the others are counted."""
 
 FENCED: Final = ("INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED")
-"""What a producer is told whose transactional id another one has."""
+"""The errors of a producer whose transactional id another producer has taken over."""
 
 _BEFORE: Final = "v3_and_below_"
 
 
 @dataclass(slots=True)
 class Transaction:
-    """One transaction, as far as it was seen; times in ns since the epoch."""
+    """A transaction, as far as it was captured; times in ns since the epoch."""
 
     id: str
     producer_id: int
     epoch: int
     client: str
     began: int | None
-    """When the request came that began it; None: before the capture."""
+    """When the request that began it arrived; None: before the capture."""
     by: str
-    """The API that began it, or the first one that was seen of it."""
+    """The API that began it, or its first captured API."""
     partitions: dict[str, None] = field(default_factory=dict)
     groups: dict[str, int] = field(default_factory=dict)
-    """Offsets that it takes along, by group."""
+    """Number of committed offsets, by group."""
     more: int = 0
-    """What it has beyond PARTITIONS."""
+    """Partitions and groups beyond PARTITIONS."""
     ended: int | None = None
     outcome: str = "open"
     """open, commit, abort or fenced."""
     error: str = ""
-    """The last thing that went wrong."""
+    """The latest error."""
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return its approximate size in bytes."""
         return weight((self.id, self.client)) + weight(self.partitions) + weight(self.groups)
 
-    def put(self, kept: dict[str, Any], name: str, offsets: int = 0) -> None:
+    def put(self, entries: dict[str, Any], name: str, offsets: int = 0) -> None:
         """Add a partition or a group, if there is room."""
-        if name not in kept and len(kept) >= PARTITIONS:
+        if name not in entries and len(entries) >= PARTITIONS:
             self.more += 1
-        elif kept is self.groups:
-            kept[name] = kept.get(name, 0) + offsets
+        elif entries is self.groups:
+            entries[name] = entries.get(name, 0) + offsets
         else:
-            kept[name] = None
+            entries[name] = None
 
     def row(self, now: int) -> dict[str, Any]:
-        """In JSON form, times as text; now: until when an open one has been open."""
+        """Return the transaction in JSON form, with times as text; an open transaction lasts until `now`."""
         end = now if self.ended is None else self.ended
         return {
             "transactional_id": self.id,
@@ -92,10 +92,11 @@ class Transaction:
 
 
 class Transactions:
-    """Open transactions, and the last ones that are over: `most` of each.
+    """Open transactions and the latest finished ones: `most` of each.
 
-    One begins with AddPartitionsToTxn or AddOffsetsToTxn, or by itself with Produce v12 and
-    TxnOffsetCommit v5 (KIP-890). It ends with EndTxn, or when a producer begins anew with its id.
+    A transaction begins with AddPartitionsToTxn or AddOffsetsToTxn, or implicitly with Produce v12 and
+    TxnOffsetCommit v5 (KIP-890). It ends with EndTxn, or when a producer starts again with its transactional
+    id.
 
     >>> Transactions(Context()).rows()
     []
@@ -108,24 +109,24 @@ class Transactions:
         self._known: Memory[str, tuple[int, int]] = Memory(most)
         """Producer id and epoch by transactional id."""
         self.count = 0
-        """Transactions that are over."""
+        """Finished transactions."""
         self._now = 0
 
     @property
     def forgotten(self) -> int:
-        """Transactions and ids that made room for later ones."""
+        """Return the number of dropped transactions and transactional ids."""
         return self._open.forgotten + self._over.forgotten + self._known.forgotten
 
     def add(self, exchange: Exchange) -> None:
-        """Take an exchange of which the context has learnt, in the order in which they end."""
+        """Add an exchange from which the context has learned, in the order in which exchanges end."""
         end = exchange.answered
         self._now = max(self._now, exchange.ts if end is None else end)
         request = exchange.request if exchange.key in _KEYS else None
         if end is None or not request or not exchange.response:
             return
         if exchange.key == ADD_PARTITIONS_TO_TXN:
-            for one in _added(request):
-                self._takes(exchange, one)
+            for transaction in _added(request):
+                self._takes(exchange, transaction)
         elif not request.get("transactional_id"):
             return
         elif exchange.key == INIT_PRODUCER_ID:
@@ -133,93 +134,117 @@ class Transactions:
         elif exchange.key == END_TXN:
             self._ends(exchange, request, exchange.response, end)
         elif exchange.key == PRODUCE:
-            batches = list(sent(exchange, self._context))
-            first = next((one.batch for one in batches if one.batch.is_transactional), None)
-            if first is not None:
-                known = {"producer_id": first.producer_id, "producer_epoch": first.producer_epoch}
-                self._takes(
-                    exchange, {**request, **known}, [one.place for one in batches if not one.error]
-                )
+            self._produced(exchange, request)
         else:
             self._takes(exchange, request)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Those that are over in the order in which they ended, then those that are open."""
-        return [one.row(self._now) for one in (*self._over.values(), *self._open.values())]
+        """Return finished transactions in the order in which they ended, then open ones."""
+        return [
+            transaction.row(self._now)
+            for transaction in (*self._over.values(), *self._open.values())
+        ]
 
     def _takes(
-        self, exchange: Exchange, said: dict[str, Any], places: list[str] | None = None
+        self, exchange: Exchange, fields: dict[str, Any], partitions: list[str] | None = None
     ) -> None:
-        """A request that puts something into a transaction."""
-        name = said["transactional_id"]
-        if exchange.error and not places:
-            self._refused(exchange, said)
+        """Add the partitions or offsets of a request to its transaction."""
+        name = fields["transactional_id"]
+        if exchange.error and not partitions:
+            self._refused(exchange, fields)
             return
-        one = self._of(exchange, said, _BEGINS.get(exchange.key, 99) <= exchange.version)
-        for topic in said["topics"] if exchange.key == ADD_PARTITIONS_TO_TXN else ():
+        transaction = self._of(exchange, fields, _BEGINS.get(exchange.key, 99) <= exchange.version)
+        for topic in fields["topics"] if exchange.key == ADD_PARTITIONS_TO_TXN else ():
             for number in topic["partitions"]:
-                one.put(one.partitions, f"{topic['name']}[{number}]")
-        for place in places or ():
-            one.put(one.partitions, place)
-        if "group_id" in said:
+                transaction.put(transaction.partitions, f"{topic['name']}[{number}]")
+        for partition in partitions or ():
+            transaction.put(transaction.partitions, partition)
+        if "group_id" in fields:
             offsets = 0
             if exchange.key == TXN_OFFSET_COMMIT:
                 offsets = sum(1 for _ in answered_partitions(exchange, self._context))
-            one.put(one.groups, said["group_id"], offsets)
-        self._open[name] = one
+            transaction.put(transaction.groups, fields["group_id"], offsets)
+        self._open[name] = transaction
 
-    def _of(self, exchange: Exchange, said: dict[str, Any], begins: bool) -> Transaction:
-        name = said["transactional_id"]
-        producer = (said["producer_id"], said["producer_epoch"])
-        one = self._open.get(name)
-        if one is None:
+    def _produced(self, exchange: Exchange, request: dict[str, Any]) -> None:
+        written: list[str] = []
+        producer: dict[str, int] = {}
+        for partition in answered_partitions(exchange, self._context):
+            first = first_batch(partition.fields["records"] or b"")
+            if first is None:
+                continue
+            batch, _ = first
+            if batch.is_transactional and not producer:
+                producer = {
+                    "producer_id": batch.producer_id,
+                    "producer_epoch": batch.producer_epoch,
+                }
+            if not (partition.response_fields or {}).get("error_code"):
+                written.append(partition.text)
+        if producer:
+            self._takes(exchange, {**request, **producer}, written)
+
+    def _of(self, exchange: Exchange, fields: dict[str, Any], begins: bool) -> Transaction:
+        name = fields["transactional_id"]
+        producer = (fields["producer_id"], fields["producer_epoch"])
+        transaction = self._open.get(name)
+        if transaction is None:
             client = shorten(exchange.client, CLIENT)
             began = exchange.ts if begins else None
-            one = Transaction(name, *producer, client, began, exchange.api)
-        elif one.began is not None:  # they may overtake each other on several connections
-            one.began = min(one.began, exchange.ts)
+            transaction = Transaction(name, *producer, client, began, exchange.api)
+        elif (
+            transaction.began is not None
+        ):  # requests may overtake each other on several connections
+            transaction.began = min(transaction.began, exchange.ts)
         self._known[name] = producer
-        return one
+        return transaction
 
     def _begins(self, exchange: Exchange, name: str, response: dict[str, Any], end: int) -> None:
-        """A producer begins anew: the coordinator aborts what is open."""
+        """Note a producer that starts again: the coordinator aborts its open transaction."""
         if not exchange.error:
-            one = self._open.get(name)
-            if one is not None and not (exchange.request or {}).get("keep_prepared_txn"):
-                self._over_with(one, "abort", end)
+            transaction = self._open.get(name)
+            if transaction is not None and not (exchange.request or {}).get("keep_prepared_txn"):
+                self._over_with(transaction, "abort", end)
             self._known[name] = response["producer_id"], response["producer_epoch"]
 
     def _ends(
-        self, exchange: Exchange, said: dict[str, Any], response: dict[str, Any], end: int
+        self, exchange: Exchange, fields: dict[str, Any], response: dict[str, Any], end: int
     ) -> None:
         if exchange.error:
-            self._refused(exchange, said)
+            self._refused(exchange, fields)
             return
-        one = self._of(exchange, said, begins=False)
-        self._over_with(one, "commit" if said["committed"] else "abort", end)
+        transaction = self._of(exchange, fields, begins=False)
+        self._over_with(transaction, "commit" if fields["committed"] else "abort", end)
         if response.get("producer_id", -1) >= 0:
-            self._known[one.id] = response["producer_id"], response["producer_epoch"]
+            self._known[transaction.id] = response["producer_id"], response["producer_epoch"]
 
-    def _refused(self, exchange: Exchange, said: dict[str, Any]) -> None:
-        """Who is fenced may be the one whose transaction this is, or one before it."""
-        error, name = exchange.error or "", said["transactional_id"]
-        producer = (said["producer_id"], said["producer_epoch"])
-        one = self._open.get(name)
-        if one is not None and (one.producer_id, one.epoch) == producer:
-            one.error = error
+    def _refused(self, exchange: Exchange, fields: dict[str, Any]) -> None:
+        """Note the error of a producer, which may be fenced.
+
+        It may be the current producer of the transactional id, or an earlier one.
+        """
+        error, name = exchange.error or "", fields["transactional_id"]
+        producer = (fields["producer_id"], fields["producer_epoch"])
+        transaction = self._open.get(name)
+        if transaction is not None and (transaction.producer_id, transaction.epoch) == producer:
+            transaction.error = error
             if error in FENCED:
-                self._over_with(one, "fenced", exchange.end)
+                self._over_with(transaction, "fenced", exchange.end)
         elif error in FENCED:
-            one = Transaction(name, *producer, shorten(exchange.client, CLIENT), None, exchange.api)
-            one.error = error
-            self._over_with(one, "fenced", exchange.end, mine=False)
+            transaction = Transaction(
+                name, *producer, shorten(exchange.client, CLIENT), None, exchange.api
+            )
+            transaction.error = error
+            self._over_with(transaction, "fenced", exchange.end, is_open=False)
 
-    def _over_with(self, one: Transaction, outcome: str, end: int, mine: bool = True) -> None:
-        one.outcome, one.ended = outcome, end
-        if mine:
-            self._open.pop(one.id, None)
+    def _over_with(
+        self, transaction: Transaction, outcome: str, end: int, is_open: bool = True
+    ) -> None:
+        transaction.outcome, transaction.ended = outcome, end
+        if is_open:
+            self._open.pop(transaction.id, None)
         self.count += 1
-        self._over[self.count] = one
+        self._over[self.count] = transaction
 
 
 _KEYS: Final = (
@@ -233,13 +258,13 @@ _BEGINS: Final = {
     PRODUCE: 12,
     TXN_OFFSET_COMMIT: 5,
 }
-"""From which version on a request begins a transaction (KIP-98, KIP-890)."""
+"""The version from which a request begins a transaction (KIP-98, KIP-890)."""
 
 
 def _added(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The transactions of an AddPartitionsToTxn; what a broker only verifies adds nothing."""
+    """Yield the transactions of an AddPartitionsToTxn, without those that a broker only verifies."""
     if "transactions" not in request:
         yield {name.removeprefix(_BEFORE): value for name, value in request.items()}
-    for one in request.get("transactions", ()):
-        if not one["verify_only"]:
-            yield one
+    for transaction in request.get("transactions", ()):
+        if not transaction["verify_only"]:
+            yield transaction

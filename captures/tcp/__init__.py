@@ -1,1 +1,1 @@
-"""TCP out of packets: headers, fragments, reassembly and its gaps; and headers to write."""
+"""Extract TCP streams from packets: headers, IP fragments, reassembly and its gaps."""

@@ -1,4 +1,4 @@
-"""How many bytes of a flow its reader needs next: until they have come, they are gathered into one chunk."""
+"""Tell a flow how many bytes its reader needs next, so that the flow gathers them into one chunk."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from barnabas.specs.frames import DIRECTIONS, OPPOSITE, Direction
 
 @dataclass(slots=True, unsafe_hash=True)
 class BytesNeeded:
-    """Bytes of one direction of which its reader can use none before the last of them has come.
+    """A count of bytes in one direction that its reader can only use once all have arrived.
 
-    Who reads a connection's chunks may say so after each one, e.g. what is missing of a frame; 0, as at
-    the beginning: each chunk as it comes. It is no part of what was captured: equal to any other.
+    The reader of a connection's chunks may set it after each chunk, for example to the missing bytes of a
+    frame. 0, the initial value, means that the reader takes each chunk as it arrives. It is not part of the
+    capture, so all instances are equal.
     """
 
     bytes: int = field(default=0, compare=False)
 
 
 Needs = Mapping[Direction, BytesNeeded]
-"""Those of both directions of a connection."""
+"""The bytes needed in both directions of a connection."""
 
 
 def swapped(needs: Needs) -> Needs:
-    """The same where the two ends have changed their places."""
-    return {way: needs[OPPOSITE[way]] for way in needs}
+    """Return the bytes needed with the two directions exchanged."""
+    return {direction: needs[OPPOSITE[direction]] for direction in needs}
 
 
-NEVER_SAID: Final[Needs] = {way: BytesNeeded() for way in DIRECTIONS}
-"""Of events whose maker gathers nothing, whatever their reader says."""
+NO_NEEDS: Final[Needs] = {direction: BytesNeeded() for direction in DIRECTIONS}
+"""For events from a source that never gathers, whatever their reader needs."""

@@ -1,17 +1,17 @@
-"""The events of a capture, in order: connections, and the bytes of their flows with their comments."""
+"""Define the events of a capture, in order: connections, and the bytes of their flows with comments."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from barnabas.captures.tcp.bytes_needed import NEVER_SAID, Needs
+from barnabas.captures.tcp.bytes_needed import NO_NEEDS, Needs
 from barnabas.specs.frames import Direction
 
 FlowName = Literal["arrived", "left"]
 
 
 class Opened(NamedTuple):
-    """A connection begins: both ends as ip:port, and what the writer said of it ({}: nothing)."""
+    """The beginning of a connection: both ends as ip:port, and the writer's comment ({} without one)."""
 
     connection: int
     ts_ns: int
@@ -19,13 +19,13 @@ class Opened(NamedTuple):
     server: str
     comment: dict[str, Any]
     whole: bool = True
-    """Whether the capture has its beginning."""
-    needs: Needs = NEVER_SAID
-    """Here the reader says what it waits for; it need not."""
+    """Whether the capture has the first bytes of the connection."""
+    needs: Needs = NO_NEEDS
+    """The reader may set the bytes that it needs here."""
 
 
 class Linked(NamedTuple):
-    """The linked flow of a connection: the proxy's address, the broker's, and what was said of it."""
+    """The linked flow of a connection: the proxy's address, the broker's address, and the comment."""
 
     local: tuple[str, int]
     broker: tuple[str, int]
@@ -33,10 +33,11 @@ class Linked(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Bytes of one direction, in order; the comments stand behind the last of them.
+    """Bytes of one direction, in order, followed by the comments on their last byte.
 
-    `flow` is "arrived" for what came to the proxy, "left" for what it sent on otherwise. A comment
-    of others is {"text": ...}. The data may be empty if there are comments.
+    `flow` is "arrived" for bytes that reached the proxy, and "left" for bytes that the proxy sent on changed,
+    delayed or by itself. A comment of another tool is {"text": ...}. `data` may be empty if there are
+    comments.
     """
 
     connection: int
@@ -46,13 +47,15 @@ class Chunk(NamedTuple):
     data: bytes
     comments: tuple[dict[str, Any], ...]
     packet: int = 0
-    """Number of the packet that brought it, from 1, as Wireshark numbers them."""
+    """Number of the packet with the last byte, from 1, as Wireshark numbers packets."""
 
 
 class Lost(NamedTuple):
-    """Bytes that the file does not have, before the next chunk of this direction; 0: nobody knows
-    how many, since the connection began before the capture. Of connection 0: a segment of the
-    capture is missing."""
+    """Bytes that the capture lacks before the next chunk of this direction.
+
+    0 bytes: the count is unknown, since the connection began before the capture. Connection 0: a segment of
+    the capture is missing.
+    """
 
     connection: int
     flow: FlowName
@@ -62,17 +65,17 @@ class Lost(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """A connection is closed."""
+    """The end of a connection."""
 
     connection: int
     ts_ns: int
     reset: bool
     by: Direction | None = None
-    """The direction whose sender ended it first; None: not known."""
+    """The direction whose sender closed first; None: unknown."""
 
 
 class Note(NamedTuple):
-    """A remark on the whole capture: a scenario loaded again; what the writer lost."""
+    """A note on the whole capture, such as a reloaded scenario or a loss of the writer."""
 
     ts_ns: int
     comment: dict[str, Any]

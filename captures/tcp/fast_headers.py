@@ -1,6 +1,6 @@
-"""Parses the headers of packets of the usual form, as `headers.parse` does, and much faster.
+"""Parse the headers of plain packets: the same result as `headers.parse`, much faster.
 
-The usual form: IPv4 without options or IPv6 without extension headers, in one piece, captured whole.
+A plain packet is IPv4 without options or IPv6 without extension headers, not fragmented, and captured whole.
 """
 
 from __future__ import annotations
@@ -31,22 +31,23 @@ _V6 = struct.Struct(f">{IPV6_FIELDS}36s{TCP_NUMBERS}")
 _PLACES: Final = {linktype: (at, at, b"", b"") for linktype, at in FIXED.items()} | {
     linktype: (at, end, IPV4.to_bytes(2), IPV6.to_bytes(2)) for linktype, (at, end) in TYPED.items()
 }
-"""By link type: where the EtherType begins, if there is one, where the IP header does, and what the
-EtherType of either version has to be."""
+"""By link type: offset of the EtherType (if there is one), offset of the IP header, and the EtherTypes of
+IPv4 and IPv6."""
 LEAST: Final = IPV4_HEADER + TCP_HEADER
-"""Bytes of the headers of IPv4 and TCP."""
+"""Bytes of the shortest IPv4 and TCP headers."""
 LEAST_WORD: Final = TCP_HEADER // 4 << DATA_OFFSET
-"""The word with the length of TCP's header is at least this."""
+"""The least value of the word that begins with the length of the TCP header."""
 
 
 class Headers(NamedTuple):
-    """How a TCP segment over IPv4 begins in packets of a link type."""
+    """The layout of an IPv4 packet with a TCP segment, for one link type."""
 
     layout: struct.Struct
-    """The EtherType's bytes, what the first byte of the IP header has, the datagram's length, fragment,
-    protocol, `FastTcpSegment.key`, sequence numbers, and the word with the header's length and the flags."""
+    """The EtherType; of the IP header the first byte, the datagram's length, the fragment word and the
+    protocol; `FastTcpSegment.key`; sequence and ACK numbers; and the word with TCP header length and
+    flags."""
     kind: bytes
-    """The EtherType of IPv4; nothing where the link type has none."""
+    """The EtherType of IPv4; empty for a link type without EtherType."""
     before: int
     """Bytes before the IP header."""
 
@@ -60,30 +61,30 @@ V4: Final = {
 
 
 class FastTcpSegment(NamedTuple):
-    """A TCP segment within its packet."""
+    """A TCP segment, described by its position in the packet."""
 
     key: bytes
-    """Addresses and ports, as they stand there: the same for one direction of a conversation only."""
+    """Packed addresses and ports, which identify one direction of a conversation."""
     seq: int
     ack: int
     flags: int
     start: int
     end: int
-    """Its payload is from start to end."""
+    """The payload is `data[start:end]`."""
 
 
 def fast_tcp_segment(linktype: int, data: bytes) -> FastTcpSegment | None:
-    """What a packet of the usual form has; None: it may have anything else.
+    """Return the TCP segment of a plain packet; None for every other packet.
 
     >>> from barnabas.captures.writing.flow_headers import FlowHeaders
     >>> headers = FlowHeaders(("10.0.0.1", 50000), ("10.0.0.2", 9092), 7).request.header(4)
     >>> fast_tcp_segment(101, headers + b"data")[1:]
     (7, 7, 24, 40, 44)
     """
-    place = _PLACES.get(linktype)
-    if place is None:
+    layout = _PLACES.get(linktype)
+    if layout is None:
         return None
-    typed, at, four, six = place
+    typed, at, four, six = layout
     if len(data) < at + LEAST:
         return None
     kind = data[typed : typed + len(four)]

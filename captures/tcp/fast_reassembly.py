@@ -1,7 +1,7 @@
-"""The fast path of reassembly, for packets of the usual form that are in order.
+"""Reassemble plain packets that are in order: the fast path of reassembly.
 
-Any other packet takes the careful path in `reassembly`: one of another form, of a conversation that is not
-known, begins or ends, one behind a gap, a retransmission.
+All other packets take the careful path in `reassembly`: packets of other forms, the first and last packets of
+a conversation, packets of unknown conversations or after a gap, and retransmissions.
 """
 
 from __future__ import annotations
@@ -25,18 +25,22 @@ from barnabas.captures.tcp.headers import (
 )
 
 Lane = tuple[Flow, Half, Half]
-"""A direction of a conversation: the sender's half, and that of who acknowledges."""
+"""One direction of a conversation: the flow, the sender's half, and the receiver's half."""
 
 
 _UNUSUAL: Final = SYN | FIN | RST
 
 
 def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | int]:
-    """What the packets of a run bring, the first of which has this number; of one that must take the careful
-    path, its place in the run.
+    """Yield the data that the packets of a run complete, and the index of each packet for the careful path.
 
-    All must be used before the next is asked for: a packet may open a lane or close one, and who uses
-    the Data says what can be gathered.
+    The caller must handle each item before it asks for the next: a packet may open or close a lane, and the
+    reader of Data sets how much is gathered.
+
+    Args:
+        lanes: Known directions, by `FastTcpSegment.key`.
+        run: The packets.
+        number: The number of the run's first packet.
     """
     headers = V4.get(run.linktype)
     if headers is None:
@@ -63,11 +67,11 @@ def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterat
                 yield index
                 continue
         else:
-            found = fast_tcp_segment(linktype, bytes(data[begin:end]))
-            if found is None:
+            segment = fast_tcp_segment(linktype, bytes(data[begin:end]))
+            if segment is None:
                 yield index
                 continue
-            key, seq, ack, word, start, end = found
+            key, seq, ack, word, start, end = segment
             start, end = begin + start, begin + end
         lane = find(key)
         if lane is None:
@@ -81,7 +85,7 @@ def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterat
             or half.first is None
             or other.first is None
             or (seq - half.first - half.position) % MODULUS
-            or (flow.patience and 0 < (ack - other.first - other.position) % MODULUS < OLD)
+            or (flow.wait_limit and 0 < (ack - other.first - other.position) % MODULUS < OLD)
         ):
             yield index
             continue

@@ -1,9 +1,9 @@
-"""One TCP conversation: its TCP segments put in order, and its gaps.
+"""Put the TCP segments of one conversation in order, and detect its gaps.
 
-A TCP segment waits for those before it, and for what its sender had received when it sent it: a capture may
-have packets in another order than they were sent in, and nobody answers what he has not got. What never
-comes is a Gap: when `patience` bytes wait, or when the receiver acknowledged what is missing (it had it;
-the capture has not) and `GRACE` TCP segments have passed since.
+A TCP segment waits for the segments before it, and for the bytes that its sender had received when it sent
+the segment: a capture may hold packets in another order than they were sent, and a response can't precede its
+request. Missing bytes become a Gap when `wait_limit` bytes wait. They also become a Gap when the receiver
+acknowledged them (so only the capture lacks them) and `GRACE` TCP segments have passed since.
 """
 
 from __future__ import annotations
@@ -20,68 +20,70 @@ from barnabas.captures.tcp.headers import ACK, FIN, RST, SYN, Captured
 from barnabas.specs.frames import Direction
 
 GRACE: Final = 64
-"""TCP segments of a conversation by which a packet may stand too late in the file."""
+"""TCP segments of a conversation by which a packet may be late in the file."""
 
 _WAITING: Final = 4096
-"""TCP segments of a conversation that wait, however short they are."""
+"""Most TCP segments of a conversation that wait, however short they are."""
 
 
 class Flow:
-    """A conversation: what waits in it is delivered as soon as it can be."""
+    """A TCP conversation, which delivers data as soon as it is in order."""
 
-    def __init__(self, number: int, client: Endpoint, patience: int) -> None:
+    def __init__(self, number: int, client: Endpoint, wait_limit: int) -> None:
         self.number = number
         self.client = client
-        self.patience = patience
+        self.wait_limit = wait_limit
         self.request = Half("request")
         self.response = Half("response")
         self._pairs = (self.request, self.response), (self.response, self.request)
         self.needs: Needs = {"request": self.request.needed, "response": self.response.needed}
-        """What the reader of each direction needs."""
+        """Bytes that the reader of each direction needs."""
         self.count = 0
         self.waiting = 0
-        """Bytes of all that is early."""
+        """Payload bytes of all early segments."""
         self.keys: list[bytes] = []
-        """See `FastTcpSegment.key`: what its packets are known by."""
+        """The `FastTcpSegment.key` of each known direction."""
         self.reset = False
         self.ended_by: Direction | None = None
-        """The direction that was finished or reset first."""
+        """The direction that sent the first FIN or RST."""
 
     @property
     def over(self) -> bool:
-        """Whether both sides have finished, or one has reset it, and nothing waits any more."""
+        """Return whether both sides sent FIN, or one sent RST, and no segment waits."""
         ended = self.reset or (self.request.finished and self.response.finished)
         return ended and not (self.request.early or self.response.early)
 
     def halves(self, source: Endpoint) -> tuple[Half, Half]:
-        """The direction that comes from there, and the other one."""
+        """Return the direction that this endpoint sends, and the opposite direction."""
         return self._pairs[source != self.client]
 
     def take_fast(
         self,
         half: Half,
         other: Half,
-        found: FastTcpSegment,
+        segment: FastTcpSegment,
         data: memoryview,
         ts_ns: int,
         packet: int,
     ) -> tuple[Data, ...] | None:
-        """What a packet of the usual form brings that is in order while nothing else waits; None:
-        take it with care. The same as `fast_reassembly` finds in runs."""
-        _, seq, ack, flags, start, end = found
+        """Return the data of a plain packet that is in order while no segment waits; None: use `take`.
+
+        Decides exactly as `fast_reassembly` does for the packets of a run.
+        """
+        _, seq, ack, flags, start, end = segment
         if flags & (SYN | FIN | RST) or half.early or other.early:
             return None
         if half.first is None or other.first is None:
             return None
         acked = (ack - other.first - other.position) % MODULUS
-        if (seq - half.first - half.position) % MODULUS or (self.patience and 0 < acked < OLD):
+        if (seq - half.first - half.position) % MODULUS or (self.wait_limit and 0 < acked < OLD):
             return None
         self.count += 1
         payload = half.gather(data[start:end], ts_ns, packet) if start < end else b""
         return (Data(self.number, half.direction, ts_ns, payload, (), packet),) if payload else ()
 
     def take(self, captured: Captured) -> Iterator[Data | Gap]:
-        """A TCP segment of either direction."""
+        """Yield the data and gaps that a TCP segment of either direction completes."""
         yield from self._flush()
         self.count += 1
         tcp, flags = captured.tcp, captured.tcp.flags
@@ -92,11 +94,11 @@ class Flow:
             seq += 1
             if half.first is None:
                 half.first = seq % MODULUS
-        # Opened bears what is said of a SYN
+        # the comments on a SYN are in Opened
         if tcp.payload or flags & (FIN | RST) or (captured.comments and not flags & SYN):
-            # a reset may stand behind a FIN, which is no byte
+            # an RST may follow a FIN, which counts in sequence numbers but is not a byte
             ahead = half.ahead(seq) - bool(flags & RST)
-            early = Early(ahead, needs if self.patience else 0, self.count, captured)
+            early = Early(ahead, needs if self.wait_limit else 0, self.count, captured)
             if (
                 not (half.early or other.early)
                 and ahead <= half.position
@@ -111,14 +113,17 @@ class Flow:
             yield from self.skip()
 
     def skip(self) -> Iterator[Data | Gap]:
-        """Give up what the TCP segment that has waited longest waits for."""
+        """Give up the bytes that the longest-waiting TCP segment waits for.
+
+        Yields the gap, and the data that is in order after it.
+        """
         waiting = (pair for pair in self._pairs if pair[0].early)
-        half, other = min(waiting, key=lambda pair: pair[0].early[0].place)
+        half, other = min(waiting, key=lambda pair: pair[0].early[0].arrival)
         first = half.early[0]
         if first.ahead > half.position:
             yield self._gap(half, first.ahead, first.captured.ts_ns)
         elif other.early and other.early[0].ahead <= other.position:
-            # each waits for the other, as nobody would have sent them
+            # each direction waits for the other: deliver one anyway
             yield from self._take_out(half, 0)
         else:
             end = min([first.needs, *(item.ahead for item in other.early[:1])])
@@ -126,7 +131,7 @@ class Flow:
         yield from self._release()
 
     def end(self) -> Iterator[Data | Gap]:
-        """Nothing more will come."""
+        """Yield everything that still waits, with gaps, at the end of the conversation."""
         yield from self._flush()
         while self.request.early or self.response.early:
             yield from self.skip()
@@ -139,16 +144,16 @@ class Flow:
         halves = [half for half in (self.request, self.response) if half.early]
         if not halves:
             return False
-        if self.waiting >= self.patience or sum(len(half.early) for half in halves) > _WAITING:
+        if self.waiting >= self.wait_limit or sum(len(half.early) for half in halves) > _WAITING:
             return True
         return any(
-            self.count - half.early[0].place >= GRACE
+            self.count - half.early[0].arrival >= GRACE
             and half.early[0].ahead <= max(half.acked, half.position)
             for half in halves
         )
 
     def _release(self) -> Iterator[Data | Gap]:
-        """Deliver all that waits no longer."""
+        """Yield the data of all early segments that are in order now."""
         moved = True
         while moved:
             moved = False
@@ -168,16 +173,16 @@ class Flow:
 
     def _deliver(self, half: Half, early: Early) -> Iterator[Data]:
         tcp, ts_ns, comments, packet = early.captured
-        known = half.position - early.ahead
+        delivered = half.position - early.ahead
         self.reset |= bool(tcp.flags & RST)
         if self.ended_by is None and tcp.flags & (FIN | RST):
             self.ended_by = half.direction
-        if known > len(tcp.payload):
-            return  # a repetition, and more has come since
+        if delivered > len(tcp.payload):
+            return  # a retransmission of delivered bytes
         half.finished |= bool(tcp.flags & FIN)
-        data = tcp.payload[known:]
+        data = tcp.payload[delivered:]
         half.position += len(data)
-        if data or (comments and not known):
+        if data or (comments and not delivered):
             yield Data(self.number, half.direction, ts_ns, data, comments, packet)
 
     def _gap(self, half: Half, end: int, ts_ns: int) -> Gap:

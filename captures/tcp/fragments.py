@@ -1,7 +1,7 @@
-"""IP datagrams out of their fragments (RFC 791, RFC 8200 4.5), in bounded memory.
+"""Reassemble IP datagrams from fragments (RFC 791, RFC 8200 4.5), in bounded memory.
 
-Where fragments overlap, what came first stays. A datagram of which something is missing is given up
-when more has come than may wait.
+Where fragments overlap, the first one wins. When too many bytes wait, the oldest incomplete datagram is
+dropped.
 """
 
 from __future__ import annotations
@@ -11,39 +11,43 @@ from dataclasses import dataclass, field
 from typing import Final
 
 WAITING: Final = 16 << 20
-"""Bytes of fragments that wait for others."""
+"""Most bytes of fragments that wait for others."""
 
 LONGEST: Final = 65_535
-"""Bytes of a datagram at most."""
+"""Bytes of the longest datagram."""
 
 _COST: Final = 64
-"""What a fragment counts beside its bytes: there may be many empty ones."""
+"""Bytes that each fragment counts in addition to its data, since there may be many empty ones."""
 
 
 @dataclass(slots=True)
 class _Datagram:
     pieces: dict[int, bytes] = field(default_factory=dict)
-    """By offset."""
+    """Fragment data by offset."""
     size: int | None = None
-    """Known from the last fragment."""
+    """Known once the last fragment has arrived."""
     cost: int = 0
 
 
 @dataclass(slots=True)
 class Fragments:
-    """Datagrams of which some fragments have come."""
+    """The datagrams whose fragments have arrived in part."""
 
-    kept: int = 0
-    """Fragments that did not make a datagram whole."""
+    incomplete: int = 0
+    """Fragments that did not complete a datagram."""
     given_up: int = 0
-    """Datagrams of which something never came."""
+    """Datagrams that were dropped incomplete."""
     _datagrams: dict[Hashable, _Datagram] = field(default_factory=dict)
     _cost: int = 0
 
     def add(self, key: Hashable, offset: int, more: bool, data: bytes) -> bytes | None:
-        """The whole datagram if this fragment was its last missing one.
+        """Add a fragment, and return the datagram if it is complete now.
 
-        `key` is what its fragments have in common, `more` whether others stand behind this one.
+        Args:
+            key: Identifies the datagram of the fragment.
+            offset: Offset of the data in the datagram.
+            more: Whether more fragments follow.
+            data: The fragment's data.
 
         >>> fragments = Fragments()
         >>> fragments.add(7, 8, False, b"end"), fragments.add(7, 0, True, b"12345678")
@@ -53,16 +57,16 @@ class Fragments:
             return None
         datagram = self._datagrams.setdefault(key, _Datagram())
         if offset not in datagram.pieces or len(data) > len(datagram.pieces[offset]):
-            known = len(datagram.pieces.get(offset, b""))
-            datagram.pieces[offset] = datagram.pieces.get(offset, b"") + data[known:]
-            cost = len(data) - known + _COST
+            present = len(datagram.pieces.get(offset, b""))
+            datagram.pieces[offset] = datagram.pieces.get(offset, b"") + data[present:]
+            cost = len(data) - present + _COST
             datagram.cost += cost
             self._cost += cost
         if not more and datagram.size is None:
             datagram.size = offset + len(data)
         whole = _joined(datagram)
         if whole is None:
-            self.kept += 1
+            self.incomplete += 1
         else:
             self._forget(key)
         while self._cost > WAITING:
@@ -71,7 +75,7 @@ class Fragments:
         return whole
 
     def end(self) -> None:
-        """No more will come."""
+        """Drop all incomplete datagrams at the end of the capture."""
         self.given_up += len(self._datagrams)
         self._datagrams.clear()
         self._cost = 0

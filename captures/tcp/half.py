@@ -1,4 +1,4 @@
-"""One direction of a conversation: what came in order, what waits, and what its reader still needs."""
+"""Track one direction of a conversation: bytes in order, early segments, and bytes that the reader needs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from barnabas.specs.frames import Direction
 
 MODULUS: Final = 1 << 32
 OLD: Final = MODULUS - (1 << 30)
-"""A number at most the largest window (1 GiB) behind is a repetition; any other is ahead."""
+"""A number up to 1 GiB (the largest window) back is a retransmission; any other number is ahead."""
 _PIECE: Final = 1 << 16
 """Bytes of short payloads that are gathered in one buffer."""
 _FAR: Final = 1 << 28
-"""An acknowledgement so far ahead of all that was seen means something else."""
+"""An ACK number further ahead than this of all captured bytes is not trusted."""
 
 
 def signed_distance(seq: int, other: int) -> int:
-    """How far a sequence number is ahead of another; negative: behind it.
+    """Return how far a sequence number is ahead of another; negative if it is before the other.
 
     >>> signed_distance(5, 2**32 - 5), signed_distance(2**32 - 5, 5)
     (10, -10)
@@ -29,7 +29,7 @@ def signed_distance(seq: int, other: int) -> int:
 
 
 class Data(NamedTuple):
-    """Bytes in order; the comments are about the position behind the last of them."""
+    """Bytes in order; the comments belong to the end of the bytes."""
 
     flow: int
     direction: Direction
@@ -37,11 +37,11 @@ class Data(NamedTuple):
     data: bytes
     comments: tuple[str, ...]
     packet: int = 0
-    """Number of the packet that brought them."""
+    """Number of the packet with the last byte."""
 
 
 class Gap(NamedTuple):
-    """So many bytes are missing before the next Data of this direction."""
+    """Missing bytes before the next Data of this direction."""
 
     flow: int
     direction: Direction
@@ -50,19 +50,19 @@ class Gap(NamedTuple):
 
 
 class Early(NamedTuple):
-    """A TCP segment that waits. Positions count the bytes of a direction, without wrapping around."""
+    """A TCP segment that waits. Positions count the bytes of a direction and do not wrap around."""
 
     ahead: int
     """The position of its first byte."""
     needs: int
-    """The position that its sender had received the other direction up to."""
-    place: int
-    """How many TCP segments of the conversation had come with it."""
+    """The position up to which its sender had received the other direction."""
+    arrival: int
+    """TCP segments of the conversation up to and including this one."""
     captured: Captured
 
 
 class Half:
-    """One direction of a conversation: what came in order ends at `position`."""
+    """One direction of a conversation; `position` is the end of the bytes in order."""
 
     def __init__(self, direction: Direction) -> None:
         self.direction: Direction = direction
@@ -70,29 +70,29 @@ class Half:
         """The sequence number at position 0."""
         self.position = 0
         self.acked = 0
-        """The receiver has everything up to here."""
+        """The position up to which the receiver has acknowledged."""
         self.early: list[Early] = []
         self.finished = False
         self.needed = BytesNeeded()
         self._gathered: list[bytearray | memoryview] = []
-        """What came in order and is less than what its reader needs."""
+        """Bytes in order, fewer than the reader needs."""
         self._latest = 0, 0
-        """Time and packet of the last of it."""
+        """Time and packet number of the last gathered bytes."""
 
     def ahead(self, seq: int) -> int:
-        """The position of a sequence number: before `position` if all up to it was seen."""
+        """Return the position of a sequence number; less than `position` if the byte was delivered."""
         if self.first is None:
             self.first = seq
         return self.position + signed_distance(seq, self.first + self.position)
 
     def gather(self, payload: memoryview, ts_ns: int, packet: int) -> bytes:
-        """Take what comes in order. Returns all that was gathered, once it is what the reader needs."""
+        """Add payload that is in order; return all gathered bytes once the reader has what it needs."""
         size = len(payload)
         self.position += size
         needed, gathered = self.needed, self._gathered
         if size < needed.bytes:
             needed.bytes -= size
-            # a few large buffers: one alone would be moved whenever it grows
+            # several large buffers: a single one would be copied whenever it grows
             last = gathered[-1] if gathered else None
             if isinstance(last, bytearray) and len(last) + size <= _PIECE:
                 last += payload
@@ -109,22 +109,30 @@ class Half:
     def gather_many(
         self, payloads: Sequence[memoryview], size: int, ts_ns: int, packet: int
     ) -> None:
-        """Take several that come in order and are less than what its reader needs, at once. They must stay as
-        they are until they are used. size: bytes of them all; ts_ns, packet: of the last one."""
+        """Add several payloads in order that are, together, fewer bytes than the reader needs.
+
+        The payloads must stay unchanged until the gathered bytes are read.
+
+        Args:
+            payloads: The payloads, in order.
+            size: Bytes of all payloads.
+            ts_ns: Time of the last payload.
+            packet: Packet number of the last payload.
+        """
         self.position += size
         self.needed.bytes -= size
         self._gathered.extend(payloads)
         self._latest = ts_ns, packet
 
     def flush(self, flow: int) -> Iterator[Data]:
-        """What was gathered, though its reader needs more."""
+        """Yield the gathered bytes, even if the reader needs more."""
         if self._gathered:
             data, self._gathered = b"".join(self._gathered), []
             ts_ns, packet = self._latest
             yield Data(flow, self.direction, ts_ns, data, (), packet)
 
     def acknowledge(self, ack: int) -> int:
-        """The receiver has all before this sequence number; returns its position."""
+        """Note an ACK number of the receiver, and return its position; 0 if it can't be right."""
         needs = self.ahead(ack)
         if needs > self.position + _FAR:
             return 0

@@ -1,6 +1,6 @@
-"""The layout of IPv4, IPv6 and TCP headers (RFC 791, 8200, 9293), and the parsing of one packet's.
+"""Define the layout of IPv4, IPv6 and TCP headers (RFC 791, 8200, 9293), and parse them.
 
-`fast_headers` and `fast_reassembly` read the usual form of these headers faster, from the same layout.
+`fast_headers` and `fast_reassembly` read the plain form of these headers faster, from the same layout.
 """
 
 from __future__ import annotations
@@ -23,40 +23,39 @@ ACK: Final = 0x10
 
 ETHERNET: Final = 1
 FIXED: Final = {0: 4, 12: 0, 14: 0, 101: 0, 108: 4, 228: 0, 229: 0}
-"""By link type: bytes before the IP header (BSD loopback, raw IP under its several numbers)."""
+"""By link type: bytes before the IP header (BSD loopback; raw IP has several link types)."""
 TYPED: Final = {ETHERNET: (12, 14), 113: (14, 16), 276: (0, 20)}
-"""By link type: where the EtherType stands, and what follows it (Linux "any" v1 and v2)."""
+"""By link type: offset of the EtherType, and offset of what follows it (Linux "any" v1 and v2)."""
 LINKTYPES: Final = (*FIXED, *TYPED)
-"""The link types that are read here."""
+"""The link types that are parsed here."""
 VLAN: Final = (0x8100, 0x88A8, 0x9100)
 IPV4, IPV6 = 0x0800, 0x86DD
 """EtherTypes."""
 IP: Final = (IPV4, IPV6)
 
 IPV4_HEADER, IPV6_HEADER, TCP_HEADER = 20, 40, 20
-"""Bytes of each without options or extension headers."""
+"""Bytes of each header without options or extension headers."""
 IPV4_FIELDS: Final = "BxHxxHxBxx"
-"""Version and length of the header, length of the datagram, fragment, protocol; both addresses follow."""
+"""Version and header length, datagram length, fragment word, protocol; both addresses follow."""
 IPV4_PLAIN: Final = 0x45
-"""The first byte of a header without options."""
+"""The first byte of an IPv4 header without options."""
 IPV6_FIELDS: Final = "IHBx"
-"""Version in the highest bits, length of what follows the header, its kind; both addresses follow."""
+"""Version in the highest bits, length of the rest of the datagram, next header; both addresses follow."""
 TCP_NUMBERS: Final = "IIH"
-"""Sequence number, acknowledgement, and the word with the header's length and the flags; the ports stand
-before them."""
+"""Sequence number, ACK number, and the word with header length and flags; the ports precede them."""
 TCP: Final = 6
-"""The protocol of a datagram that holds a TCP segment."""
+"""The IP protocol number of TCP."""
 DATA_OFFSET: Final = 12
-"""By so many bits the word is shifted for the length of TCP's header, in words of 4 bytes."""
+"""Bits by which the word is shifted to get the length of the TCP header, in units of 4 bytes."""
 FRAGMENT: Final = 0x3FFF
-"""The bits of an IPv4 header that are 0 in a whole datagram: another fragment follows, and the offset."""
+"""The bits of the IPv4 fragment word that are 0 in a whole datagram: more fragments, and the offset."""
 MORE_FRAGMENTS: Final = 0x2000
 _IDENTIFICATION: Final = 4
-"""Where the number stands that the fragments of an IPv4 datagram have in common."""
+"""Offset of the identification that all fragments of an IPv4 datagram share."""
 _V6_FRAGMENT: Final = 44
 _AUTHENTICATION: Final = 51
 _EXTENSIONS: Final = (0, 43, 60, _AUTHENTICATION)
-"""IPv6 extension headers to step over: hop-by-hop, routing, destination options, authentication."""
+"""IPv6 extension headers to skip: hop-by-hop, routing, destination options, authentication."""
 
 _V4 = struct.Struct(f">{IPV4_FIELDS}4s4s")
 _V6 = struct.Struct(f">{IPV6_FIELDS}16s16s")
@@ -65,7 +64,7 @@ _TCP = struct.Struct(">HH" + TCP_NUMBERS)
 
 
 class TcpSegment(NamedTuple):
-    """A TCP segment; `seq` is that of its first byte of payload, or of its SYN."""
+    """A TCP segment; `seq` is the sequence number of its first payload byte, or of its SYN."""
 
     source: Endpoint
     target: Endpoint
@@ -74,11 +73,11 @@ class TcpSegment(NamedTuple):
     flags: int
     payload: bytes
     missing: int = 0
-    """Bytes of payload that the capture does not have (its snap length)."""
+    """Payload bytes that the capture lacks because of its snap length."""
 
 
 class Captured(NamedTuple):
-    """A TCP segment, when it was captured, what was said of it, and its packet's number."""
+    """A TCP segment with capture time, comments and packet number."""
 
     tcp: TcpSegment
     ts_ns: int
@@ -87,32 +86,34 @@ class Captured(NamedTuple):
 
 
 def network(linktype: int, data: bytes) -> tuple[int, int]:
-    """(EtherType, offset of what is behind it) in a captured packet; 0: IP, of either version.
+    """Return the EtherType in a captured packet and the offset after it; EtherType 0: IP of either version.
 
-    Raises LookupError for a link type that is not read here, struct.error for too short a packet.
+    Raises:
+        LookupError: The link type is not parsed here.
+        struct.error: The packet is too short.
     """
     if linktype in FIXED:
         return 0, FIXED[linktype]
     at, end = TYPED[linktype]
-    kind: int = struct.unpack_from(">H", data, at)[0]
-    while kind in VLAN:
-        kind = struct.unpack_from(">H", data, end + 2)[0]
+    ethertype: int = struct.unpack_from(">H", data, at)[0]
+    while ethertype in VLAN:
+        ethertype = struct.unpack_from(">H", data, end + 2)[0]
         end += 4
-    return kind, end
+    return ethertype, end
 
 
 class Fragment(NamedTuple):
-    """Which part of a datagram a packet has."""
+    """The part of a datagram that a packet holds."""
 
     name: tuple[bytes, ...]
-    """What all fragments of the datagram have in common."""
+    """Identifies the datagram."""
     offset: int
     more: bool
-    """Whether others stand behind it."""
+    """Whether more fragments follow."""
 
 
 class Datagram(NamedTuple):
-    """An IP header. What follows it is from `start` to `end`, which may be behind what was captured."""
+    """An IP header. The payload is from `start` to `end`, which may exceed the captured bytes."""
 
     source: bytes
     target: bytes
@@ -123,21 +124,21 @@ class Datagram(NamedTuple):
 
 
 def parse(linktype: int, data: bytes) -> TcpSegment | None:
-    """The TCP segment in a captured packet; None if there is none, or only a fragment of one."""
+    """Return the TCP segment in a captured packet; None without one, or for a fragment."""
     try:
-        kind, at = network(linktype, data)
-        found = None if kind and kind not in IP else datagram(data, at)
-        if found is None or found.protocol != TCP or found.fragment is not None:
+        ethertype, at = network(linktype, data)
+        ip = None if ethertype and ethertype not in IP else datagram(data, at)
+        if ip is None or ip.protocol != TCP or ip.fragment is not None:
             return None
-        return parse_tcp(data, found)
+        return parse_tcp(data, ip)
     except (LookupError, ValueError, struct.error):  # too short
         return None
 
 
 def datagram(data: bytes, at: int) -> Datagram | None:
-    """The IP header, of either version, that begins here; None if there is none.
+    """Parse the IP header, of either version, at an offset; None without one.
 
-    Raises LookupError, struct.error for too short a packet.
+    Raises LookupError or struct.error for too short a packet.
     """
     version = data[at] >> 4
     if version == 4:
@@ -146,17 +147,17 @@ def datagram(data: bytes, at: int) -> Datagram | None:
 
 
 def _datagram_v4(data: bytes, at: int) -> Datagram | None:
-    first, length, place, protocol, source, target = _V4.unpack_from(data, at)
+    first, length, fragment_word, protocol, source, target = _V4.unpack_from(data, at)
     header = (first & 15) * 4
     if header < IPV4_HEADER:
         return None
-    # a length of 0: the network card was to split it (segmentation offload)
+    # a length of 0: left to the network card (segmentation offload)
     end = at + length if length else len(data)
     fragment = None
-    if place & FRAGMENT:
+    if fragment_word & FRAGMENT:
         name = (source, target, data[at + _IDENTIFICATION :][:2], bytes([protocol]))
-        offset = (place & FRAGMENT & ~MORE_FRAGMENTS) * 8
-        fragment = Fragment(name, offset, bool(place & MORE_FRAGMENTS))
+        offset = (fragment_word & FRAGMENT & ~MORE_FRAGMENTS) * 8
+        fragment = Fragment(name, offset, bool(fragment_word & MORE_FRAGMENTS))
     return Datagram(source, target, protocol, at + header, end, fragment)
 
 
@@ -169,25 +170,25 @@ def _datagram_v6(data: bytes, at: int) -> Datagram:
         protocol, at = data[at], at + 8 + data[at + 1] * unit
     fragment = None
     if protocol == _V6_FRAGMENT:
-        protocol, place, number = _V6_PIECE.unpack_from(data, at)
+        protocol, fragment_word, number = _V6_PIECE.unpack_from(data, at)
         at += _V6_PIECE.size
         name = (source, target, number.to_bytes(4))
-        fragment = Fragment(name, place & 0xFFF8, bool(place & 1))
+        fragment = Fragment(name, fragment_word & 0xFFF8, bool(fragment_word & 1))
     return Datagram(source, target, protocol, at, end, fragment)
 
 
 @functools.lru_cache(1 << 16)
 def address(packed: bytes) -> str:
-    """An IP address as text. Raises ValueError if it is of neither length.
+    r"""Format a packed IP address. Raises ValueError for a length other than 4 or 16.
 
-    >>> address(bytes([10, 0, 0, 1])), address(bytes(15) + b"\\1")
+    >>> address(bytes([10, 0, 0, 1])), address(bytes(15) + b"\1")
     ('10.0.0.1', '::1')
     """
     return inet_ntop(AF_INET if len(packed) == 4 else AF_INET6, packed)
 
 
 def parse_tcp(data: bytes, ip: Datagram) -> TcpSegment | None:
-    """The TCP segment in a datagram. Raises struct.error if not even its header was captured."""
+    """Return the TCP segment in a datagram. Raises struct.error if its header was not captured whole."""
     from_port, to_port, seq, ack, word = _TCP.unpack_from(data, ip.start)
     header = (word >> DATA_OFFSET) * 4
     start = ip.start + header

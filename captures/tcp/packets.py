@@ -1,4 +1,4 @@
-"""The TCP segments in captured packets of every kind; scapy reads tunnels and rare link types."""
+"""Extract TCP segments from captured packets of every kind; scapy reads tunnels and rare link types."""
 
 from __future__ import annotations
 
@@ -23,54 +23,54 @@ from barnabas.captures.tcp.headers import (
 )
 
 _TUNNELS: Final = (4, 41, 47)
-"""IP protocols with packets inside: IPv4, IPv6, GRE."""
+"""IP protocols that carry packets: IPv4, IPv6, GRE."""
 _UDP: Final = 17
 _VXLAN: Final = (4789, 8472)
 """UDP ports."""
 _FRAMED: Final = (0x8847, 0x8848, 0x8864)
-"""EtherTypes with IP inside: MPLS, PPPoE."""
+"""EtherTypes that carry IP: MPLS, PPPoE."""
 _LLC: Final = 1500
-"""An EtherType up to here is a length: IEEE 802.2, which may have IP inside."""
+"""An EtherType up to here is the length of an IEEE 802.2 frame, which may carry IP."""
 
 
 @dataclass(slots=True)
 class Packets:
-    """What was found in the packets so far. `tcp_segment` is the only thing to call in between."""
+    """A parser of packets that counts what it could not use. Only call `tcp_segment`."""
 
     fragments: Fragments = field(default_factory=Fragments)
     fruitless: int = 0
-    """Packets that gave no TCP segment."""
+    """Packets without a TCP segment."""
     cut: int = 0
-    """TCP segments of which the capture has only the beginning."""
+    """TCP segments that the capture has only in part."""
     unread: Counter[int] = field(default_factory=Counter)
-    """Packets by link type, or EtherType, that only scapy can read, which is not installed."""
+    """Packets that need scapy, which is not installed, by link type or EtherType."""
     _scapy: Callable[[int, bytes], Any] | None = None
 
     @property
     def foreign(self) -> int:
-        """Packets without TCP; not the fragments that wait for others."""
-        return self.fruitless - self.fragments.kept
+        """Return the number of packets without TCP, excluding fragments that wait for others."""
+        return self.fruitless - self.fragments.incomplete
 
     def tcp_segment(self, linktype: int, data: bytes) -> TcpSegment | None:
-        """The TCP segment that is in a packet, or that its fragments have completed."""
+        """Return the TCP segment in a packet, or the segment that its fragment completes."""
         try:
-            found = self._tcp_segment(linktype, data)
+            tcp = self._tcp_segment(linktype, data)
         except (LookupError, ValueError, struct.error):  # too short
-            found = None
-        if found is None:
+            tcp = None
+        if tcp is None:
             self.fruitless += 1
             return None
-        if found.missing:
+        if tcp.missing:
             self.cut += 1
-        return found
+        return tcp
 
     def _tcp_segment(self, linktype: int, data: bytes) -> TcpSegment | None:
         if linktype not in LINKTYPES:
             return self._through_scapy(linktype, linktype, data)
-        kind, at = network(linktype, data)
-        if kind in _FRAMED or 0 < kind <= _LLC:
-            return self._through_scapy(kind, linktype, data)
-        ip = None if kind and kind not in IP else datagram(data, at)
+        ethertype, at = network(linktype, data)
+        if ethertype in _FRAMED or 0 < ethertype <= _LLC:
+            return self._through_scapy(ethertype, linktype, data)
+        ip = None if ethertype and ethertype not in IP else datagram(data, at)
         if ip is None:
             return None
         if ip.fragment is not None:

@@ -1,6 +1,7 @@
-"""From TCP segments to the bytes of each direction in order, with their times and comments.
+"""Reassemble TCP segments into the bytes of each direction, in order, with times and comments.
 
-No I/O, bounded memory. Which conversation a TCP segment belongs to is found here, their order in `flow.py`.
+No I/O, bounded memory. This module finds the conversation of each segment; `flow.py` orders the segments in
+it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Final, NamedTuple
 
 from barnabas.captures.files.pcapng import Run
 from barnabas.captures.host_port import Endpoint
-from barnabas.captures.tcp.bytes_needed import NEVER_SAID, Needs
+from barnabas.captures.tcp.bytes_needed import NO_NEEDS, Needs
 from barnabas.captures.tcp.fast_headers import FastTcpSegment
 from barnabas.captures.tcp.fast_reassembly import Lane, reassemble_run
 from barnabas.captures.tcp.flow import Flow
@@ -19,21 +20,21 @@ from barnabas.captures.tcp.headers import ACK, SYN, Captured, TcpSegment
 from barnabas.captures.tcp.initial_sequence import InitialSequence
 from barnabas.specs.frames import Direction
 
-PATIENCE: Final = 1 << 20
-"""Bytes of a conversation that wait for a missing TCP segment, unless told otherwise."""
+WAIT_LIMIT: Final = 1 << 20
+"""Default for the bytes of a conversation that wait for a missing TCP segment."""
 
 FLOWS: Final = 1 << 16
-"""Conversations that are followed at once; beyond them the oldest is given up."""
+"""Conversations that are tracked at once; beyond that the oldest is closed."""
 
 HELD_IN_ALL: Final = 64 << 20
-"""Bytes of all conversations whose beginning is held back; above it the oldest is let go."""
+"""Bytes of all conversations whose beginning is held back; beyond that the oldest is released."""
 
 _ENDED: Final = 4096
-"""Conversations whose end is remembered: what comes of them again opens none."""
+"""Closed conversations that are remembered, so that a late retransmission does not open another one."""
 
 
 class Opened(NamedTuple):
-    """A conversation begins; without a handshake, the lower port is taken for the server's."""
+    """The beginning of a conversation; without a handshake, the lower port is taken for the server's."""
 
     flow: int
     ts_ns: int
@@ -41,69 +42,80 @@ class Opened(NamedTuple):
     server: Endpoint
     comments: tuple[str, ...]
     handshake: bool = True
-    """Whether its first bytes are those that come first."""
-    needs: Needs = NEVER_SAID
-    """Here its reader says what it waits for."""
+    """Whether the first bytes of the conversation were captured."""
+    needs: Needs = NO_NEEDS
+    """The reader may set the bytes that it needs here."""
 
 
 class Closed(NamedTuple):
-    """Both sides have finished, one has reset it, or it was given up."""
+    """The end of a conversation: both sides sent FIN, one sent RST, or it was dropped."""
 
     flow: int
     ts_ns: int
     reset: bool
     by: Direction | None = None
-    """The direction whose sender ended it first; None: neither did."""
+    """The direction that sent the first FIN or RST; None: neither did."""
 
 
 Event = Opened | Data | Gap | Closed
 
 
 class Reassembler:
-    """Follows all conversations. Each gets the next of `numbers`; they count from 1 unless told otherwise.
+    """A tracker of all TCP conversations in a capture; it numbers them by `numbers`, by default from 1.
 
-    With `patience` 0 a TCP segment out of order is a Gap at once, and the two directions are as they
-    stand: right for a file of ours, which repeats nothing and is in order.
+    With `wait_limit` 0, a TCP segment out of order is a Gap at once, and both directions stay in file order.
+    That suits captures of barnabas, which are in order and have no retransmissions.
     """
 
-    def __init__(self, *, patience: int = PATIENCE, numbers: Iterator[int] | None = None) -> None:
-        self._patience = patience
+    def __init__(
+        self, *, wait_limit: int = WAIT_LIMIT, numbers: Iterator[int] | None = None
+    ) -> None:
+        self._wait_limit = wait_limit
         self._numbers = numbers
         self._count = 0
         self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._lanes: dict[bytes, Lane] = {}
-        """Whose direction it is, by `FastTcpSegment.key`."""
+        """Known directions by `FastTcpSegment.key`."""
         self._beginnings: dict[tuple[Endpoint, Endpoint], InitialSequence] = {}
         self._held = 0
-        """Bytes of those."""
+        """Payload bytes of all beginnings."""
 
     def run(self, run: Run, number: int) -> Iterator[Data | int]:
-        """What the packets of a run bring, the first of which has this number; the place of each that
-        is unusual: `feed` its TCP segment before going on, and `learn` whose it is. See `fast_reassembly`."""
+        """Yield the data of a run of packets, and the index of each packet that needs the careful path.
+
+        For each index, `feed` the TCP segment and `learn` its key before asking for the next item. See
+        `fast_reassembly`.
+        """
         return reassemble_run(self._lanes, run, number)
 
     def lane_of(self, key: bytes) -> Lane | None:
-        """Of which direction of a conversation packets of the usual form with this key are known to be."""
+        """Return the direction of a conversation that plain packets with this key belong to."""
         return self._lanes.get(key)
 
-    def learn(self, found: FastTcpSegment, tcp: TcpSegment) -> None:
-        """Whose packets of the usual form have this key: those of a TCP segment that was fed."""
+    def learn(self, segment: FastTcpSegment, tcp: TcpSegment) -> None:
+        """Remember the direction of plain packets with the key of a segment that was fed."""
         flow = self._flows.get(_key(tcp))
-        if flow is not None and found.key not in self._lanes:
-            self._lanes[found.key] = flow, *flow.halves(tcp.source)
-            flow.keys.append(found.key)
+        if flow is not None and segment.key not in self._lanes:
+            self._lanes[segment.key] = flow, *flow.halves(tcp.source)
+            flow.keys.append(segment.key)
 
     def feed(
         self, tcp: TcpSegment, ts_ns: int, comments: tuple[str, ...] = (), packet: int = 0
     ) -> Iterator[Event]:
-        """What a TCP segment brings; `packet` is the number of its packet. Consume it all before the
-        next call."""
+        """Yield the events of a TCP segment. Consume them all before the next call.
+
+        Args:
+            tcp: The segment.
+            ts_ns: Its capture time.
+            comments: The comments on its packet.
+            packet: The number of its packet.
+        """
         held = Captured(tcp, ts_ns, comments, packet)
         key = _key(tcp)
         beginning = self._beginnings.get(key)
         if beginning is None:
-            if not self._patience or key in self._flows or self._void(key, held):
+            if not self._wait_limit or key in self._flows or self._void(key, held):
                 yield from self._take(key, held)
                 return
             beginning = self._beginnings[key] = InitialSequence(self._next_number())
@@ -113,7 +125,7 @@ class Reassembler:
             return
         beginning.add(held)
         self._held += len(tcp.payload)
-        if beginning.decided(self._patience):
+        if beginning.decided(self._wait_limit):
             yield from self._begin(key)
         while self._held > HELD_IN_ALL or len(self._beginnings) > FLOWS:
             yield from self._begin(next(iter(self._beginnings)))
@@ -125,17 +137,17 @@ class Reassembler:
         return self._count
 
     def _begin(self, key: tuple[Endpoint, Endpoint]) -> Iterator[Event]:
-        """Where a conversation begins is decided: go on with what was held back."""
+        """Release the held segments of a conversation: its initial sequence numbers are decided."""
         beginning = self._beginnings.pop(key)
         self._held -= beginning.size
         for number, held in enumerate(beginning.in_order()):
             yield from self._take(key, held, beginning if number == 0 else None)
 
     def _void(self, key: tuple[Endpoint, Endpoint], held: Captured) -> bool:
-        """Whether a TCP segment of no conversation that is open says nothing."""
+        """Return whether a TCP segment without an open conversation carries no information."""
         tcp = held.tcp
-        told = tcp.flags & SYN or tcp.payload or held.comments
-        return not told or self._again(key, tcp)
+        informative = tcp.flags & SYN or tcp.payload or held.comments
+        return not informative or self._again(key, tcp)
 
     def _take(
         self,
@@ -156,13 +168,13 @@ class Reassembler:
                 yield from self._close(next(iter(self._flows)), ts_ns, reset=False)
             number = self._next_number() if beginning is None else beginning.number
             client, server = _roles(tcp)
-            flow = self._flows[key] = Flow(number, client, self._patience)
+            flow = self._flows[key] = Flow(number, client, self._wait_limit)
             if beginning is not None:
                 flow.request.first = beginning.first(client)
                 flow.response.first = beginning.first(server)
             remarks = comments if opening else ()
             needs = flow.needs
-            # a SYN may bring data (RFC 7413): without the client's own one, they may be missing
+            # a SYN may carry data (RFC 7413), so without the client's SYN data may be missing
             whole = bool(opening) and tcp.source == client
             yield Opened(flow.number, ts_ns, client, server, remarks, whole, needs)
         yield from flow.take(held)
@@ -170,24 +182,32 @@ class Reassembler:
             yield from self._close(key, ts_ns, reset=flow.reset)
 
     def resume(self, captured: Captured, seq: tuple[int, int], again: bool) -> Iterator[Event]:
-        """A conversation goes on of which the beginning is not here: its client sends this, and `seq` are the
-        next numbers of both sides. `again`: the one that is followed between these ports is another."""
+        """Open a conversation that began in an unavailable segment of the capture.
+
+        Args:
+            captured: The packet of the client that introduces it.
+            seq: The next sequence numbers of client and server.
+            again: Whether another conversation between these ports is open, which ends here.
+        """
         tcp, ts_ns, comments, _ = captured
         key = _key(tcp)
         if again:
             yield from self._close(key, ts_ns, reset=False)
-        flow = self._flows[key] = Flow(self._next_number(), tcp.source, self._patience)
+        flow = self._flows[key] = Flow(self._next_number(), tcp.source, self._wait_limit)
         flow.request.first, flow.response.first = seq
         needs = flow.needs
         yield Opened(flow.number, ts_ns, tcp.source, tcp.target, comments, False, needs)
 
     def followed(self, tcp: TcpSegment) -> int | None:
-        """The number of the conversation that a TCP segment belongs to; None: of none that is open."""
+        """Return the number of the open conversation of a TCP segment; None without one."""
         flow = self._flows.get(_key(tcp))
         return None if flow is None else flow.number
 
     def end(self) -> Iterator[Event]:
-        """The capture is over: what still waits comes behind its Gaps. Nothing more is closed."""
+        """Yield everything that still waits, with its Gaps, at the end of the capture.
+
+        No conversation is closed.
+        """
         numbers = {key: flow.number for key, flow in self._flows.items()}
         numbers |= {key: beginning.number for key, beginning in self._beginnings.items()}
         for key in sorted(numbers, key=numbers.__getitem__):
@@ -210,7 +230,7 @@ class Reassembler:
             del self._ended[next(iter(self._ended))]
 
     def _again(self, key: tuple[Endpoint, Endpoint], tcp: TcpSegment) -> bool:
-        """Whether a TCP segment repeats what a conversation had that is over."""
+        """Return whether a TCP segment repeats a part of a closed conversation."""
         flow = self._ended.get(key)
         if flow is None:
             return False
@@ -221,19 +241,19 @@ class Reassembler:
 
 
 def _key(tcp: TcpSegment) -> tuple[Endpoint, Endpoint]:
-    """Under which a conversation is found, the same for both directions."""
+    """Return the key of a conversation, which is the same for both directions."""
     source, target = tcp.source, tcp.target
     return (source, target) if source < target else (target, source)
 
 
 def _renewed(flow: Flow, tcp: TcpSegment) -> bool:
-    """Whether a SYN opens another conversation between the same ports, not the same one again."""
+    """Return whether a SYN opens another conversation between the same ports, and is no retransmission."""
     half, _ = flow.halves(tcp.source)
     return half.first is not None and half.first != (tcp.seq + 1) % MODULUS
 
 
 def _roles(tcp: TcpSegment) -> tuple[Endpoint, Endpoint]:
-    """(client, server) of a conversation's first TCP segment that was captured."""
+    """Return client and server, by the first captured TCP segment of a conversation."""
     ends = (tcp.source, tcp.target)
     if tcp.flags & SYN:
         return ends[::-1] if tcp.flags & ACK else ends

@@ -1,1 +1,1 @@
-"""TLS in captures, read with the keys that one of its ends has logged."""
+"""Decrypt TLS in captures with the keys that a client or server logged."""

@@ -1,8 +1,8 @@
-"""A TLS connection read along with keys of a log: bytes of both directions in, what they hide out.
+"""Decrypt one TLS connection with logged keys: bytes of both directions in, application data out.
 
-No I/O, bounded memory. The tag of a record says which key and number it has, so nothing of an encrypted
-handshake need be understood: application data begins at the first record that its key opens, and a
-KeyUpdate was where the next key does. Behind a gap the numbers that are possible are tried.
+No I/O, bounded memory. The tag of a record verifies key and record number, so an encrypted handshake need not
+be parsed: application data begins at the first record that the traffic key decrypts, and a KeyUpdate precedes
+the first record of the next key. After a gap all possible record numbers are tried.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ LOST: Final = "no record matches after a gap"
 NO_CRYPTOGRAPHY: Final = "the package cryptography is missing: pip install 'barnabas[capture]'"
 
 _HELLO_LIMIT: Final = 1 << 16
-"""Bytes of a hello at most."""
+"""Bytes of the longest hello."""
 _TRIALS: Final = 1 << 14
-"""Records that are tried in vain, one after the other, before a direction is given up."""
+"""Failed decryptions in a row before a direction is given up."""
 
 
 class Missing(NamedTuple):
-    """Bytes are missing before what comes next; 0: what comes next is missing, to the end."""
+    """Missing bytes before the next ones; 0: everything from here on is missing."""
 
     bytes: int
 
 
 @dataclass(slots=True)
 class _Keys:
-    """What opens the records of a direction, and the next key if there is a way to have one."""
+    """The key of a direction's records, and the next key if it can be derived."""
 
     open: Open
     _suite: Suite | None = None
@@ -77,41 +77,39 @@ def _traffic(suite: Suite, secret: bytes) -> _Keys:
 
 
 class _Half:
-    """One direction."""
-
     def __init__(self) -> None:
         self.records = Records()
         self.hello = bytearray()
-        """The beginning of its handshake, until the hello in it is read."""
+        """The beginning of its handshake, until the hello in it is parsed."""
         self.keys: _Keys | None = None
         self.fitted = False
-        """Whether its key has opened a record."""
+        """Whether its key has decrypted a record."""
         self.tried = False
         self.trouble = ""
         self.lost = 0
-        """Bytes that are missing, and nobody was told."""
+        """Missing bytes that were not reported yet."""
         self._number = 0
-        """That of the next record."""
+        """The number of the next record."""
         self._vain = 0
 
     def read(self, record: Record, modern: bool) -> bytes:
-        """The application data in a record; `modern`: of TLS 1.3."""
+        """Return the application data in a record; `modern`: TLS 1.3."""
         encrypted = record.kind == APPLICATION_DATA or not modern
         plain = self._opened(record) if encrypted else None
         if self.records.seeking:
             if plain is None:
                 self._in_vain()
             else:
-                self.records.found(record)
+                self.records.confirm(record)
         if plain is None:
             if encrypted and self.fitted and not self.records.seeking:
                 self.trouble = self.trouble or DAMAGED
             return b""
         self.records.none_missing()
-        kind, content = plain
-        if kind == CHANGE_CIPHER_SPEC:
+        content_type, content = plain
+        if content_type == CHANGE_CIPHER_SPEC:
             self.trouble = RENEGOTIATED
-        return content if kind == APPLICATION_DATA else b""
+        return content if content_type == APPLICATION_DATA else b""
 
     def _opened(self, record: Record) -> tuple[int, bytes] | None:
         assert self.keys is not None  # noqa: S101
@@ -123,7 +121,7 @@ class _Half:
                 plain = keys.open(number, record.header, record.body)
                 if plain is not None:
                     if not self.fitted and number == 0:
-                        self.lost = 0  # all before it was handshake
+                        self.lost = 0  # everything before it was the handshake
                     self.keys, self._number = keys, number + 1
                     self.fitted, self._vain = True, 0
                     return plain
@@ -133,7 +131,7 @@ class _Half:
         return None
 
     def _in_vain(self) -> bool:
-        """Count a trial without success; whether there were too many."""
+        """Count a failed decryption; return whether there were too many."""
         self._vain += 1
         if self._vain > _TRIALS:
             self.trouble = LOST if self.fitted else OTHER_KEYS
@@ -141,7 +139,7 @@ class _Half:
 
 
 class Connection:
-    """A connection of which the beginning is there."""
+    """A TLS connection whose beginning was captured."""
 
     def __init__(self, keys: KeyLog) -> None:
         self._log = keys
@@ -152,19 +150,19 @@ class Connection:
 
     @property
     def read(self) -> bool:
-        """Whether any of it could be read."""
+        """Return whether any of it was decrypted."""
         return any(half.fitted for half in self._halves.values())
 
     @property
     def trouble(self) -> str:
-        """Why it, or something of it, could not be read, as far as it went."""
-        found = self._trouble or next((h.trouble for h in self._halves.values() if h.trouble), "")
-        if found or self.read:
-            return found
+        """Return why the connection, or a part of it, was not decrypted; empty if all was."""
+        reason = self._trouble or next((h.trouble for h in self._halves.values() if h.trouble), "")
+        if reason or self.read:
+            return reason
         return OTHER_KEYS if any(half.tried for half in self._halves.values()) else NOT_WHOLE
 
     def feed(self, direction: Direction, data: bytes) -> Iterator[bytes | Missing]:
-        """The next bytes of a direction: the application data that they complete."""
+        """Yield the application data that the next bytes of a direction complete."""
         half = self._halves[direction]
         if self._trouble or half.trouble:
             return
@@ -186,7 +184,7 @@ class Connection:
             yield Missing(0)
 
     def lose(self, direction: Direction, count: int) -> None:
-        """So many bytes are missing before the next ones of a direction."""
+        """Note missing bytes before the next ones of a direction."""
         half = self._halves[direction]
         if half.keys is None:
             self._trouble = self._trouble or NOT_WHOLE
@@ -195,9 +193,9 @@ class Connection:
         half.records.lose(count)
 
     def _greet(self, direction: Direction, half: _Half, record: Record) -> None:
-        """A record before the keys are known."""
-        known = self._random if direction == "request" else self._server
-        if known is not None or record.kind != HANDSHAKE:
+        """Handle a record before the keys are known."""
+        hello = self._random if direction == "request" else self._server
+        if hello is not None or record.kind != HANDSHAKE:
             return
         half.hello += record.body
         end = 4 + int.from_bytes(half.hello[1:4])
@@ -210,7 +208,7 @@ class Connection:
             if direction == "request":
                 self._random = client_random(message)
             else:
-                # or a HelloRetryRequest: it says of version and suite what the ServerHello will
+                # a HelloRetryRequest has the same version and suite as the ServerHello after it
                 self._server = server_hello(message)
                 self._trouble = self._agree(self._server)
         except NoHello:
@@ -218,7 +216,7 @@ class Connection:
         half.hello.clear()
 
     def _agree(self, server: ServerHello) -> str:
-        """Look for the keys; returns why they are of no use."""
+        """Look up the keys; return why they are unusable, or ""."""
         if not self._log:
             return NO_KEYS
         try:

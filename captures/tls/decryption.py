@@ -1,4 +1,4 @@
-"""Puts the application data of TLS conversations in the place of their bytes, where the keys are known."""
+"""Replace the bytes of TLS conversations by their application data, where the keys are known."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.kafka.framing.protocol_detection import Kind
-from barnabas.captures.tcp.bytes_needed import NEVER_SAID
+from barnabas.captures.kafka.framing.protocol_detection import OtherProtocol
+from barnabas.captures.tcp.bytes_needed import NO_NEEDS
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tls.connection import Connection
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.specs.frames import OPPOSITE, Direction
 
 _CLIENT_HELLO: Final = re.compile(rb"\x16\x03[\x00-\x04]..\x01", re.DOTALL)
-"""How a ClientHello begins. For Kafka it would be a frame of 369 MB."""
+"""The beginning of a ClientHello. As a Kafka frame it would have 369 MB."""
 _EARLY: Final = 16
-"""Chunks by which a conversation has six bytes."""
+"""Chunks within which a conversation has six bytes."""
 
 
 @dataclass(slots=True)
-class Seen:
-    """What was found of TLS so far."""
+class TlsCounts:
+    """Counts of TLS connections so far."""
 
     read: int = 0
-    """Connections that are over, of which anything could be read."""
+    """Closed connections that were decrypted at least in part."""
     broken: Counter[str] = field(default_factory=Counter)
-    """Why some of them could be read only in part."""
+    """Connections that were decrypted only in part, by reason."""
     unread: Counter[str] = field(default_factory=Counter)
-    """Why others could not be read at all."""
+    """Connections that were not decrypted, by reason."""
 
 
 @dataclass(slots=True)
-class _Begun:
-    """A conversation of which the first bytes are not there yet."""
+class _Undecided:
+    """A conversation without its first bytes so far."""
 
     opened: Opened
     held: list[Chunk] = field(default_factory=list)
@@ -46,36 +46,38 @@ class _Tls:
     connection: Connection
     port: int
     swapped: bool
-    """Whether the capture began between SYN and ClientHello, and its ends were taken for each other."""
+    """Whether the capture began between SYN and ClientHello, and client and server were confused."""
 
 
 class Decryption:
-    """Replaces the bytes of TLS conversations by their application data; lets all else through."""
+    """A filter that replaces the bytes of TLS conversations by their application data."""
 
-    def __init__(self, keys: KeyLog, seen: Seen, left_out: Counter[tuple[int, Kind]]) -> None:
+    def __init__(
+        self, keys: KeyLog, counts: TlsCounts, left_out: Counter[tuple[int, OtherProtocol]]
+    ) -> None:
         self._keys = keys
-        self._seen = seen
+        self._counts = counts
         self._left_out = left_out
-        self._open: dict[int, _Begun | _Tls] = {}
+        self._open: dict[int, _Undecided | _Tls] = {}
 
     def lets_through(self, event: Event) -> bool:
-        """Whether `feed` would return just this event."""
+        """Return whether `feed` would return just this event."""
         return event.connection not in self._open and not isinstance(event, Opened)
 
     def feed(self, event: Event) -> Iterable[Event]:
-        """What an event comes to."""
+        """Return the decrypted events of an event."""
         if isinstance(event, Opened):
-            self._open[event.connection] = _Begun(event)
+            self._open[event.connection] = _Undecided(event)
             return ()
         state = self._open.get(event.connection)
         if state is None:
             return (event,)
-        if isinstance(state, _Begun):
+        if isinstance(state, _Undecided):
             return self._begin(state, event)
         return self._go_on(state, event)
 
     def end(self) -> Iterator[Event]:
-        """The capture is over."""
+        """Count the open connections, and yield held events, at the end of the capture."""
         for state in self._open.values():
             if isinstance(state, _Tls):
                 self._count(state)
@@ -84,7 +86,7 @@ class Decryption:
                 yield from state.held
         self._open.clear()
 
-    def _begin(self, begun: _Begun, event: Chunk | Lost | Closed) -> Iterator[Event]:
+    def _begin(self, begun: _Undecided, event: Chunk | Lost | Closed) -> Iterator[Event]:
         tls: bool | None = False
         if isinstance(event, Chunk):
             begun.held.append(event)
@@ -102,9 +104,9 @@ class Decryption:
         swapped = _first(begun) == "response"
         if swapped:
             opened = opened._replace(client=opened.server, server=opened.client)
-        # a ClientHello is what a conversation begins with, whether its SYN was seen or not; and what is
-        # asked for of its plaintext says nothing of the bytes that bring it
-        yield opened._replace(whole=True, needs=NEVER_SAID)
+        # the ClientHello is the beginning, even without a SYN; and the bytes needed of the plaintext
+        # do not tell how many encrypted bytes are needed
+        yield opened._replace(whole=True, needs=NO_NEEDS)
         port = int(opened.server.rpartition(":")[2])
         state = self._open[opened.connection] = _Tls(Connection(self._keys), port, swapped)
         for chunk in begun.held:
@@ -123,34 +125,34 @@ class Decryption:
             return
         number, flow, direction, ts_ns = event[:4]
         plain: list[bytes] = []
-        for found in tls.connection.feed(direction, event.data):
-            if isinstance(found, bytes):
-                plain.append(found)
+        for item in tls.connection.feed(direction, event.data):
+            if isinstance(item, bytes):
+                plain.append(item)
                 continue
             if plain:
                 yield event._replace(data=b"".join(plain), comments=())
                 plain.clear()
-            yield Lost(number, flow, direction, ts_ns, found.bytes)
+            yield Lost(number, flow, direction, ts_ns, item.bytes)
         if plain or event.comments:
             yield event._replace(data=b"".join(plain))
 
     def _count(self, tls: _Tls) -> None:
         trouble = tls.connection.trouble
         if tls.connection.read:
-            self._seen.read += 1
-            self._seen.broken.update([trouble] if trouble else [])
+            self._counts.read += 1
+            self._counts.broken.update([trouble] if trouble else [])
         else:
-            self._seen.unread[trouble] += 1
+            self._counts.unread[trouble] += 1
             self._left_out[tls.port, "TLS"] += 1
 
 
-def _first(begun: _Begun) -> Direction:
-    """The direction that began."""
+def _first(begun: _Undecided) -> Direction:
+    """Return the direction of the first bytes."""
     return next((chunk.direction for chunk in begun.held if chunk.data), "request")
 
 
-def _is_tls(begun: _Begun) -> bool | None:
-    """Whether a conversation begins with a ClientHello; None: that can't be said yet."""
+def _is_tls(begun: _Undecided) -> bool | None:
+    """Return whether a conversation begins with a ClientHello; None: too few bytes."""
     first = _first(begun)
     data = b"".join(chunk.data for chunk in begun.held if chunk.direction == first)
     if begun.opened.whole and first == "response":

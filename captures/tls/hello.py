@@ -1,4 +1,4 @@
-"""The two messages of a TLS handshake that everybody can read: ClientHello and ServerHello.
+"""Parse the two unencrypted messages of a TLS handshake: ClientHello and ServerHello.
 
 Layout: RFC 8446, 4.1; RFC 5246, 7.4.1.
 """
@@ -19,11 +19,11 @@ _SUPPORTED_VERSIONS: Final = 43
 
 
 class NoHello(ValueError):
-    """It is not what a handshake begins with."""
+    """An error: the message is no such hello."""
 
 
 class ServerHello(NamedTuple):
-    """What a server has chosen."""
+    """The server's choices."""
 
     random: bytes
     version: int
@@ -32,17 +32,17 @@ class ServerHello(NamedTuple):
 
 
 def client_random(message: bytes) -> bytes:
-    """The random of a ClientHello, given with its header of four bytes. Raises NoHello."""
+    """Return the random of a ClientHello with its header of four bytes. Raises NoHello."""
     if message[:1] != bytes([CLIENT_HELLO]) or len(message) < 38:
         raise NoHello
     return message[6:38]
 
 
 def server_hello(message: bytes) -> ServerHello:
-    """A ServerHello, given with its header of four bytes. Raises NoHello."""
+    """Parse a ServerHello with its header of four bytes. Raises NoHello."""
     try:
-        kind, version = struct.unpack_from(">B3xH", message)
-        if kind != SERVER_HELLO:
+        message_type, version = struct.unpack_from(">B3xH", message)
+        if message_type != SERVER_HELLO:
             raise NoHello
         at = 39 + message[38]
         suite, compression = struct.unpack_from(">HB", message, at)

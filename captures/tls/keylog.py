@@ -1,4 +1,4 @@
-"""Key logs: what a TLS library writes down for Wireshark and the like (SSLKEYLOGFILE).
+"""Parse key logs, which TLS libraries write for Wireshark (SSLKEYLOGFILE).
 
 Layout: draft-ietf-tls-keylogfile; a line is a label, the client's random and a secret, both in hex.
 """
@@ -9,13 +9,13 @@ import re
 from typing import Final
 
 MASTER: Final = "CLIENT_RANDOM"
-"""The master secret of a connection of TLS 1.2."""
+"""The master secret of a TLS 1.2 connection."""
 CLIENT: Final = "CLIENT_TRAFFIC_SECRET_0"
-"""TLS 1.3: the secret under which the client's application data begins."""
+"""TLS 1.3: the first secret of the client's application data."""
 SERVER: Final = "SERVER_TRAFFIC_SECRET_0"
 
 LIMIT: Final = 1 << 18
-"""Secrets that are kept; the oldest go first."""
+"""Secrets that are retained; the oldest are dropped first."""
 
 _LINE: Final = re.compile(
     rb"^[ \t]*(CLIENT_RANDOM|(?:CLIENT|SERVER)_TRAFFIC_SECRET_0)"
@@ -25,9 +25,9 @@ _LINE: Final = re.compile(
 
 
 class KeyLog(dict[tuple[str, bytes], bytes]):
-    """The secrets of connections, by label and by the random of their ClientHello.
+    r"""The secrets of connections, by label and by the random of their ClientHello.
 
-    >>> log = KeyLog(b"# made by hand\\nCLIENT_RANDOM " + b"07" * 32 + b" " + b"ff" * 48)
+    >>> log = KeyLog(b"# made by hand\nCLIENT_RANDOM " + b"07" * 32 + b" " + b"ff" * 48)
     >>> len(log), log.secret(MASTER, bytes([7] * 32)) == bytes([255] * 48)
     (1, True)
     """
@@ -37,8 +37,7 @@ class KeyLog(dict[tuple[str, bytes], bytes]):
         self.add(text)
 
     def add(self, text: bytes) -> None:
-        """Take in a key log, or more of it. Lines that are none of it, or of no use here, are passed
-        over."""
+        """Add a key log, or more of it. Other lines are ignored."""
         for line in _LINE.finditer(text):
             label, random, secret = line.groups()
             key = label.decode(), bytes.fromhex(random.decode())
@@ -47,5 +46,5 @@ class KeyLog(dict[tuple[str, bytes], bytes]):
                 del self[next(iter(self))]
 
     def secret(self, label: str, random: bytes) -> bytes | None:
-        """The secret, or None if it was not logged."""
+        """Return a secret; None if it was not logged."""
         return self.get((label, random))

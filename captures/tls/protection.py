@@ -1,7 +1,7 @@
-"""How a record of TLS is opened: the keys that secrets come to, and the AEADs that they are for.
+"""Decrypt TLS records: derive keys from secrets, and apply the AEADs of cipher suites.
 
-Rules: RFC 8446, 5.2 and 7 (TLS 1.3); RFC 5246, 5, 6.2.3.3 and 6.3, RFC 5288 and RFC 7905 (TLS 1.2).
-Importing this raises ImportError where the package cryptography is not installed.
+Rules: RFC 8446, 5.2 and 7 (TLS 1.3); RFC 5246, 5, 6.2.3.3 and 6.3, RFC 5288 and RFC 7905 (TLS 1.2). Importing
+this module raises ImportError if the package cryptography is not installed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 Buffer = bytes | memoryview
 
 Open = Callable[[int, bytes, Buffer], tuple[int, bytes] | None]
-"""Of a record's number, header and body: its content type and content; None if the key is another."""
+"""Takes a record's number, header and body; returns content type and content, or None if the key does not
+fit."""
 
 _TAG: Final = 16
 
 
 class Suite(NamedTuple):
-    """What a cipher suite says of records."""
+    """The record protection of a cipher suite."""
 
     aead: type[AESGCM] | type[ChaCha20Poly1305]
     key: int
@@ -34,7 +35,7 @@ class Suite(NamedTuple):
 
     @property
     def salt(self) -> int:
-        """Bytes of the nonce that TLS 1.2 derives; the rest of the 12 stands in each record."""
+        """Return the bytes of the nonce that TLS 1.2 derives; the rest of its 12 bytes is in each record."""
         return 4 if self.aead is AESGCM else 12
 
 
@@ -47,29 +48,29 @@ SUITES: Final[dict[int, Suite]] = {
     0x1301: _AES_128_GCM,
     0x1302: _AES_256_GCM,
     0x1303: _CHACHA20_POLY1305,
-    # TLS 1.2: one key exchange behind the other, RFC 5288, 5487, 5289, 8442
+    # TLS 1.2: one key exchange after the other, RFC 5288, 5487, 5289, 8442
     **dict.fromkeys((*range(0x9C, 0xAE, 2), *range(0xC02B, 0xC033, 2), 0xD001), _AES_128_GCM),
     **dict.fromkeys((*range(0x9D, 0xAE, 2), *range(0xC02C, 0xC033, 2), 0xD002), _AES_256_GCM),
     # RFC 7905
     **dict.fromkeys(range(0xCCA8, 0xCCAF), _CHACHA20_POLY1305),
 }
-"""Those that are read, by their number in the registry of IANA."""
+"""The supported suites, by their number in IANA's registry."""
 
 
 def expand_label(suite: Suite, secret: bytes, label: str, length: int) -> bytes:
-    """HKDF-Expand-Label without a context."""
+    """Compute HKDF-Expand-Label without a context."""
     name = b"tls13 " + label.encode()
     info = struct.pack(">HB", length, len(name)) + name + b"\0"
     return HKDFExpand(suite.hash(), length, info).derive(secret)
 
 
 def next_secret(suite: Suite, secret: bytes) -> bytes:
-    """The traffic secret behind a KeyUpdate."""
+    """Return the traffic secret after a KeyUpdate."""
     return expand_label(suite, secret, "traffic upd", suite.hash.digest_size)
 
 
 def traffic(suite: Suite, secret: bytes) -> Open:
-    """What opens the records of TLS 1.3 under a traffic secret."""
+    """Return the function that decrypts TLS 1.3 records under a traffic secret."""
     decrypt = suite.aead(expand_label(suite, secret, "key", suite.key)).decrypt
     iv = int.from_bytes(expand_label(suite, secret, "iv", 12))
 
@@ -88,7 +89,7 @@ def traffic(suite: Suite, secret: bytes) -> Open:
 def key_block(
     suite: Suite, master: bytes, client_random: bytes, server_random: bytes
 ) -> tuple[Open, Open]:
-    """What opens the client's records of TLS 1.2, and the server's."""
+    """Return the functions that decrypt the client's and the server's TLS 1.2 records."""
     length = 2 * (suite.key + suite.salt)
     seed = server_random + client_random
     block = prf(suite, master, b"key expansion" + seed, length)
@@ -100,13 +101,13 @@ def key_block(
 
 
 def prf(suite: Suite, secret: bytes, seed: bytes, length: int) -> bytes:
-    """P_hash of TLS 1.2; the label is part of the seed."""
+    """Compute P_hash of TLS 1.2; the label is part of the seed."""
     name = suite.hash.name
-    found, link = b"", seed
-    while len(found) < length:
+    output, link = b"", seed
+    while len(output) < length:
         link = hmac.digest(secret, link, name)
-        found += hmac.digest(secret, link + seed, name)
-    return found[:length]
+        output += hmac.digest(secret, link + seed, name)
+    return output[:length]
 
 
 def _explicit(suite: Suite, key: bytes, iv: bytes) -> Open:
@@ -117,11 +118,11 @@ def _explicit(suite: Suite, key: bytes, iv: bytes) -> Open:
         length = len(body) - explicit - _TAG
         if length < 0:
             return None
-        # 12 bytes of the two: RFC 7905 has no explicit part, and the number in the derived one
+        # 12 bytes in all: RFC 7905 has no explicit part, and mixes the number into the derived part
         derived = iv if explicit else (int.from_bytes(iv) ^ number).to_bytes(12)
-        about = struct.pack(">Q3sH", number, header[:3], length)
+        additional_data = struct.pack(">Q3sH", number, header[:3], length)
         try:
-            return header[0], decrypt(derived + body[:explicit], body[explicit:], about)
+            return header[0], decrypt(derived + body[:explicit], body[explicit:], additional_data)
         except InvalidTag:
             return None
 

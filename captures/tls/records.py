@@ -1,4 +1,4 @@
-"""One direction of a TLS connection, cut into records; behind a gap, what may be one.
+"""Cut one direction of a TLS connection into records; after a gap, guess where a record begins.
 
 Layout: RFC 8446, 5.1.
 """
@@ -13,60 +13,60 @@ HANDSHAKE: Final = 22
 APPLICATION_DATA: Final = 23
 
 _LONGEST: Final = (1 << 14) + 2048
-"""Bytes of a body at most (RFC 5246, 6.2.3; TLS 1.3 allows less)."""
+"""Bytes of the longest body (RFC 5246, 6.2.3; TLS 1.3 allows less)."""
 _SHORTEST: Final = 21
-"""Bytes of a record that is encrypted, at least: its header and a tag."""
+"""Bytes of the shortest encrypted record: its header and a tag."""
 _HEADER: Final = re.compile(rb"[\x14-\x17]\x03\x03[\x00-\x48]", re.DOTALL)
 
 
 class Record(NamedTuple):
-    """A record, as it is on the wire."""
+    """A record as it is on the wire."""
 
     header: bytes
     body: bytes
 
     @property
     def kind(self) -> int:
-        """Its content type; of an encrypted record of TLS 1.3, that of all."""
+        """Return its content type; encrypted TLS 1.3 records all have the same."""
         return self.header[0]
 
 
 class Records:
-    """Bytes in, records out. At most the bytes of one record are kept, which is not whole.
+    r"""A parser of records, which stores at most the bytes of one incomplete record.
 
     >>> records = Records()
-    >>> records.feed(b"\\x17\\x03\\x03\\0\\5hel"); records.next()
+    >>> records.feed(b"\x17\x03\x03\0\5hel"); records.next()
     >>> records.feed(b"lo"); records.next()
-    Record(header=b'\\x17\\x03\\x03\\x00\\x05', body=b'hello')
+    Record(header=b'\x17\x03\x03\x00\x05', body=b'hello')
     """
 
     def __init__(self) -> None:
         self.broken = False
-        """Whether something else than records came."""
+        """Whether the stream has bytes that are not a record."""
         self.seeking = False
-        """Whether it is not known where the next record begins: `next` has a guess, and then another one
-        unless `found` is called."""
+        """Whether the beginning of the next record is unknown: then `next` returns guesses until `confirm` is
+        called."""
         self._bytes = bytearray()
         self._at = 0
-        """Where the next record begins, or the guess."""
+        """Where the next record, or the guess, begins."""
         self._searched = 0
-        """While it is `seeking`: before this nothing but `_unfinished` may be a record."""
+        """While `seeking`: no record begins before this, except in `_unfinished`."""
         self._unfinished: list[int] = []
-        """Guesses that are not whole: they may be right, and must not hide what is behind them."""
+        """Incomplete guesses, which may be right, and must not hide later records."""
         self._enough = 5
         self._rest = 0
-        """Bytes to come of a record that has a gap."""
+        """Bytes to come of a record with a gap."""
         self._gap = 0
         """Bytes before `_bytes` in which records are missing."""
         self._destroyed = 0
 
     @property
     def missing(self) -> int:
-        """Records that may be missing before the next one, at most."""
+        """Return how many records may be missing before the next one, at most."""
         return self._destroyed + (self._gap + self._at * self.seeking) // _SHORTEST
 
     def feed(self, data: bytes) -> None:
-        """The next bytes."""
+        """Add the next bytes."""
         if self._rest:
             cut = min(self._rest, len(data))
             self._rest -= cut
@@ -74,7 +74,7 @@ class Records:
         self._bytes += data
 
     def next(self) -> Record | None:
-        """The next record that is whole; a guess, if it is `seeking`."""
+        """Return the next whole record, or a guess while `seeking`; None without one."""
         if len(self._bytes) - self._at < self._enough or self.broken:
             return None
         if self.seeking:
@@ -101,7 +101,7 @@ class Records:
         self._at, self._enough = 0, enough
 
     def _whole(self, at: int) -> Record | None:
-        """The record that begins there, None if it is not whole."""
+        """Return the record at an offset; None if it is incomplete."""
         start = at + 5
         end = start + int.from_bytes(self._bytes[at + 3 : start])
         if len(self._bytes) < max(start, end):
@@ -109,7 +109,7 @@ class Records:
         return Record(bytes(self._bytes[at:start]), bytes(self._bytes[start:end]))
 
     def _guess(self) -> Record | None:
-        """What may be a record, and is whole."""
+        """Return the next whole guess; None without one."""
         for at in self._unfinished:
             record = self._whole(at)
             if record is not None:
@@ -130,27 +130,27 @@ class Records:
         self._unfinished = [at - passed for at in self._unfinished]
         return None
 
-    def found(self, record: Record) -> None:
-        """The guess was right."""
+    def confirm(self, record: Record) -> None:
+        """Confirm a guess."""
         self._at += 5 + len(record.body)
         self.seeking = False
         self._searched, self._unfinished = 0, []
         self.none_missing()
 
     def none_missing(self) -> None:
-        """The number of the last record is known."""
+        """Note that the number of the last record is known."""
         self._gap = self._destroyed = 0
 
     def lose(self, count: int) -> None:
-        """So many bytes are missing before the next."""
-        had = len(self._bytes) - self._at
-        rest = self._rest or (self._enough - had if had >= 5 else 0)
+        """Note missing bytes before the next ones."""
+        buffered = len(self._bytes) - self._at
+        rest = self._rest or (self._enough - buffered if buffered >= 5 else 0)
         if not self.seeking and count <= rest:
             # only this record is lost
             self._destroyed += not self._rest
             self._rest = rest - count
         else:
-            self._gap += (len(self._bytes) if self.seeking else had) + count
+            self._gap += (len(self._bytes) if self.seeking else buffered) + count
             self._rest, self.seeking = 0, True
             self._searched, self._unfinished = 0, []
         self._bytes.clear()

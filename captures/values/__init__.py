@@ -1,8 +1,8 @@
-"""What applications see: the keys and values of records, decoded. No input, no output.
+"""Decode the keys and values of records, as applications see them. No I/O.
 
-- `wire_format.py` finds the id of a schema, as serializers with a schema registry write it.
-- `avro.py`, `protobuf.py`, `json_value.py` read a value by its schema, in bounded time and memory.
-- `value.py` reads whatever a value is: JSON, text, by a schema that somebody looks up, or bytes and why.
-- `record.py` is a record with its parts decoded, the one form that log, page and conditions have.
-- `record_sets.py` has those of a message's body.
+- `wire_format.py` finds the schema id that serializers with a schema registry write.
+- `avro.py`, `protobuf.py` and `json_value.py` decode a value by its schema, in bounded time and memory.
+- `value.py` decodes any value: JSON, text, by a schema that a callback looks up, or bytes with the reason.
+- `record.py` formats a record with decoded parts, for log, page and conditions.
+- `record_sets.py` formats the records of a message's body.
 """

@@ -1,8 +1,7 @@
-"""Values in Avro's binary encoding (https://avro.apache.org/docs/1.12.0/specification/), as plain data.
+"""Decode Avro's binary encoding (https://avro.apache.org/docs/1.12.0/specification/) to plain data.
 
-A decimal is its text, a uuid too; all other logical types are the numbers that they stand in. A value of a
-union stands alone. fastavro reads the same, and faster; here what is read is bounded, whatever the bytes
-announce.
+Decimals and uuids become text; other logical types stay the numbers that encode them. A value of a union has
+no type name. fastavro decodes the same, faster; this decoder is bounded, whatever sizes the bytes announce.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _DOUBLE: Final = struct.Struct("<d")
 
 
 class _Cursor:
-    """Where in the bytes reading stands, and how much may yet come."""
+    """The reading position, and the budget of values that may still come."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -28,22 +27,22 @@ class _Cursor:
         self.depth = 0
 
     def take(self, size: int) -> bytes:
-        """So many bytes."""
+        """Read bytes."""
         end = self.at + size
         if size < 0 or end > len(self.data):
             raise Unread(f"{size} bytes announced, {len(self.data) - self.at} remain")
-        found = self.data[self.at : end]
+        taken = self.data[self.at : end]
         self.at = end
-        return found
+        return taken
 
     def spend(self, count: int) -> None:
-        """So many values come."""
+        """Take values from the budget."""
         self.left -= count
         if self.left < 0:
             raise Unread(f"more than {VALUES:,} values, or than its bytes can have")
 
     def down(self) -> None:
-        """Within another value."""
+        """Enter a nested value."""
         self.depth += 1
         if self.depth > DEPTH:
             raise Unread(f"more than {DEPTH} values within each other")
@@ -52,51 +51,51 @@ class _Cursor:
 Read = Callable[[_Cursor], Any]
 
 
-def avro_reader(schema: Any, known: Iterable[Any] = ()) -> Callable[[bytes], Any]:
-    """What reads values of a schema, given as JSON has it. Raises Unread if it is none.
+def avro_reader(schema: Any, named_schemas: Iterable[Any] = ()) -> Callable[[bytes], Any]:
+    r"""Return a decoder for values of a schema in JSON form. Raises Unread if the schema is invalid.
 
-    known: schemas whose names it may use.
+    `named_schemas` are schemas whose names it may use.
 
-    >>> avro_reader({"type": "array", "items": "int"})(b"\\x04\\x02\\x03\\x00")
+    >>> avro_reader({"type": "array", "items": "int"})(b"\x04\x02\x03\x00")
     [1, -2]
     """
     check_nesting(schema)
     try:
-        read = _Named(known).reader(schema, "")
+        read = _Named(named_schemas).reader(schema, "")
     except RecursionError:
         raise Unread("its Avro types refer to each other too deeply") from None
 
     def whole(data: bytes) -> Any:
         cursor = _Cursor(data)
-        found = read(cursor)
+        value = read(cursor)
         if cursor.at != len(data):
             raise Unread(f"{len(data) - cursor.at} bytes behind the value")
-        return found
+        return value
 
     return whole
 
 
 class _Named:
-    """Readers by the full names of their types."""
+    """Decoders by the full names of their types."""
 
-    def __init__(self, known: Iterable[Any]) -> None:
+    def __init__(self, named_schemas: Iterable[Any]) -> None:
         self._readers: dict[str, Read] = {}
         self._known: dict[str, Any] = {}
-        for schema in known:
+        for schema in named_schemas:
             check_nesting(schema)
             if isinstance(schema, dict) and isinstance(schema.get("name"), str):
                 self._known[_full(schema, "")] = schema
 
     def reader(self, schema: Any, space: str) -> Read:
-        """Of a schema in a namespace."""
+        """Return the decoder of a schema in a namespace."""
         if isinstance(schema, str):
             return _PRIMITIVES.get(schema) or self._reference(schema, space)
         if isinstance(schema, list):
             return _union([self.reader(branch, space) for branch in schema])
         if not isinstance(schema, dict):
             raise Unread("no Avro schema")
-        kind = schema.get("type")
-        match kind:
+        type_name = schema.get("type")
+        match type_name:
             case "record" | "error":
                 return self._record(schema, space)
             case "enum":
@@ -117,7 +116,7 @@ class _Named:
                 value = self.reader(schema.get("values"), space)
                 pairs = _blocks(lambda cursor: (_string(cursor), value(cursor)))
                 return lambda cursor: dict(pairs(cursor))
-        return _logical(schema, self.reader(kind, space))
+        return _logical(schema, self.reader(type_name, space))
 
     def _reference(self, name: str, space: str) -> Read:
         full = name if "." in name or not space else f"{space}.{name}"
@@ -141,9 +140,9 @@ class _Named:
         def read(cursor: _Cursor) -> dict[str, Any]:
             cursor.down()
             cursor.spend(cost)
-            found = {name: inner(cursor) for name, inner in fields}
+            record = {name: inner(cursor) for name, inner in fields}
             cursor.depth -= 1
-            return found
+            return record
 
         self._readers[full] = read  # before its fields, which may be of its own type
         listed = schema.get("fields")
@@ -190,10 +189,10 @@ def _string(cursor: _Cursor) -> str:
 
 
 def _boolean(cursor: _Cursor) -> bool:
-    found = cursor.take(1)[0]
-    if found > 1:
-        raise Unread(f"a boolean of {found}")
-    return bool(found)
+    byte = cursor.take(1)[0]
+    if byte > 1:
+        raise Unread(f"a boolean of {byte}")
+    return bool(byte)
 
 
 _PRIMITIVES: Final[dict[str, Read]] = {
@@ -228,24 +227,24 @@ def _union(branches: list[Read]) -> Read:
     return read
 
 
-def _at(found: list[Any], place: int) -> Any:
-    if not 0 <= place < len(found):
-        raise Unread(f"number {place} of {len(found)}")
-    return found[place]
+def _at(items: list[Any], index: int) -> Any:
+    if not 0 <= index < len(items):
+        raise Unread(f"number {index} of {len(items)}")
+    return items[index]
 
 
 def _blocks(item: Read) -> Read:
     def read(cursor: _Cursor) -> list[Any]:
         cursor.down()
-        found: list[Any] = []
+        items: list[Any] = []
         while count := _long(cursor):
             if count < 0:
                 count = -count
-                _long(cursor)  # the block's bytes, for who skips it
+                _long(cursor)  # the size of the block, for readers that skip it
             cursor.spend(count)
-            found += [item(cursor) for _ in range(count)]
+            items += [item(cursor) for _ in range(count)]
         cursor.depth -= 1
-        return found
+        return items
 
     return read
 
@@ -260,7 +259,7 @@ def _logical(schema: dict[str, Any], read: Read) -> Read:
 
 
 def _decimal(data: bytes, scale: int) -> str | bytes:
-    """The text of a decimal, with all its digits; bytes that are nobody's number stay so."""
+    """Return a decimal as text with all its digits; implausible ones stay bytes."""
     if len(data) > 64 or not 0 <= scale <= 200:
         return data
     number = int.from_bytes(data, signed=True)

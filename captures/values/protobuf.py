@@ -1,8 +1,9 @@
-"""Values in Protobuf, as plain data: fields by their names in the schema, enums by name, integers as numbers,
-timestamps and the like as Protobuf's JSON mapping writes them (https://protobuf.dev/programming-guides/json).
+"""Decode Protobuf messages to plain data: fields and enums by name, integers as numbers.
 
-In front of the message stand the indexes of its type: how many, then each, as zigzag varints; a single zero
-is the first message of the file (docs.confluent.io, "Wire format").
+Timestamps and similar types are formatted like Protobuf's JSON mapping
+(https://protobuf.dev/programming-guides/json). The indexes of the message type precede the message: their
+count, then each, as zigzag varints; a single zero is the first message of the file (docs.confluent.io, "Wire
+format").
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from google.protobuf.message import DecodeError, Message
 from barnabas.captures.values.schema import DEPTH, VALUES, Unread, name_cost
 
 MEMORY: Final = 256 << 20
-"""Bytes that a message may take at worst while it is parsed: every two bytes may be a message in it."""
+"""Bytes that a parsed message may take in the worst case: every two bytes may be a nested message."""
 
 _FIELD: Final = 16
-"""Bytes that a field takes in a parsed message at most, whether it is there or not."""
+"""Bytes that a field takes in a parsed message at most, even if it is absent."""
 
 _KNOWN: Final = frozenset(
     f"google.protobuf.{name}"
@@ -38,22 +39,29 @@ _KNOWN: Final = frozenset(
 
 
 def protobuf_reader(descriptors: bytes, file: str) -> Callable[[bytes], Any]:
-    """What reads values of a file's messages. descriptors: a FileDescriptorSet with the file and what it
-    imports, each behind its own imports, as protoc writes it. Raises Unread if it is none."""
+    """Return a decoder for messages of a file. Raises Unread if the descriptors are invalid.
+
+    `descriptors` is a FileDescriptorSet with the file and its imports, each after its own imports, as protoc
+    writes it.
+    """
     pool = descriptor_pool.DescriptorPool()
     try:
-        found = descriptor_pb2.FileDescriptorSet.FromString(descriptors)
-        for one in found.file:
-            pool.Add(one)
+        files = descriptor_pb2.FileDescriptorSet.FromString(descriptors)
+        for file_descriptor in files.file:
+            pool.Add(file_descriptor)
         main: FileDescriptor = pool.FindFileByName(file)
     except (DecodeError, TypeError, KeyError) as problem:
         raise Unread(f"no Protobuf schema: {problem}") from None
     most = 0
-    types = [kind for one in found.file for kind in one.message_type]
+    types = [
+        message_type
+        for file_descriptor in files.file
+        for message_type in file_descriptor.message_type
+    ]
     while types:
-        kind = types.pop()
-        most = max(most, len(kind.field))
-        types += kind.nested_type
+        message_type = types.pop()
+        most = max(most, len(message_type.field))
+        types += message_type.nested_type
 
     def read(data: bytes) -> Any:
         named, at = _message_type(main, data)
@@ -70,7 +78,7 @@ def protobuf_reader(descriptors: bytes, file: str) -> Callable[[bytes], Any]:
 
 
 def _message_type(file: FileDescriptor, data: bytes) -> tuple[Descriptor, int]:
-    """The type that the indexes name, and where the message begins."""
+    """Return the message type that the indexes name, and the offset of the message."""
     count, at = _index(data, 0)
     indexes = [0]
     if count:
@@ -80,14 +88,18 @@ def _message_type(file: FileDescriptor, data: bytes) -> tuple[Descriptor, int]:
         for _ in range(count):
             index, at = _index(data, at)
             indexes.append(index)
-    kind: Descriptor | None = None
+    message_type: Descriptor | None = None
     for index in indexes:
-        types = list(file.message_types_by_name.values()) if kind is None else kind.nested_types
+        types = (
+            list(file.message_types_by_name.values())
+            if message_type is None
+            else message_type.nested_types
+        )
         if not 0 <= index < len(types):
             raise Unread(f"message {index} of {len(types)} in the schema")
-        kind = types[index]
-    assert kind is not None  # noqa: S101
-    return kind, at
+        message_type = types[index]
+    assert message_type is not None  # noqa: S101
+    return message_type, at
 
 
 def _index(data: bytes, at: int) -> tuple[int, int]:
@@ -103,7 +115,7 @@ def _index(data: bytes, at: int) -> tuple[int, int]:
 
 
 class _Plain:
-    """Makes plain data of parsed messages, of so many values at most."""
+    """A converter of parsed messages to plain data, with a budget of values."""
 
     def __init__(self) -> None:
         self._left = VALUES
@@ -114,32 +126,32 @@ class _Plain:
             raise Unread(f"more than {VALUES:,} values")
 
     def message(self, message: Message, depth: int) -> Any:
-        """Fields that are not there have their defaults, but for those that say whether they are."""
+        """Convert a message; absent fields have defaults, unless the schema tracks their presence."""
         if depth > DEPTH:
             raise Unread(f"more than {DEPTH} values within each other")
-        kind = message.DESCRIPTOR
-        if kind.full_name in _KNOWN:
+        descriptor = message.DESCRIPTOR
+        if descriptor.full_name in _KNOWN:
             self._spend(1 + message.ByteSize() // 2)
             return json_format.MessageToDict(message)
-        self._spend(1 + sum(1 + name_cost(field.name) for field in kind.fields))
+        self._spend(1 + sum(1 + name_cost(field.name) for field in descriptor.fields))
         return {
             field.name: self._field(message, field, depth)
-            for field in kind.fields
+            for field in descriptor.fields
             if not field.has_presence or message.HasField(field.name)
         }
 
     def _field(self, message: Message, field: Any, depth: int) -> Any:
         value = getattr(message, field.name)
         if not field.is_repeated:
-            return self._one(value, field, depth)
+            return self._value(value, field, depth)
         self._spend(len(value))
         inner = field.message_type
         if inner is not None and inner.GetOptions().map_entry:
-            kind = inner.fields_by_name["value"]
-            return {_name(key): self._one(value[key], kind, depth) for key in value}
-        return [self._one(each, field, depth) for each in value]
+            value_field = inner.fields_by_name["value"]
+            return {_name(key): self._value(value[key], value_field, depth) for key in value}
+        return [self._value(each, field, depth) for each in value]
 
-    def _one(self, value: Any, field: Any, depth: int) -> Any:
+    def _value(self, value: Any, field: Any, depth: int) -> Any:
         if field.message_type is not None:
             return self.message(value, depth + 1)
         if field.enum_type is not None:

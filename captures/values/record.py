@@ -1,4 +1,4 @@
-"""A record with what is in it decoded: the one form that log, page and conditions have."""
+"""Format a record with decoded key and value, for log, page and conditions."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from barnabas.specs.jsonform import Blob, base64_text, to_json
 from barnabas.specs.records import Record
 
 FIELDS: Final = ("offset", "timestamp", "key", "value", "headers", "kind", "schema", "why")
-"""What a record's form may have."""
+"""The fields that a formatted record may have."""
 
 
 def record_form(record: Record, values: Values, blob: Blob = base64_text) -> dict[str, Any]:
-    """JSON of a record: `kind` says what key and value were; `schema` and `why`, where there is anything to
-    say, which schema each names, and why it stays bytes. Bytes are as `blob` has them; values of headers are
-    text where they are UTF-8.
+    """Return the JSON form of a record.
 
-    >>> record_form(Record(3, 1, b"k", b'{"n": 1}'), Values())
-    {'offset': 3, 'timestamp': 1, 'key': 'k', 'value': {'n': 1}, 'headers': [], 'kind': {'key': 'text', \
-'value': 'json'}}
+    `kind` has the kinds of key and value; `schema` their schemas, and `why` the reason why a part stays
+    bytes, if there are any. Bytes are formatted by `blob`; header values are text if they are UTF-8.
+
+    >>> form = record_form(Record(3, 1, b"k", b'{"n": 1}'), Values())
+    >>> [form[name] for name in ("offset", "timestamp", "key", "value", "headers", "kind")], len(form)
+    ([3, 1, 'k', {'n': 1}, [], {'key': 'text', 'value': 'json'}], 6)
     """
     key = values.read(record.key, record.headers, "key")
     value = values.read(record.value, record.headers, "value")
     parts = {"key": key, "value": value}
-    found = {
+    form = {
         "offset": record.offset,
         "timestamp": record.timestamp,
         "key": to_json(key.value, blob),
@@ -33,10 +34,10 @@ def record_form(record: Record, values: Values, blob: Blob = base64_text) -> dic
         "kind": {name: part.kind for name, part in parts.items()},
     }
     if schemas := {n: _number(p.schema) for n, p in parts.items() if p.schema is not None}:
-        found["schema"] = schemas
-    if why := {name: part.why for name, part in parts.items() if part.why}:
-        found["why"] = why
-    return found
+        form["schema"] = schemas
+    if reasons := {name: part.reason for name, part in parts.items() if part.reason}:
+        form["why"] = reasons
+    return form
 
 
 def _number(schema: Any) -> int | str:

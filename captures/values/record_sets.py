@@ -1,4 +1,4 @@
-"""The records of a decoded body, decoded in their turn."""
+"""Format the records in a decoded body."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ BYTES: Final = 1 << 20
 """Bytes of keys, values and headers of a body that are shown."""
 
 MAX_OUTPUT: Final = 16 << 20
-"""Bytes that one batch may take decompressed."""
+"""Bytes of a batch after decompression at most."""
 
 CARRIERS: Final[dict[int, Direction]] = {
     PRODUCE: "request",
     FETCH: "response",
     SHARE_FETCH: "response",
 }
-"""By API key: the message that carries records of applications."""
+"""By API key: the direction that carries application records."""
 
 
 def has_records(key: int, direction: Direction) -> bool:
-    """Whether messages of an API carry records of applications.
+    """Return whether messages of an API carry application records.
 
     >>> has_records(0, "request"), has_records(0, "response")
     (True, False)
@@ -42,45 +42,48 @@ def has_records(key: int, direction: Direction) -> bool:
 
 
 def decoded(body: Any, values: Values, blob: Blob = base64_text) -> dict[str, Any]:
-    """By the path of each record set that has some: {"records": [...], "left_off": n}, and "unread", where it
-    can't be read to its end. The records are as `record_form` has them, RECORDS and BYTES of a body at most;
-    n is None if nobody knows. Control records are Kafka's own: they are none of these.
+    """Return the records of a body by path: {"records": [...], "left_off": n}, with "unread" for damage.
+
+    Records are formatted by `record_form`, at most RECORDS and BYTES of a body. `left_off` counts the others;
+    None: unknown. Control records are left out, since they are Kafka's own.
 
     >>> from barnabas.specs.records import build
     >>> decoded({"records": build([Record(0, 1, None, b"v")])}, Values())["records"]["records"][0]["value"]
     'v'
     """
-    found: dict[str, Any] = {}
+    by_path: dict[str, Any] = {}
     count, size = RECORDS, BYTES
     for path, data in record_sets(body):
-        shown: list[dict[str, Any]] = []
+        records_shown: list[dict[str, Any]] = []
         left_off: int | None = 0
-        about: dict[str, Any] = {}
+        error: dict[str, Any] = {}
         try:
             for batch in _of_applications(data):
-                before = len(shown)
+                before = len(records_shown)
                 for record in islice(batch, count):
                     size -= size_of(record)
                     if size < 0:
                         count = 0
                         break
                     count -= 1
-                    shown.append(record_form(record, values, blob))
+                    records_shown.append(record_form(record, values, blob))
                 if left_off is not None:
                     more = batch.count
-                    left_off = None if more is None else left_off + more - (len(shown) - before)
+                    left_off = (
+                        None if more is None else left_off + more - (len(records_shown) - before)
+                    )
         except Malformed as problem:
-            about = {"unread": str(problem)}
-        if shown or left_off != 0 or about:
-            found[path] = {"records": shown, "left_off": left_off, **about}
-    return found
+            error = {"unread": str(problem)}
+        if records_shown or left_off != 0 or error:
+            by_path[path] = {"records": records_shown, "left_off": left_off, **error}
+    return by_path
 
 
 def record_sets(value: Any, path: str = "") -> Iterator[tuple[str, bytes]]:
-    """The paths of record sets, and their bytes."""
+    """Yield the path and the bytes of each record set."""
     if isinstance(value, list):
-        for place, inner in enumerate(value):
-            yield from record_sets(inner, f"{path}[{place}]")
+        for index, inner in enumerate(value):
+            yield from record_sets(inner, f"{path}[{index}]")
     elif isinstance(value, dict):
         for name, inner in value.items():
             to = f"{path}.{name}" if path else str(name)
@@ -91,17 +94,17 @@ def record_sets(value: Any, path: str = "") -> Iterator[tuple[str, bytes]]:
 
 
 def records_of(body: Any, max_output: int = MAX_OUTPUT) -> Iterator[Record]:
-    """The applications' records of a decoded body. Raises Malformed where they can't be read."""
+    """Yield the application records of a decoded body. Raises Malformed where they are undecodable."""
     for _, data in record_sets(body):
         for batch in _of_applications(data, max_output):
             yield from batch
 
 
 def _of_applications(data: bytes, max_output: int = MAX_OUTPUT) -> Iterator[records.Batch]:
-    return (one for one in records.read(data, max_output=max_output) if not one.is_control)
+    return (batch for batch in records.read(data, max_output=max_output) if not batch.is_control)
 
 
 def size_of(record: Record) -> int:
-    """Bytes of its key, value and headers."""
+    """Return the bytes of a record's key, value and headers."""
     headers = sum(len(name) + len(value or b"") for name, value in record.headers)
     return len(record.key or b"") + len(record.value or b"") + headers

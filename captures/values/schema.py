@@ -1,4 +1,4 @@
-"""A schema, once it is compiled, and who is asked for one."""
+"""Define compiled schemas, and the lookup of schemas by id."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ SchemaId = int | UUID
 """A registry's number of a schema, or its GUID."""
 
 MAX_BYTES: Final = 1 << 20
-"""Bytes of a value that is decoded."""
+"""Bytes of the largest value that is decoded."""
 
 VALUES: Final = 100_000
-"""Values within a value: of a longer one a few bytes may announce any number."""
+"""Nested values of a value at most, since a few bytes may announce any number."""
 
 DEPTH: Final = 64
-"""Values within each other."""
+"""Nesting depth at most."""
 
 
 def name_cost(name: str) -> int:
-    """As how many values a name of a schema counts, which stands in each value: a long one is many.
+    """Return how many values a name in a schema counts as, since each value repeats it.
 
     >>> name_cost("order_id"), name_cost("n" * 1600)
     (0, 100)
@@ -29,22 +29,22 @@ def name_cost(name: str) -> int:
 
 
 class Unread(ValueError):
-    """Why a value can't be read."""
+    """An error: a value can't be decoded."""
 
 
 class Schema(NamedTuple):
-    """read: from the bytes behind the id to the value. Raises Unread."""
+    """A compiled schema. `read` decodes the bytes after the id, and raises Unread."""
 
     kind: Literal["avro", "protobuf", "json"]
     read: Callable[[bytes], Any]
 
 
 Lookup = Callable[[SchemaId], Schema | str]
-"""The schema with an id, or why it is not known (yet). It never waits where traffic passes."""
+"""Returns the schema with an id, or why it is unknown (so far). It never blocks traffic."""
 
 
 def check_nesting(value: Any) -> None:
-    """Raises Unread if there are more than DEPTH arrays and objects within each other.
+    """Raise Unread for more than DEPTH nested arrays and objects.
 
     >>> check_nesting([[1], {"a": []}])
     """
@@ -55,8 +55,8 @@ def check_nesting(value: Any) -> None:
             raise Unread(f"more than {DEPTH} arrays and objects within each other")
         level = [
             inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for parent in level
+            if isinstance(parent, dict | list)
+            for inner in (parent.values() if isinstance(parent, dict) else parent)
             if isinstance(inner, dict | list)
         ]

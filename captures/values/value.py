@@ -1,4 +1,4 @@
-"""A key or a value of a record, whatever it is."""
+"""Decode a key or a value of a record, whatever its format."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _CONTROLS: Final = frozenset({*range(32), 127} - set(b"\t\n\r"))
 
 
 class Value(NamedTuple):
-    """What bytes say."""
+    """A decoded key or value."""
 
     value: Any
-    """Plain data; bytes stay bytes where nothing reads them."""
+    """Plain data; bytes if undecodable."""
     kind: str
-    """`json`, `text`, `avro`, `protobuf`, `json schema` or `bytes`; `null` of none."""
+    """`json`, `text`, `avro`, `protobuf`, `json schema` or `bytes`; `null` if absent."""
     schema: SchemaId | None = None
-    why: str = ""
+    reason: str = ""
     """Why it stays bytes."""
 
 
@@ -31,7 +31,10 @@ def _nobody(_: SchemaId) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """How values are read. lookup: who knows schemas; id_bytes: 4, or 8 as Apicurio's serializers wrote."""
+    """A decoder of keys and values.
+
+    `lookup` finds schemas; `id_bytes`: 4, or 8 as older Apicurio serializers write.
+    """
 
     lookup: Lookup = _nobody
     id_bytes: int = 4
@@ -42,32 +45,33 @@ class Values:
         headers: Sequence[tuple[str, bytes | None]] = (),
         part: Part = "value",
     ) -> Value:
-        """What the bytes say. JSON is what begins with { or [: all else that is UTF-8 is text, so that a key
-        `17` stays one. Never raises.
+        """Decode bytes; never raises.
+
+        Only bytes that begin with { or [ are read as JSON. All other UTF-8 is text, so a key `17` stays text.
 
         >>> Values().read(b'{"order_id": 17}')
-        Value(value={'order_id': 17}, kind='json', schema=None, why='')
-        >>> Values().read(bytes.fromhex("00 00000011 22")).why
+        Value(value={'order_id': 17}, kind='json', schema=None, reason='')
+        >>> Values().read(bytes.fromhex("00 00000011 22")).reason
         'schema 17: no schemas are given'
         """
         if data is None:
             return Value(None, "null")
         if len(data) > MAX_BYTES:
-            return Value(data, "bytes", why=f"{len(data):,} bytes, more than are decoded")
-        found = framed(data, headers, part, self.id_bytes)
-        if found is not None:
-            return self._by_schema(data, found.id, found.payload)
+            return Value(data, "bytes", reason=f"{len(data):,} bytes, more than are decoded")
+        framed_value = framed(data, headers, part, self.id_bytes)
+        if framed_value is not None:
+            return self._by_schema(data, framed_value.id, framed_value.payload)
         if data[:1] in (b"{", b"["):
             try:
                 return Value(read_json(data), "json")
             except Unread:
-                pass  # then it is text that begins so
+                pass  # then it is text
         try:
             text = data.decode()
         except UnicodeDecodeError:
-            return Value(data, "bytes", why="neither text nor by a schema")
+            return Value(data, "bytes", reason="neither text nor by a schema")
         if not _CONTROLS.isdisjoint(data):
-            return Value(data, "bytes", why="neither text nor by a schema")
+            return Value(data, "bytes", reason="neither text nor by a schema")
         return Value(text, "text")
 
     def _by_schema(self, data: bytes, number: SchemaId, payload: bytes) -> Value:
@@ -76,9 +80,9 @@ class Values:
             if not isinstance(schema, str):
                 kind = "json schema" if schema.kind == "json" else schema.kind
                 return Value(schema.read(payload), kind, number)
-            if payload[:1] in (b"{", b"["):  # JSON says all itself
+            if payload[:1] in (b"{", b"["):  # JSON needs no schema
                 return Value(read_json(payload), "json schema", number)
-            why = schema
+            reason = schema
         except Unread as problem:
-            why = schema if isinstance(schema, str) else str(problem)
-        return Value(data, "bytes", number, f"schema {number}: {why}")
+            reason = schema if isinstance(schema, str) else str(problem)
+        return Value(data, "bytes", number, f"schema {number}: {reason}")

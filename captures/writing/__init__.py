@@ -1,1 +1,1 @@
-"""Captures written: pcapng blocks, rotation, a sink that never slows traffic, secrets and payload masked."""
+"""Write captures: pcapng blocks, rotation, a sink that never slows traffic, masked secrets and payload."""

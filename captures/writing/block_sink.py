@@ -1,4 +1,4 @@
-"""Where the blocks of a capture go, and the counts of what was written."""
+"""Define a sink for the blocks of a capture, and the counts of written and lost packets."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from barnabas.captures.files.pcapng import Buffer
 
 @dataclass(slots=True)
 class Stats:
-    """What was written and what was not. `lost_bytes` are payload, `bytes` are of the file."""
+    """Counts of written and lost packets. `lost_bytes` are payload, `bytes` are bytes of the file."""
 
     packets: int = 0
     bytes: int = 0
     lost_packets: int = 0
     lost_bytes: int = 0
     stopped: str | None = None
-    """Why nothing more is written: its size limit, or the system's reason."""
+    """Why writing has stopped: the size limit, or the system's error; None: it continues."""
     segments: int = 0
-    """Files that were closed and have their names, if it is written in segments."""
+    """Closed segments with their final names, if the capture is written in segments."""
 
 
 class Behind(Exception):
-    """Another segment has begun since `segment` was asked for: who writes a block must introduce its flow."""
+    """An error: another segment has begun since `segment` was read, so the flow needs an introduction."""
 
 
 class BlockSink(Protocol):
-    """Where the blocks of a capture go; see `Sink` for what each method does."""
+    """A destination for the blocks of a capture; see `Sink`."""
 
     @property
     def stats(self) -> Stats:
-        """What was written and lost so far."""
+        """Return the counts so far."""
 
     @property
     def segment(self) -> int:
-        """The number of the file that the next blocks go to, from 1."""
+        """Return the number of the file that the next blocks go to, from 1."""
 
     @property
     def losing(self) -> bool:
-        """Whether all is lost that comes now, so that it need not be made: see `lose`."""
+        """Return whether all blocks are lost now, so that callers `lose` packets without making blocks."""
 
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
-        """Write whole blocks; the buffers are free again on return. False if they are lost.
+        """Write whole blocks; the buffers may be reused on return. False: they are lost.
 
-        Raises Behind where other processes write, too: nothing was written.
+        Raises Behind, without writing, if other processes write to the sink, too.
         """
 
     def lose(self, packets: int, payload: int) -> bool:
-        """Count what is not written. Always False."""
+        """Count packets that are not written. Always False."""
 
     def close(self, last: Callable[[Stats], bytes]) -> None:
-        """Write what waits, and what `last` says of it all."""
+        """Write waiting blocks, and the bytes that `last` makes of the final counts."""

@@ -1,4 +1,4 @@
-"""Closes files in a thread, so that what is written to the next one does not wait."""
+"""Close files in a thread, so that writing to the next file does not wait."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from collections.abc import Callable
 
 
 class Closer:
-    """Closes one file at a time. `failed` gets what a disk says only then; the thread calls it."""
+    """A thread that closes one file at a time; it reports errors of closing to `failed`."""
 
     def __init__(self, failed: Callable[[OSError], None]) -> None:
         self._failed = failed
         self._thread: threading.Thread | None = None
 
     def close(self, file: int, then: Callable[[], None]) -> None:
-        """Close this descriptor and call `then`. Waits for the one before: they do not pile up."""
+        """Close a descriptor, then call `then`.
+
+        Waits for the previous file, so that files do not accumulate.
+        """
         self.wait()
         self._thread = threading.Thread(
             target=self._run, args=(file, then), name="capture-closer", daemon=True
@@ -23,7 +26,7 @@ class Closer:
         self._thread.start()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until all is closed and called, or so long. False if it is not."""
+        """Wait until the file is closed, or for some seconds. False: it is still open."""
         if self._thread is None:
             return True
         self._thread.join(seconds)
@@ -31,7 +34,7 @@ class Closer:
 
     def _run(self, file: int, then: Callable[[], None]) -> None:
         try:
-            os.close(file)  # a network's disk may say only now what it did not write
+            os.close(file)  # a network file system may report failed writes only now
         except OSError as problem:
             self._failed(problem)
         finally:

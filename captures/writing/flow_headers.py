@@ -1,9 +1,8 @@
-"""TCP/IP headers for the two directions of a conversation, from the handshake to the end.
+"""Make TCP/IP headers for both directions of a conversation, from the handshake to the end.
 
-Every header bears the right IP checksum. A sum over the payload would cost more than all else, so the TCP
-checksum is that of the pseudo header alone, as in captures on a host whose network card does the rest.
-Neither Wireshark nor scapy verifies it unless told to; Wireshark calls it partial then (from 4.2; older
-ones call it bad).
+IP checksums are correct. A checksum of the payload would cost more than everything else, so the TCP checksum
+covers only the pseudo header, as in captures on a host with checksum offload. Wireshark and scapy do not
+verify it by default; Wireshark calls it partial (from 4.2; older versions call it bad).
 """
 
 from __future__ import annotations
@@ -27,30 +26,30 @@ from barnabas.captures.tcp.headers import (
 )
 
 SEGMENT: Final = 65_472
-"""Bytes of payload in a packet at most: with any of our headers it is below 65,535."""
+"""Payload bytes of a packet at most: with any of these headers it stays below 65,535."""
 
 HANDSHAKE: Final = 4
-"""Packets that `FlowHeaders.handshake` makes."""
+"""Packets of `FlowHeaders.handshake`."""
 
 _V4_FRONT, _V6_FRONT, _REST = ">HHIHH12s", ">IHH36s", "IIHHHH"
-"""Up to the ports, and from the sequence number on."""
+"""Headers up to the ports, and from the sequence number on."""
 _V4, _V6 = struct.Struct(_V4_FRONT + _REST), struct.Struct(_V6_FRONT + _REST)
 _V4_FIRST: Final = IPV4_PLAIN << 8
 _DONT_FRAGMENT: Final = 0x4000
 _HOPS: Final = 64
 _LENGTH_BITS: Final = DATA_OFFSET - 2
-"""For a length in bytes: the word has it in fours of them."""
+"""The shift for a length in bytes, which the word has in units of four bytes."""
 _V4_LAST: Final = _HOPS << 8 | TCP
 _V6_FIRST: Final = 6 << 28
 _V6_LAST: Final = TCP << 8 | _HOPS
 _SYN_OPTIONS: Final = bytes.fromhex("0204ffc0 0103030e")
-"""Maximum segment size 65,472; windows are times 2**14, so a window of ours is 1 GiB."""
+"""Maximum segment size 65,472, and window scale 14, so that a window is 1 GiB."""
 _WINDOW: Final = 0xFFFF
 _MASK: Final = 0xFFFFFFFF
 
 
 class Half:
-    """One direction of a conversation: `seq` is the number of the byte that comes next."""
+    """One direction of a conversation: `seq` is the sequence number of the next byte."""
 
     __slots__ = ("_acked", "_addresses", "_ip_sum", "_six", "_tcp_sum", "numbers_at", "peer", "seq")
     peer: Half
@@ -65,40 +64,40 @@ class Half:
                 b"\0" * 10 + b"\xff\xff" + ip if len(ip) == 4 else ip for ip in (first, second)
             )
         self.numbers_at = struct.calcsize(_V6_FRONT if self._six else _V4_FRONT)
-        """Where the headers have their sequence and ACK numbers."""
+        """The offset of the sequence and ACK numbers in the headers."""
         self._addresses = first + second + struct.pack(">HH", source[1], target[1])
         addresses = sum(struct.unpack(f">{len(first)}H", first + second))
         self._tcp_sum = addresses + TCP
         self._ip_sum = _folded(addresses + _V4_FIRST + _DONT_FRAGMENT + _V4_LAST)
 
     def header(self, length: int, flags: int = PSH | ACK, options: bytes = b"") -> bytes:
-        """The IP and TCP headers of the next segment, with so many bytes of payload."""
+        """Return the IP and TCP headers of the next segment, with `length` bytes of payload."""
         seq, ack = self.numbers(length)
         if not flags & ACK:
             self._acked = ack = 0
         return self._pack(seq, ack, length, flags, options)
 
     def numbers(self, length: int) -> tuple[int, int]:
-        """The sequence and ACK numbers of the next segment, with so many bytes of payload."""
+        """Return the sequence and ACK numbers of the next segment, with `length` bytes of payload."""
         seq, self._acked = self.seq, self.peer.seq
         self.seq = (seq + length) & _MASK
         return seq, self._acked
 
     def skip(self, length: int) -> None:
-        """Bytes that are in no segment: they leave a gap."""
+        """Skip bytes that no segment has: they leave a gap."""
         self.seq = (self.seq + length) & _MASK
 
     def control(self, flags: int, options: bytes = b"") -> bytes:
-        """The headers of a SYN or FIN, which count as one byte, or of an RST."""
+        """Return the headers of a SYN or FIN, which count as one byte, or of an RST."""
         headers = self.header(0, flags, options)
         if flags & (SYN | FIN):
             self.seq = (self.seq + 1) & _MASK
         return headers
 
     def remark(self) -> bytes:
-        """The headers of an empty ACK. It repeats no ACK number: that would seem to report a loss.
+        """Return the headers of an empty ACK. It does not repeat an ACK number, which would indicate a loss.
 
-        An older number is always allowed, and means nothing (RFC 9293, 3.10.7.4).
+        An older number is always allowed, and has no meaning (RFC 9293, 3.10.7.4).
         """
         ack = self.peer.seq
         if ack == self._acked:
@@ -110,7 +109,7 @@ class Half:
         header = TCP_HEADER + len(options)
         length += header
         word = header << _LENGTH_BITS | flags
-        pseudo = (self._tcp_sum + length - 1) % 0xFFFF + 1  # `_folded`, at once
+        pseudo = (self._tcp_sum + length - 1) % 0xFFFF + 1  # `_folded` in one step
         if self._six:
             return _V6.pack(
                 _V6_FIRST, length, _V6_LAST, self._addresses,
@@ -144,9 +143,10 @@ class FlowHeaders:
         self.request.peer, self.response.peer = self.response, self.request
 
     def handshake(self) -> list[bytes]:
-        """SYN, SYN and ACK, ACK; and a remark, as the window in a SYN is never scaled (RFC 7323).
+        """Return the headers of SYN, SYN and ACK, and ACK, and of an empty ACK with a scaled window.
 
-        Wireshark would call that one full at the client's 65,535th byte, if no answer came before.
+        The window in a SYN is never scaled (RFC 7323): without the empty ACK, Wireshark would report a full
+        window at the client's 65,535th byte if no response came before.
         """
         return [
             self.request.control(SYN, _SYN_OPTIONS),
@@ -156,7 +156,7 @@ class FlowHeaders:
         ]
 
     def farewell(self, reset: bool) -> list[bytes]:
-        """FIN both ways and the last ACK, or an RST."""
+        """Return FIN both ways and the last ACK, or an RST."""
         if reset:
             return [self.request.control(RST | ACK)]
         return [
@@ -172,7 +172,7 @@ def _packed(host: str) -> bytes:
 
 
 def _folded(total: int) -> int:
-    """A sum of 16 bit words in ones' complement (RFC 1071).
+    """Return a ones' complement sum of 16-bit words (RFC 1071).
 
     >>> hex(_folded(0x2FFFF))
     '0x2'

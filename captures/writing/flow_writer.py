@@ -1,4 +1,4 @@
-"""Writes a connection as TCP conversations: the arrived flow, and a linked flow of what left otherwise."""
+"""Write a connection as TCP conversations: the arrived flow, and a linked flow of changed frames."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from barnabas.specs.frames import Direction
 
 Comment = Mapping[str, Any]
 Cut = tuple[int, Comment]
-"""(bytes up to the end of a frame, what is known of it)."""
+"""Bytes up to the end of a frame, and the comment on the frame."""
 
 encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
 
 class FlowWriter:
-    """A connection that is being written: its arrived flow, and its linked flow once there is one.
+    """A writer of one connection: its arrived flow, and its linked flow once there is one.
 
-    Nothing is copied but what must wait, and the caller's buffers are free again on return.
+    Only waiting bytes are copied, and the caller may reuse its buffers on return.
     """
 
     def __init__(
@@ -39,41 +39,43 @@ class FlowWriter:
         comment: Comment,
     ) -> None:
         self._connection = connection
-        about = {**_link(connection, "arrived"), **comment}
-        self._arrived = _Flow(sink, connection, client, server, about)
+        introduction = {**_link(connection, "arrived"), **comment}
+        self._arrived = _Flow(sink, connection, client, server, introduction)
         self._arrived.open(ts_ns)
-        with contextlib.suppress(Behind):  # then it stands before whatever comes first
+        with contextlib.suppress(Behind):  # then the introduction precedes the first bytes
             self._arrived.put([], 0, 0)
         self._left: _Flow | None = None
 
     def upstream(self, local: Endpoint, broker: Endpoint, comment: Comment | None = None) -> None:
-        """The addresses of the connection to the broker, before anything has left."""
-        about = {**_link(self._connection, "left"), **(comment or {})}
-        self._left = _Flow(self._arrived.sink, self._connection, local, broker, about)
+        """Set the addresses of the connection to the broker, before any frame leaves."""
+        introduction = {**_link(self._connection, "left"), **(comment or {})}
+        self._left = _Flow(self._arrived.sink, self._connection, local, broker, introduction)
 
     @property
     def behind(self) -> bool:
-        """Whether another segment has begun since the last packet of the arrived flow."""
+        """Return whether another segment has begun since the last packet of the arrived flow."""
         return self._arrived.segment != self._arrived.sink.segment
 
     def go_on(self, ts_ns: int, standing: Comment) -> None:
-        """What is known of the connection before its first bytes in another segment: who reads that
-        one alone knows no more. See `barnabas.proxy.connection.snapshot` for what may be said."""
+        """Introduce the connection in another segment, with its state for readers of that segment alone.
+
+        See `barnabas.proxy.connection.snapshot` for the state.
+        """
         self._arrived.introduce(ts_ns, standing)
 
     def arrived(
         self, direction: Direction, data: Buffer, ts_ns: int, cuts: Sequence[Cut] = ()
     ) -> None:
-        """A chunk as it came. A packet ends at every cut, and bears its comment."""
+        """Write a chunk as it arrived. A packet ends at every cut, and has its comment."""
         self._arrived.send(direction, data, ts_ns, cuts)
 
     def left(self, direction: Direction, data: Buffer, ts_ns: int, *comments: Comment) -> None:
-        """A frame that left otherwise than it came. Raises RuntimeError before `upstream`."""
+        """Write a frame that left changed or delayed. Raises RuntimeError before `upstream`."""
         cuts = [(len(data), comment) for comment in comments]
         self._linked(ts_ns).send(direction, data, ts_ns, cuts)
 
     def missing(self, flow: FlowName, direction: Direction, size: int, ts_ns: int) -> None:
-        """So many bytes are not known that came before the next: they stay a gap in the numbers."""
+        """Leave a gap of unknown bytes before the next ones."""
         (self._arrived if flow == "arrived" else self._linked(ts_ns)).skip(direction, size)
 
     def _linked(self, ts_ns: int) -> _Flow:
@@ -85,71 +87,76 @@ class FlowWriter:
         return flow
 
     def close(self, ts_ns: int, reset: bool = False) -> None:
-        """The connection is closed: a FIN both ways, or an RST. The second time nothing happens."""
+        """Write the end of the connection, once: a FIN both ways, or an RST."""
         if self._left is not None and self._left.opened:
             self._left.close(ts_ns, reset)
         self._arrived.close(ts_ns, reset)
 
 
 class _Flow:
-    """A synthesised TCP conversation. What is lost leaves a gap in its sequence numbers."""
+    """A synthesised TCP conversation. Lost packets leave a gap in its sequence numbers."""
 
     def __init__(
-        self, sink: BlockSink, connection: int, client: Endpoint, server: Endpoint, about: Comment
+        self,
+        sink: BlockSink,
+        connection: int,
+        client: Endpoint,
+        server: Endpoint,
+        introduction: Comment,
     ) -> None:
         self.sink = sink
         self.opened = False
         self.segment = sink.segment
-        """The last one that it was introduced in, or is about to be."""
-        self._about = about
-        # ports are used again: another number tells the conversations apart
+        """The segment in which the flow was introduced last, or is about to be."""
+        self._introduction = introduction
+        # ports are reused: another initial sequence number distinguishes the conversations
         self._headers = headers = FlowHeaders(client, server, connection << 16)
         self._plain = {
             "request": PlainPacket(headers.request),
             "response": PlainPacket(headers.response),
         }
         self._first: list[Buffer] = []
-        """Packets that name the flow, until the file takes them: without them the rest has no name."""
-        self._begun = False
-        """Whether the handshake is in the file, or was lost with what came first: it names no more where
-        the flow goes on."""
+        """Packets that introduce the flow, until the file has them: without them the flow has no name."""
+        self._started = False
+        """Whether the handshake was written, or lost with the first bytes: then a later segment needs an
+        introduction."""
         self._closed = False
         self._standing: Comment = {}
-        """What was said of the connection since its last packet: it holds if yet another segment begins."""
+        """The state of the connection since its last packet: still valid if yet another segment begins."""
         self._missing: dict[Direction, int] = {}
 
     def open(self, ts_ns: int) -> None:
-        """Make the handshake; it is written before whatever comes first."""
+        """Make the handshake; it is written before the first bytes."""
         self.opened = True
         self.segment = self.sink.segment
-        options = comment_option(encode(self._about))
+        options = comment_option(encode(self._introduction))
         for headers in self._headers.handshake():
             self._first += packet(ts_ns, headers, b"", options)
             options = b""
 
     def introduce(self, ts_ns: int, standing: Comment | None = None) -> None:
-        """Another segment has begun: there the flow is named before whatever comes first."""
+        """Introduce the flow in a new segment, before its next bytes."""
         self.segment = self.sink.segment
         if standing is not None:
             self._standing = standing
-        if not self._begun:
-            return  # the handshake is still to be written, and names it
+        if not self._started:
+            return  # the waiting handshake introduces the flow
         ends = [self._headers.request.seq, self._headers.response.seq]
-        comment = {**self._about, "goes_on": {"seq": ends, **self._standing}}
+        comment = {**self._introduction, "goes_on": {"seq": ends, **self._standing}}
         options = comment_option(encode(comment))
         self._first = [*packet(ts_ns, self._headers.request.remark(), b"", options)]
 
     def send(
         self, direction: Direction, data: Buffer, ts_ns: int, cuts: Sequence[Cut] = ()
     ) -> None:
-        """A chunk of one direction, in packets that end at the cuts."""
+        """Write a chunk of one direction, in packets that end at the cuts."""
         size = len(data)
         sink = self.sink
         half = self._headers.request if direction == "request" else self._headers.response
         if sink.losing:
             sink.lose(-(-size // SEGMENT) or 1, size)
             half.skip(size)
-            self._begun, self._standing = True, {}
+            self._started, self._standing = True, {}
             return
         if self.segment != self.sink.segment:
             self.introduce(ts_ns)
@@ -169,7 +176,7 @@ class _Flow:
             self.send(direction, data, ts_ns, cuts)
 
     def skip(self, direction: Direction, size: int) -> None:
-        """Bytes of one direction are missing before its next packet."""
+        """Leave a gap before the next packet of a direction."""
         self._missing[direction] = self._missing.get(direction, 0) + size
 
     def close(self, ts_ns: int, reset: bool) -> None:
@@ -191,7 +198,7 @@ class _Flow:
             self.close(ts_ns, reset)
 
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> None:
-        """Write packets, and before them those that name the flow, if they are not in the file yet.
+        """Write packets, after those that introduce the flow if the file does not have them yet.
 
         Raises Behind.
         """
@@ -200,7 +207,7 @@ class _Flow:
             return
         if self.sink.put([*self._first, *buffers], packets + len(self._first) // 3, payload):
             self._first = []
-        self._begun = True
+        self._started = True
         self._standing = {}
 
 

@@ -1,8 +1,8 @@
-"""Writes a connection to a capture with secrets, and payload if asked for, masked.
+"""Write a connection to a capture with masked secrets and, if configured, masked payload.
 
-Only whole frames can be masked. So bytes whose frame is not known, or not whole, are kept back, and written
-later in the pieces in which they came, each with its time. Chunks that pass unread hold nothing to be hidden,
-and are written as they are.
+Only whole frames can be masked. So bytes of an unknown or incomplete frame are held back, and written later
+in their original pieces, each with its time. Chunks that passed unparsed have nothing to hide, and are
+written unchanged.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from barnabas.specs.frames import Direction
 
 
 class Hidden(NamedTuple):
-    """A frame that may hold something, whole with the present chunk: it ends at `end` of it.
+    """A whole frame that may have something to hide, and ends at `end` of the current chunk.
 
-    `size` counts its size prefix too; it may begin in chunks before.
+    `size` includes the size prefix; the frame may begin in earlier chunks.
     """
 
     end: int
@@ -33,7 +33,7 @@ class Hidden(NamedTuple):
 
 
 class _Held:
-    """Bytes that can't be written yet, and when they came."""
+    """Bytes that can't be written yet, with their times."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -41,50 +41,52 @@ class _Held:
         self._times: list[int] = []
 
     def add(self, ts_ns: int, data: Buffer) -> None:
-        """Another piece."""
+        """Add a piece."""
         self.data += data
         self._ends.append(len(self.data))
         self._times.append(ts_ns)
 
     def take(self, count: int) -> list[tuple[int, bytes]]:
-        """The first bytes, in their pieces; the others stay."""
-        found: list[tuple[int, bytes]] = []
+        """Remove and return the first bytes, in their pieces."""
+        pieces: list[tuple[int, bytes]] = []
         at = 0
         for ts_ns, end in zip(self._times, self._ends, strict=True):
             if at >= count:
                 break
-            found.append((ts_ns, bytes(self.data[at : min(end, count)])))
+            pieces.append((ts_ns, bytes(self.data[at : min(end, count)])))
             at = end
-        whole = len(found) - (at > count)
+        whole = len(pieces) - (at > count)
         self._times = self._times[whole:]
         self._ends = [end - count for end in self._ends[whole:]]
         del self.data[:count]
-        return found
+        return pieces
 
 
 class MaskedFlow:
-    """As FlowWriter, but `took` gets the chunks that did not pass unread."""
+    """A FlowWriter that masks the chunks given to `took`."""
 
     def __init__(self, flow: FlowWriter | Tee, masking: Masking) -> None:
         self.arrived: Callable[[Direction, Buffer, int], None] = flow.arrived
-        """For a chunk that passed unread."""
+        """Writes a chunk that passed unparsed."""
         self._flow = flow
         self._masking = masking
         self._held: dict[Direction, _Held] = {"request": _Held(), "response": _Held()}
 
     @property
     def behind(self) -> bool:
-        """Whether another segment of the capture has begun: `go_on` before the next chunk."""
+        """Return whether another segment of the capture has begun: call `go_on` before the next chunk."""
         return self._flow.behind
 
     def go_on(self, ts_ns: int, standing: Callable[[Mapping[Direction, int]], Comment]) -> None:
-        """In another segment: `standing` makes what is said of the connection, of how many bytes that
-        came are kept back in each direction."""
-        kept = {way: len(held.data) for way, held in self._held.items()}
-        self._flow.go_on(ts_ns, standing(kept))
+        """Introduce the connection in another segment.
+
+        `standing` makes its state from the number of bytes held back in each direction.
+        """
+        held_back = {direction: len(held.data) for direction, held in self._held.items()}
+        self._flow.go_on(ts_ns, standing(held_back))
 
     def upstream(self, local: Endpoint, broker: Endpoint) -> None:
-        """The addresses of the connection to the broker, before anything has left."""
+        """Set the addresses of the connection to the broker, before any frame leaves."""
         self._flow.upstream(local, broker)
 
     def took(
@@ -96,14 +98,23 @@ class MaskedFlow:
         hidden: Sequence[Hidden],
         rest: int,
     ) -> None:
-        """A chunk as it came; the last `rest` bytes of all that came belong to no whole frame."""
+        """Write a parsed chunk; the last `rest` bytes so far belong to an incomplete frame.
+
+        Args:
+            direction: The direction of the chunk.
+            data: The chunk as it arrived.
+            ts_ns: Its time.
+            cuts: The comments on frames that end in it.
+            hidden: The frames that end in it and may have something to hide.
+            rest: Bytes, of all that arrived, after the last whole frame.
+        """
         held = self._held[direction]
         before = len(held.data)
         if not (before or hidden or rest):
             self._flow.arrived(direction, data, ts_ns, cuts)
             return
         held.add(ts_ns, data)
-        found = [*cuts]
+        comments = [*cuts]
         for frame in hidden:
             end = before + frame.end
             start = end - frame.size
@@ -112,20 +123,20 @@ class MaskedFlow:
             )
             held.data[start:end] = masked.data
             if masked.payload:
-                found.append((frame.end, {"frame": frame.ordinal, "payload": masked.payload}))
+                comments.append((frame.end, {"frame": frame.ordinal, "payload": masked.payload}))
         ready = len(held.data) - rest
         pieces = held.take(ready) if ready > 0 else []
-        if ready <= before:  # nothing of this chunk: what is said of it stands where it came
+        if ready <= before:  # nothing of this chunk is written yet, but its comments are
             pieces.append((ts_ns, b""))
-            found = [(0, comment) for _, comment in found]
+            comments = [(0, comment) for _, comment in comments]
         for when, piece in pieces[:-1]:
             self._flow.arrived(direction, piece, when, ())
         when, piece = pieces[-1]
-        if piece or found:
-            self._flow.arrived(direction, piece, when, found)
+        if piece or comments:
+            self._flow.arrived(direction, piece, when, comments)
 
     def unread(self, direction: Direction, size: int, ts_ns: int) -> None:
-        """Bytes that nobody looked into, such as those in a black hole: only that they came."""
+        """Write that bytes arrived which nobody parsed, such as those in a black hole."""
         self._flow.arrived(direction, b"*" * size, ts_ns)
 
     def left(
@@ -137,15 +148,17 @@ class MaskedFlow:
         key: int,
         version: int,
     ) -> None:
-        """A frame that left otherwise than it came."""
+        """Write a frame that left changed or delayed."""
         masked = self._masking.frame(data, direction, key, version)
         if masked.payload:
             comment = {**comment, "payload": masked.payload}
         self._flow.left(direction, masked.data, ts_ns, comment)
 
     def close(self, ts_ns: int, reset: bool = False, by: Direction | None = None) -> None:
-        """The connection is closed; of a frame that was cut off no more than its size is shown. by: the
-        direction whose sender ended it, if that is to be said."""
+        """Write the end of the connection; of a partial frame only the size is shown.
+
+        `by` is the direction whose sender ended it, if the capture should record it.
+        """
         for direction, held in self._held.items():
             held.data[4:] = b"*" * (len(held.data) - 4)
             for when, piece in held.take(len(held.data)):

@@ -1,10 +1,10 @@
-"""Masks secrets and payload: they are overwritten by as many other bytes.
+"""Mask secrets and payload: they are overwritten by other bytes of the same length.
 
-Secrets (`barnabas.specs.secrets`) become asterisks. Payload (`barnabas.specs.records.payload`: record keys,
-values and headers), where that is to be hidden, becomes the digits of a hash of it, so that what was equal
-still is; the hash is keyed with 32 random bytes of this run, since one without a key could be guessed from a
-short value. Checksums of batches are made anew, or they would be such a hash. What can't be read is
-overwritten as a whole.
+Secrets (`barnabas.specs.secrets`) become asterisks. Masked payload (`barnabas.specs.records.payload`: record
+keys, values and headers) becomes the digits of a hash, so that equal payload stays equal. The hash is keyed
+with 32 random bytes of this run, since the preimage of an unkeyed hash of a short value could be guessed.
+Checksums of batches are recomputed, or they would be such a hash. Undecodable bodies are overwritten
+completely.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from barnabas.specs.registry import api, name_of
 from barnabas.specs.secrets import by_field, has_secrets, secret_paths
 
 UNSOLICITED: Final = -2
-"""The key that stands for a response that nobody asked for."""
+"""The key of a response without a request."""
 
 SHOWN: Final = 8
-"""Bytes of a response that no request explains: its size, its correlation id."""
+"""Bytes of a response without a request that are shown: its size and correlation id."""
 
 Hashes = dict[str, str]
-"""Path of a record set -> the hash of each batch's payload, with spaces between."""
+"""By path of a record set: the payload hashes of its batches, separated by spaces."""
 
 
 class Masked(NamedTuple):
-    """Bytes with nothing in them that is to be hidden, and the hashes of payload."""
+    """Masked bytes, and the hashes of masked payload."""
 
     data: bytes
     payload: Hashes
@@ -44,22 +44,22 @@ class Masked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """What is hidden: secrets, and with a key payload too."""
+    """A policy for masking: secrets, and with a key payload, too."""
 
     key: bytes | None = None
 
     @classmethod
     def of_payload(cls) -> Masking:
-        """Payload as well, with a key that nobody knows."""
+        """Return a policy that masks payload, too, with a random key."""
         return cls(secrets.token_bytes(32))
 
     @property
     def kinds(self) -> list[str]:
-        """What is hidden, in words."""
+        """Return the names of the masked data."""
         return ["secrets"] if self.key is None else ["secrets", "payload"]
 
     def explain(self) -> list[str]:
-        """Lines for the start of the proxy."""
+        """Return the lines that the proxy prints at its start."""
         if self.key is None:
             return []
         return [
@@ -69,7 +69,7 @@ class Masking:
         ]
 
     def hides(self, direction: Direction, key: int) -> bool:
-        """Whether messages of an API may hold something that is to be hidden."""
+        """Return whether messages of an API may have something to mask."""
         if key in HEADLESS or key == STRAY or has_secrets(key, direction):
             return True
         if self.key is None:
@@ -77,22 +77,25 @@ class Masking:
         return name_of(key) is None or has_payload(key, direction)
 
     def frame(self, frame: bytes, direction: Direction, key: int, version: int) -> Masked:
-        """A whole frame, its size in front. `key` may be in HEADLESS: no secret of it is shown; or STRAY:
-        then it may be of any API."""
+        """Mask a whole frame with its size.
+
+        A `key` in HEADLESS has no header; with STRAY the frame may be of any API, and only its correlation id
+        is shown.
+        """
         if not self.hides(direction, key):
             return Masked(frame, {})
         if key == STRAY:
             return Masked(frame[:SHOWN] + b"*" * (len(frame) - SHOWN), {})
         if key in HEADLESS:
-            # the tag that every GSSAPI exchange begins with says that this is one, and no more
+            # the tag at the beginning of every GSSAPI exchange is no secret
             begins = 5 if frame[4:5] == bytes([GSSAPI_START]) else 4
         else:
             begins = _body(frame, direction, key, version)
-        body, found = self.body(frame[begins:], direction, key, version)
-        return Masked(frame[:begins] + body, found)
+        body, hashes = self.body(frame[begins:], direction, key, version)
+        return Masked(frame[:begins] + body, hashes)
 
     def body(self, body: bytes, direction: Direction, key: int, version: int) -> Masked:
-        """A message without its header; as a whole if it can't be read."""
+        """Mask a message without its header, completely if it is undecodable."""
         if not self.hides(direction, key):
             return Masked(body, {})
         try:
@@ -100,12 +103,12 @@ class Masking:
             layout = api(key).message(direction).layout(version)
             secrets = by_field(secret_paths(key, direction))
             telling = {*filter(None, secrets.values())}
-            found = spans(layout, body, {*secrets, *telling, *sets})
+            fields = spans(layout, body, {*secrets, *telling, *sets})
         except (Malformed, LookupError):
             return Masked(b"*" * len(body), {})
-        flags = {span.path: body[span.start] for span in found if span.field in telling}
+        flags = {span.path: body[span.start] for span in fields if span.field in telling}
         out, hashes = bytearray(body), {}
-        for span in found:
+        for span in fields:
             if span.path in flags or not _hidden(span, secrets.get(span.field, ""), flags):
                 continue
             inside = body[span.start : span.end]
@@ -114,10 +117,10 @@ class Masking:
             else:
                 inside = b"*" * len(inside)
             out[span.start : span.end] = inside
-        return Masked(bytes(out), {path: found for path, found in hashes.items() if found})
+        return Masked(bytes(out), {path: digests for path, digests in hashes.items() if digests})
 
     def exchange(self, exchange: Exchange) -> Exchange:
-        """An exchange without payload, for whoever shows it; secrets it withholds by itself."""
+        """Mask the payload of an exchange for display. The exchange redacts its secrets itself."""
         if self.key is None:
             return exchange
         bodies: dict[Direction, bytes | None] = {
@@ -127,11 +130,11 @@ class Masking:
         hashes: dict[str, Hashes] = {}
         for direction, body in bodies.items():
             if body is not None and name_of(exchange.key) is not None:
-                bodies[direction], found = self.body(
+                bodies[direction], payload_hashes = self.body(
                     body, direction, exchange.key, exchange.version
                 )
-                if found:
-                    hashes[direction] = found
+                if payload_hashes:
+                    hashes[direction] = payload_hashes
         return replace(
             exchange,
             request_body=bodies["request"],
@@ -140,10 +143,10 @@ class Masking:
         )
 
     def _record_set(self, data: bytes, direction: Direction) -> tuple[bytes, str]:
-        """A record set without its payload, and the hash of each batch's.
+        """Mask a record set, and return it with the payload hash of each batch.
 
-        Control records in responses stay: brokers write them. Part of a batch at the end goes as a
-        whole.
+        Control records in responses stay, since brokers write them. A partial batch at the end is masked
+        completely.
         """
         out: list[bytes] = []
         hashes: list[str] = []
@@ -162,7 +165,7 @@ class Masking:
                 hashes.append(self._hash(b"".join(pieces))[:16].decode())
                 out.append(records.with_crc(bytes(masked)) if batch.crc_ok else bytes(masked))
         except Malformed:
-            pass  # what no batch begins in goes as a whole, as part of one does
+            pass  # mask undecodable bytes completely, like a partial batch
         if rest := data[end:]:
             hashes.append(self._hash(rest)[:16].decode())
             out.append(_filler(self._hash(rest), len(rest)))
@@ -174,12 +177,12 @@ class Masking:
 
 
 def _hidden(span: Span, flag: str, flags: Mapping[str, int]) -> bool:
-    """Return whether what a field holds is to be hidden.
+    """Return whether a field has to be masked.
 
     Args:
         span: The field.
-        flag: The path of the field that says whether it is a secret; "" if it is one.
-        flags: Such fields, by their paths with indices.
+        flag: The path of the field that says whether it is a secret; "" if it always is.
+        flags: The values of such fields, by their paths with indices.
     """
     holder, _, name = flag.rpartition(".")
     steps = span.path.split(".")[: holder.count(".") + 1]
@@ -191,7 +194,7 @@ def _filler(digits: bytes, size: int) -> bytes:
 
 
 def _body(frame: bytes, direction: Direction, key: int, version: int) -> int:
-    """Where the body of a frame begins; behind its fixed fields if that can't be told."""
+    """Return the offset of a frame's body; if it is unknown, the offset after the fixed header fields."""
     least = min(12 if direction == "request" else 8, len(frame))
     try:
         if direction == "request":
@@ -203,7 +206,7 @@ def _body(frame: bytes, direction: Direction, key: int, version: int) -> int:
 
 @functools.cache
 def has_payload(key: int, direction: Direction) -> bool:
-    """Whether messages of an API carry record sets, in whichever version.
+    """Return whether messages of an API have record sets in any version.
 
     >>> has_payload(0, "request"), has_payload(0, "response"), has_payload(1, "response")
     (True, False, True)
@@ -214,7 +217,7 @@ def has_payload(key: int, direction: Direction) -> bool:
 
 @functools.cache
 def record_sets(key: int, direction: Direction, version: int) -> tuple[str, ...]:
-    """The dotted paths of the record sets in a version of a message. Raises LookupError.
+    """Return the dotted paths of the record sets in a version of a message. Raises LookupError.
 
     >>> record_sets(0, "request", 9)
     ('topic_data.partition_data.records',)

@@ -1,4 +1,4 @@
-"""pcapng blocks as buffers to write: little-endian, one section, one interface with times in ns.
+"""Make pcapng blocks as buffers: little-endian, one section, one interface with times in ns.
 
 Layout: draft-ietf-opsawg-pcapng.
 """
@@ -29,28 +29,28 @@ _PIECE: Final = FULL + 3
 """Bytes of a comment in one option at most."""
 _HEAD, _LENGTH, _EPB = LAYOUTS["<"]
 PACKET_HEAD: Final = _EPB.size
-"""Bytes of a packet before its headers."""
+"""Bytes of an enhanced block before the packet."""
 PACKET_TIME: Final = struct.calcsize("<III")
-"""Where among them its time stands, in two words."""
+"""The offset of the time in them, in two words."""
 _PADDING: Final = (b"", b"\0\0\0", b"\0\0", b"\0")
 
 
 def section(comment: str, application: str) -> bytes:
-    """A Section Header Block; its length is left open, as a file being written has none yet."""
+    """Return a Section Header Block; its length is unspecified, since the file is still being written."""
     options = comment_option(comment) + _option(SHB_USERAPPL, application.encode())
     return _block(SECTION, struct.pack("<IHHq", BYTE_ORDER, 1, 0, -1) + _ended(options))
 
 
 def interface(linktype: int) -> bytes:
-    """An Interface Description Block: no snap length, times in ns."""
+    """Return an Interface Description Block: no snap length, times in ns."""
     options = _option(IF_TSRESOL, b"\x09")
     return _block(INTERFACE, struct.pack("<HHI", linktype, 0, 0) + _ended(options))
 
 
 def packet(ts_ns: int, headers: bytes, payload: Buffer, options: bytes = b"") -> tuple[Buffer, ...]:
-    """An Enhanced Packet Block on interface 0, as buffers; the payload is not copied.
+    """Return an Enhanced Packet Block on interface 0, as buffers; the payload is not copied.
 
-    `options` are those of `comment_option`.
+    `options` come from `comment_option`.
 
     >>> [len(buffer) for buffer in packet(0, b"head", b"payload")]
     [32, 7, 5]
@@ -65,7 +65,7 @@ def packet(ts_ns: int, headers: bytes, payload: Buffer, options: bytes = b"") ->
 
 
 def statistics(ts_ns: int, comment: str, dropped: int | None = None) -> bytes:
-    """An Interface Statistics Block: packets lost so far, or only a place for a comment."""
+    """Return an Interface Statistics Block: packets lost so far, or only a comment."""
     options = comment_option(comment)
     if dropped is not None:
         options += _option(ISB_IFDROP, struct.pack("<Q", dropped))
@@ -74,9 +74,9 @@ def statistics(ts_ns: int, comment: str, dropped: int | None = None) -> bytes:
 
 
 def comment_option(text: str) -> bytes:
-    r"""A comment as options: one, or several that are filled to the brim if it is a long one.
+    r"""Return a comment as options: one, or several full ones if it is long.
 
-    A lone surrogate is written as \uXXXX, which is the same text where the comment is JSON.
+    A lone surrogate is written as \uXXXX, which is the same text in JSON.
     """
     data = text.encode("utf-8", "backslashreplace")
     options = b""
@@ -97,6 +97,6 @@ def _ended(options: bytes) -> bytes:
     return options + b"\0\0\0\0"
 
 
-def _block(kind: int, body: bytes) -> bytes:
+def _block(block_type: int, body: bytes) -> bytes:
     length = len(body) + AROUND
-    return _HEAD.pack(kind, length) + body + _LENGTH.pack(length)
+    return _HEAD.pack(block_type, length) + body + _LENGTH.pack(length)

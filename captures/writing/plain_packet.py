@@ -1,6 +1,6 @@
-"""Packets of one direction that bear a chunk and no comment: nearly all of a capture.
+"""Make packets of one direction that carry a chunk without comments: nearly all packets of a capture.
 
-Made of a template that stays as long as chunks have the same size: times and numbers are filled in.
+A template is reused while chunks have the same size: only times and numbers are filled in.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MASK: Final = 0xFFFFFFFF
 
 
 class PlainPacket:
-    """The packet of each chunk in turn; what it returns holds until the next."""
+    """A reusable packet; each result is valid until the next call."""
 
     __slots__ = ("_half", "_head", "_numbers_at", "_size", "_tail")
 
@@ -30,7 +30,7 @@ class PlainPacket:
         self._tail: Buffer = b""
 
     def of(self, ts_ns: int, data: Buffer) -> tuple[Buffer, ...]:
-        """As `packet(ts_ns, half.header(len(data)), data)`."""
+        """Return the same buffers as `packet(ts_ns, half.header(len(data)), data)`."""
         size = len(data)
         if size != self._size:
             head, _, self._tail = packet(ts_ns, self._half.header(size), data)

@@ -1,8 +1,7 @@
-"""A file whose writer never waits for it: what can't be written in time is lost, and counted.
+"""Write a file whose writer never waits: blocks that can't be written in time are lost and counted.
 
-A thread writes. Blocks are copied to a bounded queue for it, also while the disk is fast: nobody knows
-before a write how long it will take. Only the head is written by whoever opens the file. The first error ends
-the writing for good.
+A thread writes. Blocks are copied to its bounded queue even while the disk is fast, since the duration of a
+write is unknown before. Only the opener writes the head itself. The first error ends the writing for good.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ from barnabas.captures.writing.block_sink import Stats
 from barnabas.captures.writing.closer import Closer
 
 QUEUE: Final = 64 << 20
-"""Bytes that wait for the thread at most, unless told otherwise."""
+"""Bytes in the thread's queue at most, by default."""
 
 PAUSE: Final = 0.01
-"""Seconds that the thread sleeps when nothing waits: so traffic seldom wakes it."""
+"""Seconds that the thread sleeps when its queue is empty, so that traffic rarely wakes it."""
 
 BATCH: Final = 8 << 20
-"""Bytes that the thread writes at once, and a block more."""
+"""Bytes that the thread writes at once; one block may exceed them."""
 
 CLOSING: Final = 5.0
-"""Seconds that closing may take, unless told otherwise."""
+"""Seconds that closing may take, by default."""
 
 _UNDER_WAY: Final = 0.2
-"""The part of that in which a write that is under way may end: it is counted if it does."""
+"""The share of them in which a current write may end, and is counted if it does."""
 
 _VECTOR: Final = min(1024, os.sysconf("SC_IOV_MAX"))
 """Buffers in one system call."""
@@ -51,7 +50,7 @@ class _Item(NamedTuple):
 
 
 class _Turn(NamedTuple):
-    """What waits behind this goes to another file."""
+    """A switch to another file, between queued blocks."""
 
     path: Path
     data: bytes
@@ -62,10 +61,10 @@ class _Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileSystem:
-    """How a sink opens and writes its files, and its clock."""
+    """The functions with which a sink opens and writes its files, and its clock."""
 
     create: Callable[[Path], int] = private.empty
-    """Creates a file and returns its descriptor: what passes a proxy may hold passwords."""
+    """Creates a file for its owner only, since traffic may have passwords, and returns its descriptor."""
     writev: Callable[[int, Sequence[Buffer]], int] = os.writev
     clock: Callable[[], int] = time.monotonic_ns
 
@@ -76,8 +75,8 @@ _SYSTEM: Final = FileSystem()
 class Sink:
     """An append-only file of whole blocks; all methods are for one thread.
 
-    Raises OSError if the file can't be created or its first bytes can't be written. limit: bytes that `put`
-    may fill; what `close` writes comes on top.
+    `limit` is the bytes that `put` may write; `close` may exceed it. Raises OSError if the file can't be
+    created or its first bytes can't be written.
     """
 
     segment = 1
@@ -94,17 +93,17 @@ class Sink:
     ) -> None:
         self.stats = Stats()
         self.path = path
-        """The file that is written just now."""
+        """The current file."""
         self.closed = False
-        """Whether this file is closed, and those before."""
+        """Whether this file and those before are closed."""
         self._limit = limit
         self._room = queue
         self._closing = closing
         self._system = system
         self.accepted = len(head)
-        """Bytes that are written, or wait."""
+        """Bytes that are written or queued."""
         self._before = 0
-        """Bytes that are in files before the present one."""
+        """Bytes in files before the current one."""
         self._changed = threading.Condition()
         self._queue: deque[_Item | _Turn] = deque()
         self._queued = 0
@@ -121,16 +120,16 @@ class Sink:
 
     @property
     def left(self) -> float:
-        """Bytes until it has reached its limit."""
+        """Return the bytes until the limit."""
         return math.inf if self._limit is None else self._limit - self.accepted
 
     @property
     def losing(self) -> bool:
-        """Whether it writes no more."""
+        """Return whether writing has stopped."""
         return self.stats.stopped is not None
 
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
-        """Write whole blocks; the buffers are free again on return. False if they are lost."""
+        """Write whole blocks; the buffers may be reused on return. False: they are lost."""
         size = sum(map(len, buffers))
         with self._changed:
             if not self._takes(size) or self._queued + size > self._room:
@@ -139,25 +138,25 @@ class Sink:
         return True
 
     def turn(self, path: Path, head: bytes, over: Callable[[Path], None]) -> None:
-        """What is put from now on goes to another file, which begins with `head`.
+        """Write everything from now on to another file, which begins with `head`.
 
-        The thread makes it, so that nobody waits for it; blocks that come meanwhile wait in the queue.
-        Another thread closes the file before and calls `over` with its path: to delete one takes so long
-        that the queue would be full. The next turn waits for that.
+        The thread creates the file, so that the caller does not wait; blocks wait in the queue meanwhile.
+        Another thread closes the previous file and calls `over` with its path: deleting a file takes so long
+        that the queue could fill. The next turn waits for that.
         """
         with self._changed:
             if self._takes(len(head)):
                 self._append(_Turn(path, head, over))
 
     def lose(self, packets: int, payload: int) -> bool:
-        """Count what is not written. Always False."""
+        """Count packets that are not written. Always False."""
         with self._changed:
             self.stats.lost_packets += packets
             self.stats.lost_bytes += payload
         return False
 
     def close(self, last: Callable[[Stats], bytes]) -> None:
-        """Write what waits, as long as `closing` allows, and what `last` says of it all."""
+        """Write waiting blocks and the bytes that `last` makes of the counts, within the time for closing."""
         if self._over.is_set():
             return
         begun = self._system.clock()
@@ -171,7 +170,7 @@ class Sink:
                 with self._changed:
                     self._stop(f"not written within {self._closing:g} s of closing")
                 thread.join(self._closing * _UNDER_WAY)
-                return  # the file stays open: it may hang in a system call, and so might the end
+                return  # the file stays open: a system call on it hangs, and closing might, too
         alone = self._closer.wait(self._closing - (self._system.clock() - begun) / 1e9)
         if data := last(self.stats):
             try:
@@ -183,7 +182,7 @@ class Sink:
         self.closed = alone
 
     def _takes(self, size: int) -> bool:
-        """Whether so many bytes more are to be written. The lock is held."""
+        """Return whether this many more bytes may be written. The lock is held."""
         if self.stats.stopped is not None or self._over.is_set():
             return False
         if self._limit is not None and self.accepted + size > self._limit:
@@ -192,11 +191,11 @@ class Sink:
         return True
 
     def _append(self, item: _Item | _Turn) -> None:
-        """Let the thread do this behind all else. The lock is held."""
+        """Queue an item for the thread. The lock is held."""
         self._queue.append(item)
         self._queued += len(item.data)
         self.accepted += len(item.data)
-        if self._thread is None:  # not before: who opens the file may fork
+        if self._thread is None:  # not earlier: the opener may fork
             self._thread = threading.Thread(target=self._drain, name="capture", daemon=True)
             self._thread.start()
         self._changed.notify()
@@ -204,7 +203,7 @@ class Sink:
     # in either thread
 
     def _rewind(self) -> None:
-        """A write failed: as far as the file allows, it is as if nothing of it was written."""
+        """Undo a failed write, as far as the file allows."""
         with contextlib.suppress(OSError):
             size = self.stats.bytes - self._before
             os.ftruncate(self._file, size)
@@ -216,7 +215,7 @@ class Sink:
             raise problem
 
     def _written(self, data: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Write as far as it goes: how many bytes, and why not all."""
+        """Write as much as possible; return the bytes written, and the error."""
         rest: Sequence[Buffer] = data
         done, size = 0, sum(map(len, data))
         try:
@@ -231,7 +230,7 @@ class Sink:
         return done, None
 
     def _stop(self, reason: str) -> None:
-        """Nothing more is written, not even what waits. The lock is held."""
+        """Stop writing, and count the queue as lost. The lock is held."""
         self.stats.stopped = reason
         for item in self._queue:
             self.stats.lost_packets += item.packets
@@ -256,7 +255,7 @@ class Sink:
             self._over.wait(PAUSE)
 
     def _next(self) -> _Turn | list[_Item]:
-        """Wait for what is to be done next; nothing: it is over."""
+        """Wait for the next items; empty: the sink is closing."""
         batch: list[_Item] = []
         size = 0
         with self._changed:
@@ -274,7 +273,7 @@ class Sink:
         return batch
 
     def _write(self, batch: list[_Item]) -> None:
-        """Write blocks; if it fails, those that were not written as a whole are lost."""
+        """Write blocks; if that fails, incompletely written blocks are lost."""
         done, problem = self._written([item.data for item in batch])
         for item in batch:
             done -= len(item.data)
@@ -288,7 +287,7 @@ class Sink:
             self._fail(problem)
 
     def _go_on(self, turn: _Turn) -> None:
-        """Another file takes the place of the present one; if it can't be made, that stays."""
+        """Switch to another file; if it can't be created, keep the current one."""
         try:
             file = self._system.create(turn.path)
             self._file, before = file, self._file

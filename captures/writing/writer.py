@@ -1,11 +1,11 @@
-"""Writes what passes as a pcapng file that Wireshark opens: a TCP conversation a connection.
+"""Write traffic as a pcapng file that Wireshark opens: one TCP conversation for each connection.
 
-The *arrived* flow of a connection, client to listener, holds all bytes as they came. What left
-otherwise (changed, late, invented) is in a second, linked flow, proxy to broker. What is known of a
-frame is the comment on the packet that it ends with: one line of JSON.
+The *arrived* flow of a connection, client to listener, has all bytes as they arrived. Frames that left
+changed, late, or made by the proxy are in a second, linked flow, proxy to broker. The facts about a frame are
+the comment on the packet that ends with the frame: one line of JSON.
 
-In a capture of several segments a flow is introduced again by an empty packet in each of them: which one it
-is, and where in its bytes and frames the segment begins (`goes_on`).
+In a capture of several segments, each segment introduces a flow again with an empty packet: its identity, and
+where in its bytes and frames the segment begins (`goes_on`).
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from barnabas.captures.writing.sink import Sink
 from barnabas.version import version
 
 FORMAT: Final = 1
-"""Version of the comments' layout; the section header's comment says it."""
+"""The version of the comment format, in the comment of the section header."""
 
 _NOTED: Final = ("barnabas", "by")
-"""What a note of a scenario says beside what a section says of it."""
+"""The fields of a scenario note that the section's metadata does not get."""
 
 _RESERVE: Final = 320
-"""Bytes of a limited file that are kept for the block that says what was lost."""
+"""Bytes of a limited file that are reserved for the block with the losses."""
 
 
 class CaptureState(NamedTuple):
-    """Where a capture is, and how it went so far."""
+    """The path of a capture, and its counts so far."""
 
     path: str
     stats: Stats
@@ -47,12 +47,18 @@ class CaptureState(NamedTuple):
 class CaptureWriter:
     """A capture file that is being written; all methods are for one thread.
 
-    `limit` is in bytes of the file; `meta` goes into the section header. Raises OSError if the
-    file can't be created, and nothing later: `stats` says how it went. A chunk is written whole or
-    is lost whole. `sink` makes the file: see `Sink` for what can be changed about it.
+    A chunk is written or lost as a whole.
 
-    With `rotation` the path is a folder of segments, which say `capture`, a name of their own, of
-    themselves: together they are read as the one file that would have been.
+    Args:
+        path: The file; with `rotation` the folder of its segments.
+        limit: Bytes of the file.
+        meta: Metadata for the section header.
+        sink: Makes the file: see `Sink` for its options.
+        rotation: When a segment is closed; None: write one file.
+        capture: Identifies the capture in its segments, so that they are read as one file.
+
+    Raises:
+        OSError: The file can't be created. Later errors are in `stats`.
     """
 
     def __init__(
@@ -68,7 +74,7 @@ class CaptureWriter:
         self.path = path
         self._meta = dict(meta)
         self._standing: list[Comment] = []
-        """What was noted and still holds in a later segment."""
+        """Notes that still hold in later segments."""
         self._capture = capture
         self._segments: Segments | None = None
         self._sink: BlockSink
@@ -76,89 +82,91 @@ class CaptureWriter:
         if rotation is None:
             self._sink = sink(path, head(self._meta), limit=room)
         else:
-            made = Segments(path, self._segment_head, rotation, limit=room)
-            self._sink = self._segments = made
+            segments = Segments(path, self._segment_head, rotation, limit=room)
+            self._sink = self._segments = segments
         self._now = 0
 
     @property
     def stats(self) -> Stats:
-        """What was written and lost so far."""
+        """Return the counts so far."""
         return self._sink.stats
 
     @property
     def state(self) -> CaptureState:
-        """Where it is, and how it went so far."""
+        """Return the path and the counts so far."""
         return CaptureState(str(self.path), self.stats)
 
     def open(
         self, connection: int, client: Endpoint, server: Endpoint, ts_ns: int, comment: Comment
     ) -> FlowWriter:
-        """A connection was accepted. Raises OSError if an address is not a numeric one."""
+        """Begin an accepted connection. Raises OSError if an address is not numeric."""
         self._now = ts_ns
         return FlowWriter(self._sink, connection, client, server, ts_ns, comment)
 
     def note(self, ts_ns: int, comment: Comment) -> None:
-        """Something that concerns no connection, such as a scenario that was loaded again."""
+        """Write a note on the whole capture, such as a reloaded scenario."""
         self.keep(ts_ns, comment)
         self._sink.put([statistics(ts_ns, encode(comment))], 0, 0)
 
     def keep(self, ts_ns: int, comment: Comment) -> None:
-        """What later segments say of something that was noted."""
+        """Repeat a note in later segments."""
         self._now = ts_ns
-        kind = comment.get("barnabas")
-        if kind == "scenario":
+        note_type = comment.get("barnabas")
+        if note_type == "scenario":
             self._meta |= {key: value for key, value in comment.items() if key not in _NOTED}
             self._meta["began"] = ts_ns
-        elif kind == "listener" and self._segments is not None:
+        elif note_type == "listener" and self._segments is not None:
             self._standing.append(comment)
 
     @property
     def segment_size(self) -> int | None:
-        """Bytes at which a segment ends."""
+        """Return the bytes at which a segment ends."""
         return None if self._segments is None else self._segments.rotation.size
 
     @property
     def left(self) -> float:
-        """Bytes until its limit."""
+        """Return the bytes until the limit."""
         sink = self._file
         return sink.left if isinstance(sink, Sink) else math.inf
 
     def write(self, buffers: Sequence[Buffer], packets: int, payload: int) -> None:
-        """Blocks that others have made, who say where segments end: see `turn`."""
+        """Write blocks that other processes made; they decide where segments end: see `turn`."""
         self._file.put(buffers, packets, payload)
 
     @property
     def _file(self) -> BlockSink:
-        """The file that is written now: it does not say itself where a segment ends."""
+        """Return the current file, which does not end segments by itself."""
         return self._sink if self._segments is None else self._segments.sink
 
     def old(self, now: int) -> bool:
-        """Whether the present segment is to end for its age: told once."""
+        """Return once whether the current segment has reached its age."""
         return self._segments is not None and self._segments.old(now)
 
     def lose(self, packets: int, payload: int) -> None:
-        """Count what never came here."""
+        """Count packets that never reached this writer."""
         self._sink.lose(packets, payload)
 
     def turn(self) -> None:
-        """What is written from now on goes to another segment."""
+        """Begin another segment."""
         if self._segments is not None:
             self._segments.turn()
 
     def look(self, ts_ns: int) -> list[Path]:
-        """To be called now and then, as the present segment may be old enough. Returns those that were
-        closed since the last time."""
+        """Close the current segment if it is old enough; return the segments closed since the last call.
+
+        Call it regularly.
+        """
         if self._segments is None:
             return []
         self._segments.look(ts_ns)
         return self.closed()
 
     def closed(self) -> list[Path]:
-        """Segments that were closed since the last time."""
+        """Return the segments closed since the last call."""
         return [] if self._segments is None else list(self._segments.news())
 
     def close(self) -> None:
-        """Write what waits, within bounded time, and what was lost if anything was."""
+        """Write waiting blocks within bounded time, and the losses if there are any."""
         self._sink.close(self._account)
 
     def __enter__(self) -> Self:
@@ -173,10 +181,10 @@ class CaptureWriter:
         self.close()
 
     def _segment_head(self, number: int) -> bytes:
-        said: dict[str, Any] = {"capture": self._capture, "number": number}
+        segment: dict[str, Any] = {"capture": self._capture, "number": number}
         if number > 1 and self._standing:
-            said["notes"] = self._standing
-        return head({**self._meta, "segment": said})
+            segment["notes"] = self._standing
+        return head({**self._meta, "segment": segment})
 
     def _account(self, stats: Stats) -> bytes:
         if not stats.lost_packets and stats.stopped is None:
@@ -191,12 +199,12 @@ class CaptureWriter:
 
 
 def head(meta: Comment) -> bytes:
-    """How a section begins, which says `meta` of itself: packets of IP without a link layer, times in ns."""
+    """Return the beginning of a section with metadata: raw IP packets, times in ns."""
     begins = section(encode({"barnabas": FORMAT, **meta}), _program())
     return begins + interface(LINKTYPE_RAW)
 
 
 @cache
 def _program() -> str:
-    """Who writes it: read once, as a checkout's version takes a millisecond to read."""
+    """Return the name of this program, cached since reading a checkout's version takes a millisecond."""
     return f"barnabas {version()}"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from barnabas.captures.checks.answered import Answered, unanswered
+from barnabas.captures.checks.group_messages import GroupMessage, unanswered
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, Weighed, weight
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.central_coordination.schemas import CENTRAL_COORDINATION
@@ -68,7 +68,7 @@ class CentralGroups:
         """Return how many consumers and groups were dropped because there were too many."""
         return self._consumers.forgotten + self._groups.forgotten
 
-    def of(self, exchange: Exchange) -> Iterator[Answered]:
+    def of(self, exchange: Exchange) -> Iterator[GroupMessage]:
         """Yield what an exchange says of a group; nothing if the registration was not captured."""
         seen = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
         one = None if seen is None else self._whose(seen)
@@ -98,7 +98,7 @@ class CentralGroups:
 
 def _stopped(
     exchange: Exchange, seen: DialectExchange, one: _Consumer, group: _Group
-) -> Iterator[Answered]:
+) -> Iterator[GroupMessage]:
     if seen.end is not None and not seen.error:
         one.stopped = seen.end
         group.asked = max(group.asked or 0, seen.ts)
@@ -113,7 +113,7 @@ def _stopped(
 
 def _started(
     exchange: Exchange, seen: DialectExchange, one: _Consumer, group: _Group
-) -> Iterator[Answered]:
+) -> Iterator[GroupMessage]:
     members: list[str] = []
     # one that was started before the others were asked to stop is still of the rebalance before
     if not group.generation or (group.asked is not None and seen.ts >= group.asked):
@@ -139,7 +139,7 @@ def _said(
     error: str = "",
     members: Iterable[str] = (),
     partitions: tuple[tuple[str, int | str, int], ...] = (),
-) -> Answered:
+) -> GroupMessage:
     request = {
         "member_id": one.id,
         "generation_id": one.generation,
@@ -152,7 +152,7 @@ def _said(
         "members": [{"member_id": member} for member in members],
     }
     about = exchange, one.group, request, response, end, key, error, exchange.ts
-    return Answered(*about, CENTRAL_COORDINATION.name, partitions)
+    return GroupMessage(*about, CENTRAL_COORDINATION.name, partitions)
 
 
 def _partitions(rows: Iterable[dict[str, Any]]) -> tuple[tuple[str, int | str, int], ...]:

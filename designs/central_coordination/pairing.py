@@ -11,7 +11,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from barnabas.captures.kafka.pairing.dialect_pairing import Answer, Asked, kafka_request
+from barnabas.captures.kafka.pairing.dialect_pairing import (
+    DialectRequest,
+    DialectResponse,
+    kafka_request,
+)
 from barnabas.designs.central_coordination.schemas import RegisterConsumer, stop_fetcher_response
 from barnabas.specs.dialect_frames import decode_frame
 from barnabas.specs.dialects import Dialect
@@ -28,28 +32,28 @@ class OrderedPairing:
     dialect: Dialect
     client: str | None = None
     """The id that the consumer registers with."""
-    waiting: dict[Direction, deque[Asked]] = field(
+    waiting: dict[Direction, deque[DialectRequest]] = field(
         default_factory=lambda: {"request": deque(), "response": deque()}
     )
     registered: dict[str, Any] | None = None
     """The accepted registration, after which the consumer only answers."""
     _count: int = 0
 
-    def frame(self, direction: Direction, data: bytes) -> Asked | Answer:
+    def frame(self, direction: Direction, data: bytes) -> DialectRequest | DialectResponse:
         """Read a frame. Raises Malformed, or LookupError for a response without a request."""
         if self._answers(direction):
             return self._answer(OPPOSITE[direction], data)
         asked = self._ask(direction, data)
-        if asked.answered:
+        if asked.expects_response:
             self.waiting[direction].append(asked)
         return asked
 
-    def forget(self, asked: Asked) -> None:
+    def forget(self, asked: DialectRequest) -> None:
         """Forget a request that is not forwarded: no response follows."""
-        if asked.answered:
+        if asked.expects_response:
             self.waiting[asked.side].remove(asked)
 
-    def response(self, asked: Asked, body: bytes) -> dict[str, Any]:
+    def response(self, asked: DialectRequest, body: bytes) -> dict[str, Any]:
         """Decode the body of a response. Raises Malformed."""
         if asked.key in NAMES:
             return api(asked.key).response.codec(asked.version).decode(body)
@@ -65,7 +69,7 @@ class OrderedPairing:
             return self.registered is not None
         return bool(self.waiting["request"])
 
-    def _ask(self, side: Direction, data: bytes) -> Asked:
+    def _ask(self, side: Direction, data: bytes) -> DialectRequest:
         if side == "request" and int.from_bytes(data[:2], signed=True) in self.dialect.kafka_apis:
             asked = kafka_request(data)
             self.client = asked.client_id
@@ -76,9 +80,9 @@ class OrderedPairing:
         if side == "request":
             self.client = found.body.get("consumer_id", self.client)
         about = one.name, own_key(self.dialect, one), one.version, self._count, self.client
-        return Asked(side, *about, data[2:])
+        return DialectRequest(side, *about, data[2:])
 
-    def _answer(self, side: Direction, data: bytes) -> Answer:
+    def _answer(self, side: Direction, data: bytes) -> DialectResponse:
         waiting = self.waiting[side]
         kafkas = bool(waiting) and waiting[0].key in NAMES
         start = 4 if kafkas else 2
@@ -92,4 +96,4 @@ class OrderedPairing:
         error = "" if kafkas or not head else error_in(asked.key, head)
         if asked.api == RegisterConsumer.name and not error:
             self.registered = RegisterConsumer.request.codec(0).decode(asked.body)
-        return Answer(asked, data[start:], error)
+        return DialectResponse(asked, data[start:], error)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.checks.answered import Answered, unanswered
+from barnabas.captures.checks.group_messages import GroupMessage, unanswered
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, Weighed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.consumer_rewrite.captured_steps import Step, step
@@ -63,7 +63,7 @@ class RewriteGroups:
         """Groups that were forgotten because there were too many."""
         return self._joined.forgotten
 
-    def of(self, exchange: Exchange) -> Iterator[Answered]:
+    def of(self, exchange: Exchange) -> Iterator[GroupMessage]:
         """What it says of a group."""
         request = exchange.request if exchange.key in _OWN else None
         if request is None:
@@ -79,7 +79,7 @@ class RewriteGroups:
         if one.key in (HEARTBEAT, OFFSET_COMMIT) and not one.error:
             yield from self._goes_on(one)
 
-    def _join(self, one: Answered) -> None:
+    def _join(self, one: GroupMessage) -> None:
         number = one.response["generation_id"]
         joined = self._joined.get(one.group)
         if joined is None or joined.generation < number:
@@ -91,7 +91,7 @@ class RewriteGroups:
         joined.end = max(joined.end, one.end)
         self._joined[one.group] = joined
 
-    def _goes_on(self, one: Answered) -> Iterator[Answered]:
+    def _goes_on(self, one: GroupMessage) -> Iterator[GroupMessage]:
         joined = self._joined.get(one.group)
         if joined is not None and joined.generation == one.request["generation_id"]:
             del self._joined[one.group]
@@ -99,7 +99,7 @@ class RewriteGroups:
             yield one._replace(key=SYNC_GROUP, response=told, end=joined.end, partitions=())
 
 
-def _message(exchange: Exchange, seen: Step) -> Answered:
+def _message(exchange: Exchange, seen: Step) -> GroupMessage:
     asked, came = seen.request, seen.response
     request = {
         **asked,
@@ -117,7 +117,7 @@ def _message(exchange: Exchange, seen: Step) -> Answered:
     }
     about = exchange, asked["group_id"], request, response, seen.end, _KEYS[seen.api]
     error = _ERRORS.get(seen.answer, seen.answer)
-    return Answered(*about, error, exchange.ts, REWRITE_0_8_2.name, _partitions(seen))
+    return GroupMessage(*about, error, exchange.ts, REWRITE_0_8_2.name, _partitions(seen))
 
 
 def _partitions(seen: Step) -> tuple[tuple[str, int | str, int], ...]:

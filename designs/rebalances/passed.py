@@ -76,7 +76,7 @@ def read(capture: Path) -> list[Passed]:
         if head is not None:
             late[head.client_id, head.correlation_id] = frame.ts / 1e9
 
-    return sorted(_exchanges(capture, Conversations(seen=seen), late), key=lambda one: one.came)
+    return sorted(_exchanges(capture, Conversations(on_frame=seen), late), key=lambda one: one.came)
 
 
 def _exchanges(

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.running import run as checked
+from barnabas.captures.checks.runner import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.experiments.clients.meeting import Asked
 from barnabas.experiments.clients.running import Ended, Watch, run

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from barnabas.captures.kafka.context.naming import PATHS, group_of
+from barnabas.captures.kafka.context.request_group import PATHS, group_of
 from barnabas.specs.registry import key_of
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.kafka.context.reading import fields
+from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import listed
 from barnabas.peers.replay.plan import is_followers

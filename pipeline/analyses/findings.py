@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.finding import Check, Finding, Together, finish
+from barnabas.captures.checks.finding import Check, Finding, ScopeName, finish
 from barnabas.captures.kafka.context import Context
 from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST, captured
 from barnabas.pipeline.rows.columns import STRUCTS, Column, arrow, ddl, ddl_type
@@ -43,7 +43,7 @@ COLUMNS: Final = (
 class Scope(NamedTuple):
     """A key by which exchanges are grouped, for the checks that remember by this key."""
 
-    by: Together
+    by: ScopeName
     key: str
     """SQL: the key of an exchange; null: no check of the scope needs it."""
     sees: str
@@ -191,7 +191,7 @@ def _finding_batches(
 def _run(
     checks: Sequence[Check], rows: Iterable[dict[str, Any]]
 ) -> Iterator[tuple[Check, Finding]]:
-    """Run the checks as barnabas.captures.checks.running does; the rows have what the context would add."""
+    """Run the checks as barnabas.captures.checks.runner does; the rows have what the context would add."""
     context = Context()
     running = [(check, check.begin(check.settings)) for check in checks]
     for row in rows:

@@ -53,7 +53,7 @@ def _learnt(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _row(generation: Generation) -> dict[str, Any]:
-    waited, values = generation.waited, generation.row()
+    waited, values = generation.delay, generation.row()
     waited_for = {} if waited is None else {waited.kind: waited.members}
     return {name: values[name] for name in ("group", "generation", "ts", "members")} | {
         "began_ns": generation.began,

@@ -75,9 +75,9 @@ class BulkReassembly:
         reached = (responded, requested) if forward else (requested, responded)
         base = ((reached[0] - sums[0][begin]) % MODULUS, (reached[1] - sums[1][begin]) % MODULUS)
         if base != self._base:
-            if self._broken(begin, base, flow.patience):
+            if self._broken(begin, base, flow.wait_limit):
                 return begin
-            self._find_breaks(begin, base, flow.patience)
+            self._find_breaks(begin, base, flow.wait_limit)
         breaks = self._breaks
         next_break = bisect_left(breaks, begin)
         end = breaks[next_break] if next_break < len(breaks) else len(self)
@@ -91,7 +91,7 @@ class BulkReassembly:
             flow.count += end - begin
         return end
 
-    def _broken(self, index: int, base: tuple[int, int], patience: int) -> bool:
+    def _broken(self, index: int, base: tuple[int, int], wait_limit: int) -> bool:
         """Return whether the packet is out of order; this often makes `_find_breaks` unnecessary."""
         packet = self[index]
         direction = packet.kind & FORWARD
@@ -102,10 +102,10 @@ class BulkReassembly:
         return (
             not self._plain[index]
             or packet.seq != expected_seq
-            or (patience > 0 and 0 < acked < OLD)
+            or (wait_limit > 0 and 0 < acked < OLD)
         )
 
-    def _find_breaks(self, begin: int, base: tuple[int, int], patience: int) -> None:
+    def _find_breaks(self, begin: int, base: tuple[int, int], wait_limit: int) -> None:
         """Find the packets that are in order from an index on, if the directions begin at `base`."""
         forward = self._forward[begin:]
         back, ahead = (
@@ -115,7 +115,7 @@ class BulkReassembly:
         part = self._segments[begin:]
         acked = (part["ack"] - heard) % MODULUS
         good = self._plain[begin:] & (part["seq"] == sent)
-        if patience:
+        if wait_limit:
             good &= (acked == 0) | (acked >= OLD)
         self._breaks = (np.flatnonzero(~good) + begin).tolist()
         self._base = base

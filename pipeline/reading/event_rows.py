@@ -41,7 +41,7 @@ class EventRows(Generic[T]):
         capture: str = "",
         frames: Frames | None = None,
     ) -> None:
-        self.conversations = Conversations(inferred=True, seen=frames.seen if frames else None)
+        self.conversations = Conversations(inferred=True, on_frame=frames.seen if frames else None)
         self.make = make
         self._columns = columns
         self._context = context

@@ -13,12 +13,12 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.host_port import Endpoint
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.framing.protocol_detection import Kind
+from barnabas.captures.kafka.framing.protocol_detection import OtherProtocol
 from barnabas.captures.section import SectionReader
 from barnabas.captures.tcp.events import Closed, Event, Linked, Opened
 from barnabas.captures.tcp.fast_headers import FastTcpSegment
 from barnabas.captures.tcp.headers import TcpSegment
-from barnabas.captures.tls.decryption import Decryption, Seen
+from barnabas.captures.tls.decryption import Decryption, TlsCounts
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.pipeline.reading.bulk_reassembly import BulkReassembly
 from barnabas.pipeline.reading.endpoints import endpoints
@@ -96,9 +96,9 @@ class _Flow:
         self._flow = 0
         self._within = 0
         """See Position."""
-        self._left_out: Counter[tuple[int, Kind]] = Counter()
+        self._left_out: Counter[tuple[int, OtherProtocol]] = Counter()
         self._linked: dict[int, Linked] = {}
-        self._seen = Seen()
+        self._seen = TlsCounts()
         self._created: list[int] = []
         decryption = Decryption(keys, self._seen, self._left_out)
         numbers = self._numbers()

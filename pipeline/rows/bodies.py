@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from barnabas.captures.kafka.context.completing import gaps
+from barnabas.captures.kafka.context.name_completion import gaps
 from barnabas.captures.kafka.exchange import Exchange, body_version
 from barnabas.specs.codec.variant import NULL, Write, metadata, pair, variant_writer
 from barnabas.specs.codec.variant import names as names_of_fields

@@ -10,17 +10,24 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.completing import gaps
-from barnabas.captures.kafka.context.members import CONSUMER, SHARE, STREAMS
-from barnabas.captures.kafka.context.naming import GROUP_ID, PATHS, group_of
-from barnabas.captures.kafka.context.reading import fields
+from barnabas.captures.kafka.context.body_fields import fields
+from barnabas.captures.kafka.context.name_completion import gaps
+from barnabas.captures.kafka.context.request_group import GROUP_ID, PATHS, group_of
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.topics import topics_of
 from barnabas.pipeline.rows.body_columns.registry import TYPED_COLUMNS
 from barnabas.pipeline.rows.body_columns.topics import name_of
 from barnabas.specs.entities import entity_paths, named
 from barnabas.specs.frames import DIRECTIONS, Direction
-from barnabas.specs.keys import API_VERSIONS, FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
+from barnabas.specs.keys import (
+    API_VERSIONS,
+    CONSUMER_GROUP_HEARTBEAT,
+    FETCH,
+    SHARE_ACKNOWLEDGE,
+    SHARE_FETCH,
+    SHARE_GROUP_HEARTBEAT,
+    STREAMS_GROUP_HEARTBEAT,
+)
 from barnabas.specs.registry import NAMES, api
 
 
@@ -107,7 +114,16 @@ def _says_group(key: int, version: int) -> bool:
     return any(layout.find(path) for path in PATHS.get(key, GROUP_ID))
 
 
-_CONTINUED: Final = frozenset((FETCH, SHARE_FETCH, SHARE_ACKNOWLEDGE, CONSUMER, SHARE, STREAMS))
+_CONTINUED: Final = frozenset(
+    (
+        FETCH,
+        SHARE_FETCH,
+        SHARE_ACKNOWLEDGE,
+        CONSUMER_GROUP_HEARTBEAT,
+        SHARE_GROUP_HEARTBEAT,
+        STREAMS_GROUP_HEARTBEAT,
+    )
+)
 """APIs whose messages may omit topics that were named before."""
 
 

@@ -184,7 +184,7 @@ def exchange(row: Mapping[str, Any]) -> Exchange:
     )
     if "request_body" not in row:
         result.facts = facts(row["seen"])
-        result.know(row["error"])
+        result.set_error(row["error"])
     return result
 
 

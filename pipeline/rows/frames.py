@@ -176,7 +176,7 @@ def frame_row(values: Mapping[str, Any], connection: int, capture: str) -> dict[
 def frame_rows(events: Iterable[Event], capture: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of FRAMES of all events of a capture, in memory bounded by frames in flight."""
     frames = Frames()
-    conversations = Conversations(strays=True, seen=frames.seen)
+    conversations = Conversations(strays=True, on_frame=frames.seen)
     for event in events:
         for exchange in conversations.event(event):
             frames.exchange(exchange)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.captures.checks.facts import BEGUN, FACTS, FLAWS, GROUP, PLACES, Place, Said
+from barnabas.captures.checks.facts import (
+    BEGUN,
+    FACTS,
+    FLAWS,
+    GROUP,
+    PLACES,
+    GroupFields,
+    PartitionFacts,
+)
 from barnabas.captures.checks.flaws import Flaw
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
@@ -40,9 +48,9 @@ def facts(value: dict[str, Any] | None) -> dict[str, Any]:
     if producer is not None:
         values[BEGUN.name] = (producer["producer_id"], producer["producer_epoch"])
     if group is not None:
-        values[GROUP.name] = Said(_present(group["request"]), _present(group["response"]))
+        values[GROUP.name] = GroupFields(_present(group["request"]), _present(group["response"]))
     if places is not None:
-        values[PLACES.name] = tuple(Place(**fields) for fields in places)
+        values[PLACES.name] = tuple(PartitionFacts(**fields) for fields in places)
     return values
 
 

@@ -21,7 +21,7 @@ from barnabas.pipeline.streaming.compaction import compact
 from barnabas.pipeline.streaming.following import Following
 from barnabas.pipeline.streaming.state import dump, load
 
-STATE: Final = 3
+STATE: Final = 4
 """The version of the state; it is incremented when a class in the state changes."""
 
 _HEAD: Final = b"barnabas state %d\n" % STATE

@@ -26,11 +26,11 @@ from barnabas.captures.files.pcapng import (
     Truncated,
 )
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.framing.protocol_detection import Kind
+from barnabas.captures.kafka.framing.protocol_detection import OtherProtocol
 from barnabas.captures.section import SectionReader
 from barnabas.captures.tcp.events import Event, Lost
 from barnabas.captures.tcp.packets import Packets
-from barnabas.captures.tls.decryption import Decryption, Seen
+from barnabas.captures.tls.decryption import Decryption, TlsCounts
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.pipeline.reading.event_rows import EventRows
 from barnabas.pipeline.reading.side_tables import connection_row, forgotten_reason, note_row
@@ -75,8 +75,8 @@ class IncrementalReader:
         self._number = 0
         """The number of the last packet, over all segments."""
         self._rows = EventRows(self._table_row, COLUMNS, self.context, capture=name)
-        left_out: Counter[tuple[int, Kind]] = Counter()
-        decryption = _NoDecryption(KeyLog(), Seen(), left_out)
+        left_out: Counter[tuple[int, OtherProtocol]] = Counter()
+        decryption = _NoDecryption(KeyLog(), TlsCounts(), left_out)
         self._section = SectionReader(ours, 0, left_out, decryption, {})
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -80,7 +80,7 @@ _PLAIN: Final[dict[str, Callable[[list[Any]], Any]]] = {
     "bytearray": lambda parts: bytearray(b64decode(parts[0], validate=True)),
     "UUID": lambda parts: UUID(hex=parts[0]),
     "Path": lambda parts: Path(parts[0]),
-    "asked": lambda parts: MethodType(Pairing.asked, *parts),
+    "by_correlation_id": lambda parts: MethodType(Pairing.by_correlation_id, *parts),
 }
 """Functions that make other objects from the parts in their rows."""
 
@@ -154,8 +154,8 @@ def _taken_apart(value: Any) -> tuple[str, list[Any]]:
         return "UUID", [value.hex]
     if isinstance(value, Path):
         return "Path", [str(value)]
-    if kind is MethodType and value.__func__ is Pairing.asked:
-        return "asked", [value.__self__]
+    if kind is MethodType and value.__func__ is Pairing.by_correlation_id:
+        return "by_correlation_id", [value.__self__]
     if kind not in _NAMES:
         raise TypeError(f"{kind.__module__}.{kind.__qualname__} is no value of a state")
     content = next((base(value) for base in (tuple, list, dict) if isinstance(value, base)), None)

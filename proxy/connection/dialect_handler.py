@@ -7,7 +7,7 @@ requests from responses, since either side may send requests.
 from __future__ import annotations
 
 from barnabas.captures.kafka.notes import UNANSWERED
-from barnabas.captures.kafka.pairing.dialect_pairing import Answer, Asked, Pairing
+from barnabas.captures.kafka.pairing.dialect_pairing import DialectRequest, DialectResponse, Pairing
 from barnabas.captures.kafka.pairing.exchange_builder import Outcome
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
@@ -67,12 +67,14 @@ class DialectHandler:
             return
         if self.state.client_id != self.pairing.client:
             self.state.identify(self.pairing.client)
-        if isinstance(paired, Asked):
+        if isinstance(paired, DialectRequest):
             self._request(paired, frame, ordinal, now, at)
         else:
             self._response(paired, frame, ordinal, now, at)
 
-    def _request(self, request: Asked, frame: bytes, ordinal: int, now: int, at: int) -> None:
+    def _request(
+        self, request: DialectRequest, frame: bytes, ordinal: int, now: int, at: int
+    ) -> None:
         pending = Pending(
             request.correlation_id,
             request.key,
@@ -91,16 +93,18 @@ class DialectHandler:
         if is_lost(decisions):
             self.pairing.forget(request)
             self.actions.done(pending, note="request not forwarded: by a rule")
-        elif not request.answered:
+        elif not request.expects_response:
             self.actions.done(pending, note=UNANSWERED)
         elif not self.state.over:
             self.state.pairing.sent(pending)
 
-    def _response(self, answer: Answer, frame: bytes, ordinal: int, now: int, at: int) -> None:
-        pending: Pending = answer.asked.reason
+    def _response(
+        self, answer: DialectResponse, frame: bytes, ordinal: int, now: int, at: int
+    ) -> None:
+        pending: Pending = answer.request.reason
         if pending in self.state.pairing.waiting:
             self.state.pairing.waiting.remove(pending)
-        self.state.pairing.came(pending, now)
+        self.state.pairing.note_response(pending, now)
         outgoing = OutgoingFrame(frame, ordinal, now)
         body = self._replace_addresses(outgoing, answer)
         if isinstance(body, str):
@@ -116,9 +120,9 @@ class DialectHandler:
         size = len(frame) - 4
         self.actions.done(pending, Outcome(now, departed_at, size, body, rules=rules), note)
 
-    def _replace_addresses(self, outgoing: OutgoingFrame, answer: Answer) -> bytes | str:
+    def _replace_addresses(self, outgoing: OutgoingFrame, answer: DialectResponse) -> bytes | str:
         """Return a response's body with its addresses replaced, or the reason against it."""
-        request, body = answer.asked, answer.body
+        request, body = answer.request, answer.body
         if answer.error:
             return body
         try:

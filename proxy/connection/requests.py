@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.captures.kafka.context.naming import group_of
+from barnabas.captures.kafka.context.request_group import group_of
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, UNREADABLE
 from barnabas.captures.kafka.notes import NOT_OFFERED
 from barnabas.captures.kafka.pairing import sasl_frames

@@ -134,7 +134,7 @@ class Responses:
         pending = self.ingress.pending
         if pending is None:
             return
-        self.state.pairing.came(pending, now)
+        self.state.pairing.note_response(pending, now)
         body = None if frame is None else frame[4 + _body(frame, pending)[0] :]
         self.actions.done(pending, Outcome(now, now, self.ingress.size, body))
         self.dispatch.turn(pending, now)
@@ -158,7 +158,7 @@ class Responses:
             del self.state.replies[pending]
             self.actions.cut("response", at, {"frame": ordinal, "left": "never", "note": REPEATED})
         else:
-            self.state.pairing.came(pending, now)
+            self.state.pairing.note_response(pending, now)
             self._deliver(frame, pending, ordinal, now, at)
 
     def own_replies(self, now: int) -> None:

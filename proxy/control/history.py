@@ -234,5 +234,5 @@ def _copy(exchange: Exchange, *, bodies: bool = True) -> Exchange:
     if not bodies:
         copy.leave_out("request")
         copy.leave_out("response")
-    copy.know(exchange.error)
+    copy.set_error(exchange.error)
     return copy

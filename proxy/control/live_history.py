@@ -10,7 +10,7 @@ from typing import Final
 
 from barnabas.captures.kafka.context.id_names import names_by_id
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.live.reading import LiveReader, Note, RingFile
+from barnabas.captures.live.reader import LiveReader, Note, RingFile
 from barnabas.captures.live.ring import Ring
 from barnabas.proxy.control.history import History
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.context.id_names import TOPIC, places_without_names
+from barnabas.captures.kafka.context.id_names import TOPIC, id_fields_without_names
 from barnabas.captures.kafka.errors import error_paths
 from barnabas.specs import api
 from barnabas.specs.dialects.keys import error_in_header
@@ -25,7 +25,7 @@ def names_any(entity: Entity, key: int, direction: Direction, version: int) -> b
     directions: set[Direction] = {"request", direction}
     return is_declared(key, version) and any(
         entity_paths(entity, key, side, version)
-        or (entity == "topic" and places_without_names(key, version, side, TOPIC))
+        or (entity == "topic" and id_fields_without_names(key, version, side, TOPIC))
         for side in directions
     )
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from barnabas.captures.kafka.context.completing import complete
-from barnabas.captures.kafka.context.id_names import TOPIC, places_without_names
+from barnabas.captures.kafka.context.id_names import TOPIC, id_fields_without_names
+from barnabas.captures.kafka.context.name_completion import complete
 from barnabas.captures.kafka.errors import error_codes
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.expression import Unclear
@@ -244,7 +244,7 @@ class Message:
     def _named(self, entity: Entity, direction: Direction, body: bytes) -> set[str]:
         key, version = self.key, self.version
         codec = api(key).message(direction).codec(version)
-        ids = places_without_names(key, version, direction, TOPIC) if entity == "topic" else ()
+        ids = id_fields_without_names(key, version, direction, TOPIC) if entity == "topic" else ()
         by_id = ((*id_field.path, id_field.id) for id_field in ids)
         paths = (*entity_paths(entity, key, direction, version), *by_id)
         if not paths:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from jmespath.functions import Functions
 
-from barnabas.captures.kafka.context.completing import gaps
+from barnabas.captures.kafka.context.name_completion import gaps
 from barnabas.captures.kafka.expression import Expression
 from barnabas.nearest import did_you_mean
 from barnabas.proxy.matching.field_paths import body_node

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from barnabas.captures.kafka.context.completing import gaps
+from barnabas.captures.kafka.context.name_completion import gaps
 from barnabas.captures.kafka.expression import Unclear
 from barnabas.proxy.rules.rule import Rule
 from barnabas.specs import api

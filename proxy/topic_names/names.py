@@ -13,7 +13,7 @@ import uuid
 from collections import deque
 from typing import Final
 
-from barnabas.captures.kafka.context.id_names import TOPIC, ids_with_names_in, places
+from barnabas.captures.kafka.context.id_names import TOPIC, id_fields, ids_with_names_in
 from barnabas.captures.kafka.context.memory import MOST, Memory
 
 UNREAD: Final = 8 << 20
@@ -30,7 +30,7 @@ def teaches(key: int, version: int) -> bool:
     >>> teaches(3, 12), teaches(3, 9), teaches(1, 13)
     (True, False, False)
     """
-    return any(id_field.name for id_field in places(key, version, "response", TOPIC))
+    return any(id_field.name for id_field in id_fields(key, version, "response", TOPIC))
 
 
 class TopicNames(Memory[uuid.UUID, str]):

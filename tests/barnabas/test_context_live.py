@@ -11,7 +11,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
-from barnabas.captures.kafka.phrases.learnt import learnt
+from barnabas.captures.kafka.phrases.context_words import context_words
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient, Transaction
@@ -65,7 +65,9 @@ def test_from_the_beginning_and_from_the_middle(kafka: ApacheCluster) -> None:
     assert all(name == "in-context" for name in facts(last, context).get("topics", {}).values())
 
     middle = next(at for at, x in enumerate(heard) if x.key == FETCH) + 1
-    learnt_later = lines(heard[middle:], FETCH, learnt)  # whole: a line of the log may be cut
+    learnt_later = lines(
+        heard[middle:], FETCH, context_words
+    )  # whole: a line of the log may be cut
     unexpected = [words for words in learnt_later[:-1] if not words.rstrip(")").endswith(EARLIER)]
     assert unexpected == []
     acknowledged = next(at for at, line in enumerate(beats) if line.endswith("has in-context[0]"))

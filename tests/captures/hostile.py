@@ -1,4 +1,4 @@
-"""Captures as nobody writes them: whole ones of every kind, and what chance or malice makes of them."""
+"""Make hostile captures: whole captures of every format with random and malicious mutations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import zstandard
 
 from barnabas.captures.capture import Capture
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
@@ -72,7 +72,7 @@ def _ours(path: Path) -> bytes:
 
 
 def mutated(data: bytes, others: list[bytes], random: Random) -> bytes:
-    """A capture with up to six things wrong in it; sometimes packed, and then broken again."""
+    """Damage a capture with up to six mutations; sometimes compress it, and then damage it again."""
     for mutate in random.choices(_MUTATIONS, k=random.choice((1, 1, 1, 2, 3, 6))):
         data = mutate(data, others, random)
     match random.randrange(20):
@@ -94,7 +94,7 @@ def _bits(data: bytes, _: list[bytes], random: Random) -> bytes:
 
 
 def _length(data: bytes, _: list[bytes], random: Random) -> bytes:
-    """Some number of two or four bytes, mostly where block and packet headers have one, is extreme."""
+    """Make a number of two or four bytes extreme, mostly where block and packet headers have one."""
     size = random.choice((2, 4))
     at = random.randrange(0, max(1, len(data) - size), random.choice((1, 2, 4)))
     if random.random() < 0.3:
@@ -133,7 +133,7 @@ def _behind(data: bytes, others: list[bytes], random: Random) -> bytes:
 
 
 def _linktype(data: bytes, _: list[bytes], random: Random) -> bytes:
-    """Of a pcap file; the packets are read as something else."""
+    """Change the link type of a pcap file, so that packets are read as something else."""
     number = random.choice((0, 1, 6, 9, 12, 50, 105, 113, 127, 143, 147, 192, 228, 229, 276, 280))
     return data[:20] + number.to_bytes(4, random.choice(("little", "big"))) + data[24:]
 

@@ -1,6 +1,6 @@
-"""What a network and a sniffer make of conversations: segments, repetitions, packets of any wrapping, files.
+"""Simulate a network and a sniffer: segments, retransmissions, packets of any link type, files.
 
-Nothing here is lost or changed, only sent in other pieces, sent again, and written down in another order.
+Nothing is lost or changed, only sent in other pieces, sent again, and written in another order.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NOISE: Final = (
 
 @dataclass(frozen=True)
 class Conversation:
-    """Who talks, from which sequence numbers on, and what is said."""
+    """Two endpoints, their initial sequence numbers, and the messages between them."""
 
     client: Endpoint
     broker: Endpoint
@@ -54,7 +54,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Habits:
-    """How often the unusual happens, each from 0 to 1."""
+    """Probabilities of unusual packets, each from 0 to 1."""
 
     repeat: float = 0.0
     """A segment comes again, as it was or as another piece of what was sent so far."""
@@ -67,7 +67,7 @@ class Habits:
 def conversations(
     count: int, isn: int, *, rounds: int = 2, six: bool = False
 ) -> list[Conversation]:
-    """So many that differ in ports, numbers and what they say."""
+    """Make conversations that differ in ports, sequence numbers and messages."""
     hosts = ("fe80::1", "fe80::2") if six else ("10.0.0.1", "10.0.0.2")
     return [
         Conversation(
@@ -83,7 +83,7 @@ def conversations(
 def sent(
     one: Conversation, sizes: Iterable[int], random: Random, habits: Habits, ending: str = "fin"
 ) -> list[TcpSegment]:
-    """Its segments in the order in which they were sent."""
+    """Return the segments of a conversation in sending order."""
     size = itertools.cycle(sizes)
     streams = {
         name: b"".join(data for direction, data in one.said if direction == name)
@@ -145,7 +145,7 @@ def sent(
 
 
 def interleaved(each: list[list[TcpSegment]], random: Random) -> list[TcpSegment]:
-    """All of them in one, each in its order."""
+    """Merge the segments of several conversations, keeping the order of each."""
     turns = [number for number, one in enumerate(each) for _ in one]
     random.shuffle(turns)
     left = [iter(one) for one in each]
@@ -162,7 +162,7 @@ def moved(found: list[TcpSegment], late: int, random: Random) -> list[TcpSegment
 
 
 def wrapped(segment: TcpSegment, link: str, random: Random) -> bytes:
-    """A packet, some with TCP options, padding as of short Ethernet frames, or a window of 0."""
+    """Return a packet; some have TCP options, padding as of short Ethernet frames, or a window of 0."""
     data = ip_packet(segment)
     six = data[0] >> 4 == 6
     start = 40 if six else 20
@@ -194,7 +194,7 @@ def with_noise(packets: Iterable[bytes], link: str, random: Random) -> list[byte
 
 
 def as_pcap(path: Path, packets: Iterable[bytes], link: str, order: str, tick: int) -> Path:
-    """A classic pcap file."""
+    """Write a classic pcap file."""
     return write_pcap(path, packets, LINKS[link][0], order=order, tick=tick)
 
 
@@ -204,7 +204,7 @@ def as_pcapng(
     order: str = "<",
     skew_ms: int = 0,
 ) -> Path:
-    """A pcapng file: an interface for each link, with clocks of their own."""
+    """Write a pcapng file with an interface for each link, each with its own clock."""
     parts = [block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))]
     for number, (linktype, _, _) in enumerate(LINKS.values()):
         option = struct.pack(order + "HHBxxxI", 9, 1, 9 if number % 2 else 6, 0)

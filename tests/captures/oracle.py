@@ -1,5 +1,7 @@
-"""What a capture holds, found slowly and simply: scapy reads the file, and every byte of every packet goes
-into a map by its position. Nothing of `captures` is used, there is no order and no memory bound.
+"""Find the exchanges of a capture slowly and simply, as an independent oracle.
+
+scapy reads the file, and every byte of every packet goes into a map by its position. Nothing of `captures` is
+used; order and memory do not matter.
 """
 
 from __future__ import annotations
@@ -58,18 +60,22 @@ def packets(path: Path) -> list[tuple[Ends, int, int, bytes]]:
 
 
 def expected(path: Path, conversations: Iterable[Conversation]) -> list[Seen]:
-    """The exchanges of these conversations of which a file has at least the whole request."""
+    """Return the exchanges of these conversations whose whole request is in the file."""
     captured = packets(path)
     found: list[Seen] = []
-    for one in conversations:
+    for conversation in conversations:
         positions = {"request": 0, "response": 0}
         maps = {
-            "request": _bytes(captured, (one.client, one.broker), one.isn[0]),
-            "response": _bytes(captured, (one.broker, one.client), one.isn[1]),
+            "request": _bytes(
+                captured, (conversation.client, conversation.broker), conversation.isn[0]
+            ),
+            "response": _bytes(
+                captured, (conversation.broker, conversation.client), conversation.isn[1]
+            ),
         }
         asked: list[tuple[int, bytes, frozenset[int]]] = []
         answers: dict[int, tuple[bytes, frozenset[int]]] = {}
-        for direction, frame in one.said:
+        for direction, frame in conversation.said:
             begin = positions[direction]
             positions[direction] += len(frame)
             stream = maps[direction]
@@ -85,10 +91,14 @@ def expected(path: Path, conversations: Iterable[Conversation]) -> list[Seen]:
         for number, data, ends in asked:
             response, last = answers.get(number, (None, frozenset()))
             key, version = int.from_bytes(data[:2]), int.from_bytes(data[2:4])
-            client = one.client[0] if ":" not in one.client[0] else f"[{one.client[0]}]"
+            client = (
+                conversation.client[0]
+                if ":" not in conversation.client[0]
+                else f"[{conversation.client[0]}]"
+            )
             found.append(
                 Seen(
-                    f"{client}:{one.client[1]}",
+                    f"{client}:{conversation.client[1]}",
                     number,
                     key,
                     version,
@@ -104,7 +114,7 @@ def expected(path: Path, conversations: Iterable[Conversation]) -> list[Seen]:
 def _bytes(
     captured: list[tuple[Ends, int, int, bytes]], ends: Ends, isn: int
 ) -> dict[int, tuple[int, set[int]]]:
-    """By position in a direction's stream: the byte, and the packets that have it."""
+    """Return, by position in a direction's stream, the byte and the packets that have it."""
     found: dict[int, tuple[int, set[int]]] = {}
     for between, number, seq, payload in captured:
         if between == ends:

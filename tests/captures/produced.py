@@ -1,4 +1,4 @@
-"""A capture of one Produce request that nobody answers."""
+"""Make a capture of one Produce request without a response."""
 
 from __future__ import annotations
 

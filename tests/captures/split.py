@@ -1,4 +1,4 @@
-"""A capture as `tcpdump -C` writes it: several files, each of a few packets."""
+"""Split a capture like `tcpdump -C`: several files, each of a few packets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Whatever the network and the sniffer did, and however it is written down: what `oracle` finds in the
-file is what the reader makes of it.
-"""
+"""Test that the reader finds the same exchanges as `oracle` for any network, sniffer and file format."""
 
 from __future__ import annotations
 
@@ -56,7 +54,7 @@ ISNS = st.integers(0, 2**32 - 1) | st.integers(2**32 - 600, 2**32 - 1)
 
 
 class Network(NamedTuple):
-    """How conversations are sent."""
+    """The way in which conversations are sent."""
 
     isn: int
     sizes: list[int]
@@ -65,7 +63,7 @@ class Network(NamedTuple):
     seed: int
 
     def sent(self, count: int, **talks: Any) -> tuple[list[Conversation], list[TcpSegment], Random]:
-        """So many conversations, their segments as they were sent, and what chance decides next."""
+        """Return conversations, their segments in sending order, and the random generator."""
         found, random = conversations(count, self.isn, **talks), Random(self.seed)
         each = [sent(one, self.sizes, random, self.habits, self.ending) for one in found]
         return found, interleaved(each, random), random
@@ -75,15 +73,18 @@ NETWORKS = st.builds(Network, ISNS, SIZES, HABITS, st.sampled_from(ENDINGS), st.
 
 
 def found(*paths: Path) -> list[Exchange]:
-    """Those whose request is whole."""
+    """Return the exchanges whose request is whole."""
     exchanges = Conversations().exchanges(CaptureReader(*paths))
-    whole = (one for one in exchanges if partial_of(one.note) != "request")
+    whole = (exchange for exchange in exchanges if partial_of(exchange.note) != "request")
     return sorted(whole, key=lambda one: (one.client_address, one.correlation_id))
 
 
 def agree(path: Path, exchanges: list[Exchange], seen: list[Seen]) -> None:
-    """The exchanges are those, each with packets that end it, and with those packets' times."""
-    names = [(one.client_address, one.correlation_id, one.key, one.version) for one in exchanges]
+    """Check that the exchanges are the expected ones, with the last packets and times of their messages."""
+    names = [
+        (exchange.client_address, exchange.correlation_id, exchange.key, exchange.version)
+        for exchange in exchanges
+    ]
     assert names == [(one.client, one.correlation_id, one.key, one.version) for one in seen]
     for one, other in zip(exchanges, seen, strict=True):
         assert one.request_size == other.request_size
@@ -180,8 +181,8 @@ def opening(segments: list[TcpSegment]) -> list[bool]:
     """Which of them are handshakes: the first three of each conversation."""
     counts: Counter[int] = Counter()
     found = []
-    for one in segments:
-        port = max(one.source[1], one.target[1])
+    for segment in segments:
+        port = max(segment.source[1], segment.target[1])
         counts[port] += 1
         found.append(counts[port] <= 3)
     return found
@@ -191,8 +192,10 @@ def opening(segments: list[TcpSegment]) -> list[bool]:
 def test_captures_at_both_ends_give_each_exchange_once(
     tmp_path: Path, network: Network, skew_ms: int, missing: bool
 ) -> None:
-    """By other links, by clocks that differ. If these differ by little, each may miss what the other has,
-    but for handshakes and resets."""
+    """The two captures have other links, and clocks that differ.
+
+    If the clocks differ by little, each capture may lack packets of the other, except handshakes and resets.
+    """
     network = network._replace(habits=Habits(repeat=0.1, chatter=0.2))
     talks, segments, random = network.sent(2)
     one, two = links(segments, "ethernet", random), links(segments, "vlan", random)

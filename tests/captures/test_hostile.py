@@ -1,4 +1,4 @@
-"""Hostile captures give events or one error, in bounded memory."""
+"""Test that hostile captures give events or one error, in bounded memory."""
 
 from __future__ import annotations
 

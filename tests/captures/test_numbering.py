@@ -1,4 +1,4 @@
-"""Packets bear the numbers that tshark gives them, whatever else stands in a pcapng file."""
+"""Test that packets have tshark's numbers, whatever else a pcapng file holds."""
 
 from __future__ import annotations
 
@@ -37,8 +37,11 @@ def ticks(ts_ns: int, exponent: int) -> int:
 
 
 def mixed(path: Path) -> Path:
-    """Two sections of either byte order, three interfaces of other link types and clocks, packets in
-    three kinds of blocks, and blocks of other kinds between them."""
+    """Write two sections of either byte order, with blocks and interfaces of many kinds.
+
+    There are three interfaces of other link types and clocks, packets in three kinds of blocks, and other
+    blocks between.
+    """
     whole = list(map(ip_packet, segments(talk(), itertools.repeat(100))))
     half = len(whole) // 2
     parts = []

@@ -1,4 +1,4 @@
-"""Files of ours and of others as connections; broken ones end with a CaptureError or normally."""
+"""Test captures of barnabas and of other tools; broken ones end with a CaptureError or normally."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write(path: Path, connections: tuple[int, ...] = (1, 2)) -> Path:
 
 
 def others(path: Path, *, comment: str = "") -> Path:
-    """A capture of somebody else's: IPv6, out of order, something that is no TCP."""
+    """Write a capture of another tool: IPv6, out of order, with packets other than TCP."""
     flow = FlowHeaders(CLIENT, SERVER, 2**32 - 3)
     syn = flow.request.control(2)
     first = flow.request.header(3) + ASK[:3]

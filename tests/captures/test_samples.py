@@ -1,6 +1,7 @@
-"""The real captures in captures/samples: what is in each, what the checks say, what tshark sees.
+"""Test the real captures in captures/samples: content, findings, and what tshark shows.
 
-Looked at by eye when they were made; who makes them anew (`python -m tests.samples`) looks again.
+The expected values were reviewed when the samples were made; review them again after `python -m
+tests.samples`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 import pytest
 from typer.testing import CliRunner
 
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
@@ -36,7 +37,7 @@ LOOKED_AT = checks_named(
 
 @dataclass(frozen=True)
 class Sample:
-    """What a file holds."""
+    """The expected content of a file."""
 
     apis: dict[str, int]
     """Exchanges by API."""
@@ -107,7 +108,7 @@ def test_what_is_in_it(name: str) -> None:
     for (_, kind), count in reader.left_out.items():
         kinds[kind] += count
     seen = Sample(
-        dict(Counter(one.api for one in exchanges)),
+        dict(Counter(exchange.api for exchange in exchanges)),
         dict(Counter(check.name for check, _ in run(exchanges, LOOKED_AT))),
         dict(kinds),
         conversations.losses,
@@ -116,7 +117,7 @@ def test_what_is_in_it(name: str) -> None:
         conversations.undecoded,
     )
     assert seen == EXPECTED[name]
-    assert [one.undecodable for one in exchanges if one.undecodable] == []
+    assert [exchange.undecodable for exchange in exchanges if exchange.undecodable] == []
     assert not reader.truncated
     assert reader.packets.foreign == 0
 
@@ -132,16 +133,16 @@ def test_the_password_is_not_to_be_found() -> None:
     data = (FOLDER / "sasl.pcapng").read_bytes()
     assert PASSWORD.encode() not in data
     _, _, exchanges = read("sasl.pcapng")
-    said = {one.sasl for one in exchanges if one.api == "SaslAuthenticate"}
+    said = {exchange.sasl for exchange in exchanges if exchange.api == "SaslAuthenticate"}
     assert said == {"PLAIN alice → authenticated"}
     before = ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
-    assert {one.user for one in exchanges if one.api in before} == {None}
-    assert {one.user for one in exchanges if one.api not in before} == {"alice"}
+    assert {exchange.user for exchange in exchanges if exchange.api in before} == {None}
+    assert {exchange.user for exchange in exchanges if exchange.api not in before} == {"alice"}
 
 
 def test_what_the_rules_did_is_said_and_can_be_rehearsed() -> None:
     _, _, exchanges = read("faults.pcapng")
-    assert Counter(rule for one in exchanges for rule in one.rules) == {
+    assert Counter(rule for exchange in exchanges for rule in exchange.rules) == {
         "slow produce": 2,
         "the leader is busy": 1,
         "the connection is cut": 1,
@@ -156,12 +157,14 @@ def test_what_the_rules_did_is_said_and_can_be_rehearsed() -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "tls.pcapng"])
 def test_tshark_reads_the_same(name: str) -> None:
     reader, conversations, exchanges = read(name)
-    ports = {int(one.server_address.rpartition(":")[2]) for one in exchanges}
+    ports = {int(exchange.server_address.rpartition(":")[2]) for exchange in exchanges}
     frames = kafka_seen(FOLDER / name, ports)
     seen = Counter(frame[:2] for frame in frames)
-    requests = Counter((one.request_packet, one.correlation_id) for one in exchanges)
+    requests = Counter((exchange.request_packet, exchange.correlation_id) for exchange in exchanges)
     responses = Counter(
-        (one.response_packet, one.correlation_id) for one in exchanges if one.response_packet
+        (exchange.response_packet, exchange.correlation_id)
+        for exchange in exchanges
+        if exchange.response_packet
     )
     if reader.packets.cut:  # tshark does not look for the next frame
         assert len(tshark(FOLDER / name, "-e", "frame.number")) == 190
@@ -179,11 +182,11 @@ def test_tshark_reads_the_same(name: str) -> None:
 def test_tshark_decrypts_the_same_with_the_keys_in_the_file() -> None:
     path = FOLDER / "tls.pcapng"
     _, _, exchanges = read(path.name)
-    ports = {int(one.server_address.rpartition(":")[2]) for one in exchanges}
+    ports = {int(exchange.server_address.rpartition(":")[2]) for exchange in exchanges}
     chosen = [word for port in ports for word in ("-d", f"tls.port=={port},kafka")]
     fields = ("-e", "frame.number", "-e", "kafka.correlation_id", "-E", "occurrence=a")
     lines = tshark(path, *chosen, "-Y", "kafka", *fields)
     seen = {(int(frame), int(number)) for frame, number in (line.split("\t") for line in lines)}
-    requests = {(one.request_packet, one.correlation_id) for one in exchanges}
-    responses = {(one.response_packet, one.correlation_id) for one in exchanges}
+    requests = {(exchange.request_packet, exchange.correlation_id) for exchange in exchanges}
+    responses = {(exchange.response_packet, exchange.correlation_id) for exchange in exchanges}
     assert seen == requests | responses

@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.search import Found, search
+from barnabas.captures.search import Match, search
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
 
@@ -40,7 +40,7 @@ WHERE = "request.topic_data[0].partition_data[0].records"
     ],
 )
 def test_where_a_text_stands(pattern: str, found: list[tuple[str, str]]) -> None:
-    expected = [Found(*place) for place in found]
+    expected = [Match(*place) for place in found]
     assert list(search(PRODUCE, Context(), re.compile(pattern))) == expected
 
 

@@ -1,4 +1,4 @@
-"""tshark and scapy open what is written, and see the same; and nothing seems wrong to them."""
+"""Test that tshark and scapy open written captures, see the same content, and report nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations to write captures of: frames, the segments that carry them, packets, files."""
+"""Make conversations for captures: frames, the segments that carry them, packets, files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Said = tuple[Direction, bytes]
 
 
 def request(correlation_id: int, key: int = 3, version: int = 1, **body: Any) -> bytes:
-    """A request with its size; what is not given has its default."""
+    """Make a request with its size; missing fields have their defaults."""
     header: dict[str, Any] = {
         "request_api_key": key,
         "request_api_version": version,
@@ -39,7 +39,7 @@ def request(correlation_id: int, key: int = 3, version: int = 1, **body: Any) ->
 
 
 def response(correlation_id: int, key: int = 3, version: int = 1, **body: Any) -> bytes:
-    """A response with its size."""
+    """Make a response with its size."""
     header: dict[str, Any] = {"correlation_id": correlation_id}
     if response_header_version(key, version) >= 1:
         header["_tags"] = {}
@@ -53,7 +53,7 @@ def produce(correlation_id: int, records: bytes, acks: int = -1) -> bytes:
 
 
 def talk(first: int = 1, rounds: int = 3) -> list[Said]:
-    """A client that pipelines: of each round the answers come behind all requests but one."""
+    """Make a conversation with pipelining: of each round the responses follow all requests but one."""
     said: list[Said] = [("request", request(first, 18, 0)), ("response", response(first, 18, 0))]
     number = first + 1
     for turn in range(rounds):
@@ -79,8 +79,9 @@ def segments(
     broker: Endpoint = BROKER,
     isn: int = 2**32 - 100,
 ) -> list[TcpSegment]:
-    """A whole TCP conversation in segments of the sizes given, with true ACK numbers. What one side
-    says without hearing from the other is one stretch of bytes.
+    """Make a whole TCP conversation in segments of the given sizes, with true ACK numbers.
+
+    What one side sends without receiving anything in between is one stretch of bytes.
     """
     there, back = [client, broker, isn], [broker, client, isn // 2]
 
@@ -104,7 +105,7 @@ def segments(
 
 
 def ip_packet(segment: TcpSegment) -> bytes:
-    """A segment as an IPv4 or IPv6 packet, without checksums."""
+    """Make an IPv4 or IPv6 packet of a segment, without checksums."""
     (source, from_port), (target, to_port) = segment.source, segment.target
     tcp = struct.pack(
         ">HHIIHHHH",
@@ -127,7 +128,7 @@ def ip_packet(segment: TcpSegment) -> bytes:
 def write_pcap(
     path: Path, packets: Iterable[bytes], linktype: int = 101, *, order: str = "<", tick: int = 1
 ) -> Path:
-    """A classic pcap file, a millisecond between two packets; `tick` is ns: 1 or 1000."""
+    """Write a classic pcap file, a millisecond between two packets; `tick` is ns: 1 or 1000."""
     magic = 0xA1B23C4D if tick == 1 else 0xA1B2C3D4
     parts = [struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 262144, linktype)]
     for number, data in enumerate(packets):
@@ -138,32 +139,32 @@ def write_pcap(
 
 
 def block(order: str, kind: int, body: bytes) -> bytes:
-    """A block of a pcapng file."""
+    """Make a block of a pcapng file."""
     body += bytes(-len(body) & 3)
     length = struct.pack(order + "I", len(body) + 12)
     return struct.pack(order + "I", kind) + length + body + length
 
 
 def capture(path: Path, found: Iterable[TcpSegment]) -> Path:
-    """A capture of TCP segments, each in an IP packet."""
+    """Write a capture of TCP segments, each in an IP packet."""
     return write_pcap(path, map(ip_packet, found))
 
 
 def exchanges(*paths: Path) -> list[Exchange]:
-    """The exchanges of captures, by connection and correlation id."""
+    """Return the exchanges of captures, by connection and correlation id."""
     found = Conversations().exchanges(CaptureReader(*paths))
     return sorted(found, key=lambda exchange: (exchange.connection, exchange.correlation_id))
 
 
 def gist(found: Iterable[Exchange]) -> list[tuple[Any, ...]]:
-    """What exchanges are, without when and where in the file they stand."""
+    """Return the content of exchanges, without times and positions in the file."""
     names = ("connection", "client_address", "api", "version", "correlation_id")
     bodies = ("request_body", "response_body", "note")
     return [tuple(getattr(exchange, name) for name in names + bodies) for exchange in found]
 
 
 def tshark(path: Path, *arguments: str) -> list[str]:
-    """The lines that tshark prints of fields of a capture."""
+    """Return the lines that tshark prints for fields of a capture."""
     command = [shutil.which("tshark") or "tshark", "-r", str(path), "-T", "fields"]
     run = subprocess.run([*command, *arguments], capture_output=True, text=True, check=True)
     return run.stdout.splitlines()
@@ -183,7 +184,7 @@ class Mark(NamedTuple):
 
 
 def marks(found: Iterable[Exchange]) -> list[Mark]:
-    """The frames of exchanges, requests and responses."""
+    """Return the frames of exchanges, requests and responses."""
     frames = []
     for x in found:
         frames.append(Mark(x.request_packet, x.correlation_id, x.key, x.version, 0))
@@ -193,9 +194,9 @@ def marks(found: Iterable[Exchange]) -> list[Mark]:
 
 
 def kafka_seen(path: Path, ports: Collection[int] = (19092,)) -> list[Mark]:
-    """The frames that tshark finds in a capture with brokers at these ports.
+    """Return the frames that tshark finds in a capture with brokers at these ports.
 
-    In a packet with a response of which it does not know the request, it says no more of the others.
+    tshark ignores the other responses of a packet that has a response without a known request.
     """
     kinds = ("udp.port==8472,vxlan", *(f"tcp.port=={port},kafka" for port in ports))
     chosen = [part for kind in kinds for part in ("-d", kind)]

@@ -18,7 +18,7 @@ from typing import IO, Final
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader

@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.kafka.pairing.dialect_pairing import Answer, Asked, pairing_of
+from barnabas.captures.kafka.pairing.dialect_pairing import (
+    DialectRequest,
+    DialectResponse,
+    pairing_of,
+)
 from barnabas.designs.dialogue import Dialogue
 from barnabas.designs.protocol_guide.client_0_8.requests import produce
 from barnabas.specs.declaration import FOREVER, Int16, Int64
@@ -20,16 +24,16 @@ from barnabas.specs.message import Message
 def test_a_produce_without_acks_waits_for_no_answer(name: str) -> None:
     talk, client = pairing_of(dialect(name)), Dialogue("me")
     lost = talk.frame("request", client.ask(0, 0, produce({}, 0, 1, "none"), answered=False)[4:])
-    assert isinstance(lost, Asked)
-    assert not lost.answered
+    assert isinstance(lost, DialectRequest)
+    assert not lost.expects_response
     asked = talk.frame("request", client.ask(0, 0, produce({}, 1, 1, "none"))[4:])
-    assert isinstance(asked, Asked)
-    assert asked.answered
+    assert isinstance(asked, DialectRequest)
+    assert asked.expects_response
     assert list(talk.waiting["request"]) == [asked]
     talk.forget(lost)  # as a rule may want
     with pytest.raises(LookupError):
         talk.frame("response", (0).to_bytes(4))
-    assert talk.frame("response", (1).to_bytes(4)) == Answer(asked, b"", "")
+    assert talk.frame("response", (1).to_bytes(4)) == DialectResponse(asked, b"", "")
 
 
 def rewrite_b(api: str, number: int, direction: Direction, body: dict[str, Any]) -> bytes:
@@ -47,22 +51,22 @@ def test_a_response_whose_header_fits_two_requests_answers_the_one_that_it_decod
         )
     ):
         found = talk.frame("request", rewrite_b(api, number, "request", body))
-        assert isinstance(found, Asked)
+        assert isinstance(found, DialectRequest)
         asked.append(found)
     beat = {"group_id": "g", "consumer_id": "c", "error_code": 0}
     answer = talk.frame("response", rewrite_b("Heartbeat", 1, "response", beat))
-    assert isinstance(answer, Answer)
-    assert answer.asked is asked[1]
+    assert isinstance(answer, DialectResponse)
+    assert answer.request is asked[1]
 
 
 @pytest.mark.parametrize("name", ["rewrite-a", "rewrite-b", "rewrite-c"])
 def test_kafkas_apis_stand_next_to_those_of_the_early_drafts(name: str) -> None:
     talk, client = pairing_of(dialect(name)), Dialogue("me")
     asked = talk.frame("request", client.ask(3, 0, {"topics": []})[4:])
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, DialectRequest)
     assert (asked.api, asked.client_id) == ("Metadata", "me")
     answer = talk.frame("response", asked.correlation_id.to_bytes(4) + bytes(8))
-    assert answer == Answer(asked, bytes(8), "")
+    assert answer == DialectResponse(asked, bytes(8), "")
 
 
 def test_an_error_in_the_header_next_to_the_correlation_id_is_named() -> None:
@@ -74,4 +78,4 @@ def test_an_error_in_the_header_next_to_the_correlation_id_is_named() -> None:
     )
     asked = talk.frame("request", encode_frame(spoken, frame)[4:])
     answer = talk.frame("response", struct.pack(">qh", 7, 25))
-    assert answer == Answer(asked, b"", "UnknownConsumerId")  # type: ignore[arg-type]
+    assert answer == DialectResponse(asked, b"", "UnknownConsumerId")  # type: ignore[arg-type]

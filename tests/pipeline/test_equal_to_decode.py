@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.kafka.context.completing import complete
+from barnabas.captures.kafka.context.name_completion import complete
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.cli.app import app
 from barnabas.pipeline.rows.columns import BODY_JSON, EXCHANGES

@@ -15,7 +15,7 @@ from typing import Any, Final
 import zstandard
 
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.designs.rebalances.java.client import FollowingClient

@@ -10,7 +10,7 @@ from typing import Final
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS, Check
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.cli.analyze.progress import Shown
 from barnabas.cli.analyze.summary import MOST, finding_line
 from barnabas.cli.captures.tls_keys import read_keys

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from barnabas.captures.capture import Capture
 from barnabas.captures.checks.finding import LISTED, SEVERITIES, Check, Finding, Severity, frames
-from barnabas.captures.checks.running import CheckFailed, run
+from barnabas.captures.checks.runner import CheckFailed, run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.captures.findings import (

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
 from barnabas.captures.capture import Capture
-from barnabas.captures.conversion.repacking import repack
+from barnabas.captures.conversion.repacker import repack
 from barnabas.captures.conversion.selection import Selection
 from barnabas.captures.conversion.survey import Survey
 from barnabas.captures.files import private
@@ -218,7 +218,7 @@ class _Job:
         masking, reader = self.masking, self.capture.reader
         survey = Survey(self.selection, masking, context)
         self.lost = survey.read(self._events("reading"))
-        self.exchanges, self.of, self.connections = survey.exchanges, survey.of, survey.wanted
+        self.exchanges, self.of, self.connections = survey.exchanges, survey.of, survey.connections
         repack(reader, survey, self._events("writing"), file, self.asked.slice)
 
     def _events(self, doing: str) -> Iterator[Event]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from barnabas.captures.capture import Capture
 from barnabas.captures.kafka.exchange import with_bodies
-from barnabas.captures.kafka.frames import SeenFrame, frames
+from barnabas.captures.kafka.frames import ListedFrame, frames
 from barnabas.cli.captures.decode_options import DecodeOptions
 from barnabas.cli.captures.input import bar, opened, read, spoken
 from barnabas.cli.captures.remarks import left_over, remarks, unread
@@ -113,7 +113,7 @@ def _remarks(capture: Capture, protocol: Dialect | None, output: Output) -> Iter
     yield from unread(capture.undecoded + output.undecoded, output.too_large, protocol)
 
 
-def _text(frame: SeenFrame) -> str:
+def _text(frame: ListedFrame) -> str:
     arrow = "→" if frame.direction == "request" else "←"
     version = "" if frame.version is None else f" v{frame.version}"
     facts = {name: value for name, value in frame.facts.items() if name != "frame"}

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable, shorten
-from barnabas.captures.search import Found, search
+from barnabas.captures.search import Match, search
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.values.value import Values
 from barnabas.cli.captures.input import apart, bar, opened, read, spoken
@@ -89,7 +89,7 @@ def _one(files: list[Path], wanted: Search, output: Output) -> int:
     return count
 
 
-def _shown(place: Found, pattern: re.Pattern[str]) -> Text:
+def _shown(place: Match, pattern: re.Pattern[str]) -> Text:
     """The place, and what stands around the first match, which is marked."""
     found = pattern.search(place.text)
     assert found is not None  # noqa: S101

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from barnabas.captures.kafka.context.reading import fields
+from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import API_VERSIONS, FETCH
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from barnabas.captures.kafka.context.id_names import names_by_id
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.notes import undecodable
-from barnabas.captures.live.reading import LiveReader, Note, RingFile
+from barnabas.captures.live.reader import LiveReader, Note, RingFile
 from barnabas.captures.live.ring import Ring
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.printer import Printer

@@ -15,7 +15,7 @@ from typing import Any, Final
 from starlette.types import ASGIApp
 
 from barnabas.captures.checks import CHECKS, Check
-from barnabas.captures.checks.running import CheckFailed, run
+from barnabas.captures.checks.runner import CheckFailed, run
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.exchange import Exchange

@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.running import CheckFailed
+from barnabas.captures.checks.runner import CheckFailed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.nearest import did_you_mean
 from barnabas.proxy.control.api import listed

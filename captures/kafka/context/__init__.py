@@ -1,10 +1,10 @@
-"""What messages leave out, learnt from the messages before them.
+"""Learn what messages leave out from the messages before them.
 
-Fetch from v13 names topics by id only (KIP-516), an incremental Fetch lists only what changed
-(KIP-227), so do the heartbeats of new groups (KIP-848), and a transaction marker names a producer by
-number; and captures of others name a broker by its address. One context hears all exchanges of a
-proxy or a capture in the order in which they end. What began before it listened, it can't know: then
-it says so (`complete`, None), and never guesses.
+Fetch from v13 names topics by id only (KIP-516); an incremental Fetch lists only changed partitions
+(KIP-227); so do the heartbeats of new groups (KIP-848) for subscriptions and assignments; a transaction
+marker names a producer by number; captures of other tools name a broker by its address. One context sees all
+exchanges of a proxy or a capture in the order in which they end. Facts from before its start are unknown: the
+context reports that (`complete`, None) and never guesses.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ __all__ = ["Context", "Group"]
 
 @dataclass(slots=True)
 class Context:
-    """All that was learnt so far."""
+    """All facts learned so far."""
 
     topics: Memory[uuid.UUID, str] = field(default_factory=Memory)
-    """The name of a topic by its id."""
+    """Topic names by topic id."""
     groups: Memory[str, Group] = field(default_factory=Memory)
-    """What kind of group it is, by group id."""
+    """Protocol type and name of groups, by group id."""
     sessions: Sessions = field(default_factory=Sessions)
     """The partitions of fetch sessions and share sessions."""
     members: Members = field(default_factory=Members)
-    """What members of groups with heartbeats of their own are subscribed to and assigned."""
+    """Subscriptions and assignments of members that send group heartbeats (KIP-848, 932, 1071)."""
     producers: Memory[int, str] = field(default_factory=Memory)
-    """The transactional id of a producer by its producer id."""
+    """Transactional ids by producer id."""
     registrations: Memory[int, str] = field(default_factory=Memory)
-    """The group of a connection that a dialect binds to one."""
+    """The group of each connection that a dialect binds to a group."""
     brokers: Brokers = field(default_factory=Brokers)
-    """Which broker a connection of a capture of others goes to."""
+    """Node ids of brokers by address, for captures of other tools."""
 
     def learn(self, exchange: Exchange) -> None:
-        """Take what an exchange teaches. Bodies that can't be read teach nothing."""
+        """Learn from an exchange. Undecodable bodies are ignored."""
         for learn in _lessons(exchange.key, exchange.version):
             learn(self, exchange)
 
     @property
     def forgotten(self) -> int:
-        """How many entries were forgotten because there were too many."""
+        """Return the number of entries that were dropped because there were too many."""
         of_groups = self.groups.forgotten + self.members.forgotten
         of_brokers = self.brokers.nodes.forgotten + self.sessions.forgotten
         of_ids = self.topics.forgotten + self.producers.forgotten + self.registrations.forgotten
@@ -73,11 +73,11 @@ Lesson = Callable[[Context, Exchange], None]
 
 @lru_cache(4096)
 def _lessons(key: int, version: int) -> tuple[Lesson, ...]:
-    """What there is to be learnt of an exchange: most teach nothing."""
-    return tuple(_found(key, version))
+    """Return the functions that learn from exchanges of an API; most APIs have none."""
+    return tuple(_lessons_of(key, version))
 
 
-def _found(key: int, version: int) -> Iterator[Lesson]:
+def _lessons_of(key: int, version: int) -> Iterator[Lesson]:
     if directions(key, version, TOPIC, True):
         yield lambda context, exchange: context.topics.update(ids_with_names(exchange, TOPIC))
     if directions(key, version, PRODUCER, True):

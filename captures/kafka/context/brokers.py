@@ -1,7 +1,7 @@
-"""Node ids of brokers by their addresses, for captures that do not name the broker of a connection.
+"""Learn node ids of brokers by their addresses, for captures that do not name the broker of a connection.
 
-Metadata names each broker's host and port: a connection to just that address is one to that broker. Under
-another host name or port the broker is not known.
+Metadata lists each broker's host and port, so a connection to exactly that address goes to that broker. Under
+another host name or port the broker is unknown.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ from collections.abc import Mapping
 from typing import Final
 
 from barnabas.captures.host_port import endpoint_text
+from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.context.memory import Memory
-from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import METADATA
 
 KEYS: Final = (METADATA,)
-"""Who teaches them."""
+"""The APIs that reveal them."""
 
 
 class Brokers:
-    """The brokers of one cluster, by their addresses as clients are told them."""
+    """The brokers of one cluster, by their advertised addresses."""
 
     def __init__(self) -> None:
         self.nodes: Memory[str, int | None] = Memory()
-        """By address; None: it was said of several brokers."""
+        """Node ids by address; None: several brokers had the address."""
         self.cluster: str | None = None
-        """The id of the cluster that was heard of last."""
+        """The latest cluster id."""
         self.several = False
-        """Whether there was more than one cluster: then an address says nothing."""
+        """Whether there was more than one cluster id: then addresses identify no broker."""
 
     def learn(self, exchange: Exchange) -> None:
-        """Take what a Metadata response says."""
+        """Learn from a Metadata response."""
         paths = ("brokers.node_id", "brokers.host", "brokers.port", "cluster_id")
         response = fields(exchange, "response", *paths)
         if not response:
@@ -45,17 +45,17 @@ class Brokers:
                 self.nodes[address] = None
 
     def recall(self, nodes: Mapping[str, int]) -> None:
-        """Take nodes by address that somebody has learnt before."""
+        """Add node ids by address that were learned earlier."""
         self.nodes.update(nodes)
 
     def known(self) -> dict[str, int]:
-        """Nodes by address; none where there are several clusters."""
+        """Return node ids by address; empty if there are several clusters."""
         if self.several:
             return {}
         return {address: node for address, node in self.nodes.items() if node is not None}
 
     def node(self, exchange: Exchange) -> int | None:
-        """The broker that was asked; None: not known, or of one among several clusters."""
+        """Return the broker that received a request; None: unknown, or there are several clusters."""
         if exchange.broker is not None or self.several:
             return exchange.broker
         return self.nodes.get(exchange.server_address)

@@ -1,4 +1,4 @@
-"""What the context adds to an exchange, for programs; null where it does not know."""
+"""Format the facts that the context adds to an exchange, for programs; null: unknown."""
 
 from __future__ import annotations
 
@@ -24,27 +24,30 @@ if TYPE_CHECKING:
 
 
 def facts(exchange: Exchange, context: Context) -> dict[str, Any]:
-    """In JSON form; only what there is: topics, session, member, transactions.
+    """Return the facts of an exchange in JSON form, as far as there are any.
 
-    topics: names of the ids that stand alone. session: what a Fetch or ShareFetch is about, and
-    whether that is all of it (`complete`). member: whose heartbeat it is, what it is subscribed to and
-    assigned. transactions: transactional ids of the producer ids that stand alone.
+    Returns:
+        topics: names of ids without a name. session: the partitions of a Fetch or ShareFetch, and whether all
+            are known
+        (`complete`). member: the member that sent a heartbeat, its subscriptions and assignment.
+            transactions:
+        transactional ids of producer ids without one.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if not _has_facts(exchange.key, exchange.version):
-        return found
+        return result
     if topics := ids_without_names(exchange, TOPIC):
-        found["topics"] = {uuid_text(topic): context.topics.get(topic) for topic in topics}
+        result["topics"] = {uuid_text(topic): context.topics.get(topic) for topic in topics}
     session = context.sessions.of(exchange)
     if session is not None:
-        found["session"] = {
+        result["session"] = {
             "id": session.id,
             "partitions": _named(session.partitions.items(), context.topics),
             "complete": session.complete,
         }
     member = context.members.of(exchange)
     if member is not None:
-        found["member"] = {
+        result["member"] = {
             "group": member.group,
             "member_id": member.id,
             "epoch": member.epoch,
@@ -55,15 +58,17 @@ def facts(exchange: Exchange, context: Context) -> dict[str, Any]:
             else _named(member.assigned.items(), context.topics),
         }
     if producers := ids_without_names(exchange, PRODUCER):
-        found["transactions"] = {str(number): context.producers.get(number) for number in producers}
-    return found
+        result["transactions"] = {
+            str(number): context.producers.get(number) for number in producers
+        }
+    return result
 
 
 @lru_cache(4096)
 def _has_facts(key: int, version: int) -> bool:
-    """Whether there may be something to say of such an exchange."""
-    alone = any(directions(key, version, kind, False) for kind in (TOPIC, PRODUCER))
-    return alone or key in sessions.KEYS or key in members.KEYS
+    """Return whether exchanges of an API and version may have facts."""
+    has_ids = any(directions(key, version, entity, False) for entity in (TOPIC, PRODUCER))
+    return has_ids or key in sessions.KEYS or key in members.KEYS
 
 
 def _named(

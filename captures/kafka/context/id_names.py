@@ -1,6 +1,6 @@
-"""Where a message has an id and a name side by side, and where it has the id alone.
+"""Find the structures of messages that have an id with a name, or an id alone.
 
-Found in the layouts, so an API that is added is heard without being listed here.
+They are found in the layouts, so a new API needs no entry here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.kafka.context.reading import fields, fields_of
+from barnabas.captures.kafka.context.body_fields import fields, fields_of
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.entities import values_at
 from barnabas.specs.frames import DIRECTIONS, Direction
@@ -22,16 +22,16 @@ from barnabas.specs.registry import NAMES, api
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
-    """What an id and a name are called in messages, and the least id that is one. Hashed as itself."""
+class Entity:
+    """An entity with id and name: what messages call the two, and the lowest valid id. Hashed by identity."""
 
     ids: frozenset[str]
     names: frozenset[str]
     least: int
 
 
-TOPIC: Final = Kind(frozenset({"topic_id"}), frozenset({"name", "topic", "topic_name"}), least=1)
-PRODUCER: Final = Kind(
+TOPIC: Final = Entity(frozenset({"topic_id"}), frozenset({"name", "topic", "topic_name"}), least=1)
+PRODUCER: Final = Entity(
     frozenset({"producer_id", "v3_and_below_producer_id"}),
     frozenset({"transactional_id", "v3_and_below_transactional_id"}),
     least=0,
@@ -39,127 +39,131 @@ PRODUCER: Final = Kind(
 
 
 def names_by_id(names: Any) -> dict[uuid.UUID, str]:
-    """Names by id, as a capture's own words have them. What is none is left out.
+    """Parse the names by id in the metadata of a capture; invalid entries are ignored.
 
     >>> names_by_id({"AAAAAAAAAAAAAAAAAAAAAQ": "orders", "?": "clicks"})
     {UUID('00000000-0000-0000-0000-000000000001'): 'orders'}
     """
-    found = {}
+    parsed = {}
     for text, name in names.items() if isinstance(names, dict) else ():
         with contextlib.suppress(ValueError):
-            found[text_uuid(text)] = str(name)
-    return found
+            parsed[text_uuid(text)] = str(name)
+    return parsed
 
 
 def name_of(topic: uuid.UUID | str, names: Mapping[uuid.UUID, str]) -> str:
-    """The name of a topic that is known by either; its id as Kafka prints it if nobody knows the name."""
+    """Return the name of a topic given by name or id; for an unknown name, its id as Kafka prints it."""
     return topic if isinstance(topic, str) else names.get(topic) or uuid_text(topic)
 
 
-class Place(NamedTuple):
-    """A structure with an id: where it stands, what the id is called there, and the name."""
+class IdField(NamedTuple):
+    """A structure with an id: its path, the field of the id, and the field of the name."""
 
     path: tuple[str, ...]
     id: str
     name: str | None
 
 
-def ids_with_names(exchange: Exchange, kind: Kind) -> Iterator[tuple[Any, str]]:
-    """(id, name) wherever an exchange has both."""
-    for direction in directions(exchange.key, exchange.version, kind, True):
-        wanted, paths = _wanted(exchange.key, exchange.version, direction, kind, True)
-        yield from _named(fields(exchange, direction, *paths), wanted, kind)
+def ids_with_names(exchange: Exchange, entity: Entity) -> Iterator[tuple[Any, str]]:
+    """Yield each (id, name) of an exchange."""
+    for direction in directions(exchange.key, exchange.version, entity, True):
+        structures, paths = _fields_needed(exchange.key, exchange.version, direction, entity, True)
+        yield from _named(fields(exchange, direction, *paths), structures, entity)
 
 
 def ids_with_names_in(
-    key: int, version: int, direction: Direction, body: bytes | None, kind: Kind
+    key: int, version: int, direction: Direction, body: bytes | None, entity: Entity
 ) -> Iterator[tuple[Any, str]]:
-    """(id, name) wherever a message has both."""
-    wanted, paths = _wanted(key, version, direction, kind, True)
-    values = fields_of(key, version, direction, body, *paths) if wanted else None
-    return _named(values, wanted, kind)
+    """Yield each (id, name) of a message."""
+    structures, paths = _fields_needed(key, version, direction, entity, True)
+    values = fields_of(key, version, direction, body, *paths) if structures else None
+    return _named(values, structures, entity)
 
 
-def ids_without_names(exchange: Exchange, kind: Kind) -> list[Any]:
-    """The ids that stand in an exchange without a name."""
+def ids_without_names(exchange: Exchange, entity: Entity) -> list[Any]:
+    """Return the ids of an exchange that have no name."""
     ids: list[Any] = []
-    for direction in directions(exchange.key, exchange.version, kind, False):
-        wanted, paths = _wanted(exchange.key, exchange.version, direction, kind, False)
+    for direction in directions(exchange.key, exchange.version, entity, False):
+        structures, paths = _fields_needed(exchange.key, exchange.version, direction, entity, False)
         values = fields(exchange, direction, *paths)
-        ids += [found for found, _ in _pairs(values, wanted, kind)]
+        ids += [id_ for id_, _ in _pairs(values, structures, entity)]
     return ids
 
 
 @functools.lru_cache(4096)
-def directions(key: int, version: int, kind: Kind, named: bool) -> tuple[Direction, ...]:
-    """Those of an API's messages that have such ids with a name, or without one."""
-    return tuple(way for way in DIRECTIONS if _wanted(key, version, way, kind, named)[0])
+def directions(key: int, version: int, entity: Entity, named: bool) -> tuple[Direction, ...]:
+    """Return the directions of an API whose messages have such ids, with or without a name."""
+    return tuple(
+        direction
+        for direction in DIRECTIONS
+        if _fields_needed(key, version, direction, entity, named)[0]
+    )
 
 
 @functools.lru_cache(4096)
-def _wanted(
-    key: int, version: int, direction: Direction, kind: Kind, named: bool
-) -> tuple[tuple[Place, ...], tuple[str, ...]]:
-    """The places of such ids in a message, and the paths of all fields needed of it."""
-    wanted = tuple(
-        place
-        for place in places(key, version, direction, kind)
-        if (place.name is not None) == named
+def _fields_needed(
+    key: int, version: int, direction: Direction, entity: Entity, named: bool
+) -> tuple[tuple[IdField, ...], tuple[str, ...]]:
+    """Return the structures with such ids in a message, and the paths of all fields needed from it."""
+    structures = tuple(
+        structure
+        for structure in id_fields(key, version, direction, entity)
+        if (structure.name is not None) == named
     )
     paths = tuple(
-        ".".join((*place.path, name))
-        for place in wanted
-        for name in (place.id, place.name)
+        ".".join((*structure.path, name))
+        for structure in structures
+        for name in (structure.id, structure.name)
         if name is not None
     )
-    return wanted, paths
+    return structures, paths
 
 
 def _named(
-    values: dict[str, Any] | None, wanted: tuple[Place, ...], kind: Kind
+    values: dict[str, Any] | None, structures: tuple[IdField, ...], entity: Entity
 ) -> Iterator[tuple[Any, str]]:
-    return ((found, name) for found, name in _pairs(values, wanted, kind) if name)
+    return ((id_, name) for id_, name in _pairs(values, structures, entity) if name)
 
 
 def _pairs(
-    values: dict[str, Any] | None, wanted: tuple[Place, ...], kind: Kind
+    values: dict[str, Any] | None, structures: tuple[IdField, ...], entity: Entity
 ) -> Iterator[tuple[Any, str | None]]:
-    """The ids at these places of a body, each with the name beside it."""
-    for place in wanted:
-        for struct in values_at(values, place.path):
-            found = struct.get(place.id)
-            if found is not None and int(found) >= kind.least:
-                yield found, struct.get(place.name) if place.name else None
+    """Yield each id in these structures of a body, with its name."""
+    for structure in structures:
+        for struct in values_at(values, structure.path):
+            id_ = struct.get(structure.id)
+            if id_ is not None and int(id_) >= entity.least:
+                yield id_, struct.get(structure.name) if structure.name else None
 
 
 @functools.lru_cache(4096)
-def places(key: int, version: int, direction: Direction, kind: Kind) -> tuple[Place, ...]:
-    """Where such ids stand in a message. None in one that is not known.
+def id_fields(key: int, version: int, direction: Direction, entity: Entity) -> tuple[IdField, ...]:
+    """Return the structures of a message that have such an id; empty for an unknown version.
 
-    >>> places(3, 12, "response", TOPIC)
-    (Place(path=('topics',), id='topic_id', name='name'),)
+    >>> id_fields(3, 12, "response", TOPIC)
+    (IdField(path=('topics',), id='topic_id', name='name'),)
     """
     if key not in NAMES or not api(key).versions[0] <= version <= api(key).versions[1]:
         return ()
     return tuple(
-        Place(path[:-1], slot.name, name_beside(around, kind))
+        IdField(path[:-1], slot.name, name_beside(around, entity))
         for path, slot, around in api(key).message(direction).layout(version).walk()
-        if slot.name in kind.ids
+        if slot.name in entity.ids
     )
 
 
 @functools.lru_cache(4096)
-def places_without_names(
-    key: int, version: int, direction: Direction, kind: Kind
-) -> tuple[Place, ...]:
-    """Where such ids stand without a name beside them.
+def id_fields_without_names(
+    key: int, version: int, direction: Direction, entity: Entity
+) -> tuple[IdField, ...]:
+    """Return the structures of a message that have such an id without a name.
 
-    >>> places_without_names(78, 1, "response", TOPIC)
-    (Place(path=('responses',), id='topic_id', name=None),)
+    >>> id_fields_without_names(78, 1, "response", TOPIC)
+    (IdField(path=('responses',), id='topic_id', name=None),)
     """
-    return _wanted(key, version, direction, kind, False)[0]
+    return _fields_needed(key, version, direction, entity, False)[0]
 
 
-def name_beside(structure: Layout, kind: Kind) -> str | None:
-    """Return the field of a structure that has the name; None if there is none."""
-    return next((slot.name for slot in structure.slots if slot.name in kind.names), None)
+def name_beside(structure: Layout, entity: Entity) -> str | None:
+    """Return the field of a structure that has the name; None without one."""
+    return next((slot.name for slot in structure.slots if slot.name in entity.names), None)

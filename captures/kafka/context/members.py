@@ -1,6 +1,7 @@
-"""Members of the groups of KIP-848, KIP-932 and KIP-1071: their heartbeats say only what changed.
+"""Track members of the groups of KIP-848, KIP-932 and KIP-1071, whose heartbeats only have changes.
 
-A member begins with epoch 0 and says all; null later means as before. A negative epoch leaves.
+A member starts with epoch 0 and sends everything; null later means unchanged. A negative epoch leaves the
+group.
 """
 
 from __future__ import annotations
@@ -9,45 +10,47 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, Final
 
+from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.context.memory import Memory, weight
-from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs.keys import (
+    CONSUMER_GROUP_HEARTBEAT,
+    SHARE_GROUP_HEARTBEAT,
+    STREAMS_GROUP_HEARTBEAT,
+)
 
-CONSUMER: Final = 68
-SHARE: Final = 76
-STREAMS: Final = 88
-KEYS: Final = (CONSUMER, SHARE, STREAMS)
-"""Who teaches them."""
+KEYS: Final = (CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT)
+"""The APIs that reveal them."""
 
 GONE: Final = (25, 69, 110)
-"""UNKNOWN_MEMBER_ID, GROUP_ID_NOT_FOUND, FENCED_MEMBER_EPOCH: the member has to begin anew."""
+"""UNKNOWN_MEMBER_ID, GROUP_ID_NOT_FOUND, FENCED_MEMBER_EPOCH: the member has to join again."""
 
 
 @dataclass(slots=True)
 class Member:
-    """What is known of a member. None: it was said before anybody listened."""
+    """A member of a group, as far as it is known. None: sent before the context started."""
 
     group: str
     id: str
     epoch: int
     subscribed: tuple[str, ...] | None = None
-    """Names of topics; () of a member that has none, or only a pattern."""
+    """Topic names; () for a member without any, or with only a pattern."""
     pattern: str | None = None
-    """The regular expression that it is subscribed to, as far as it was seen."""
+    """The regular expression of its subscription, if one was seen."""
     assigned: dict[uuid.UUID | str, tuple[int, ...]] | None = None
-    """Partitions by topic id, or of a Streams member active tasks by subtopology."""
+    """Partitions by topic id; of a Streams member active tasks by subtopology."""
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return its approximate size in bytes."""
         return weight((self.subscribed, self.pattern, self.assigned))
 
 
 class Members(Memory[tuple[str, str], Member]):
-    """All members that were heard, by group and member id."""
+    """All known members, by group and member id."""
 
     def learn(self, exchange: Exchange) -> None:
-        """Take what a group heartbeat says."""
+        """Learn from a group heartbeat."""
         request = fields(exchange, "request", *_ASKED)
         response = fields(exchange, "response", *_ANSWERED)
         if not request or not response:
@@ -73,7 +76,7 @@ class Members(Memory[tuple[str, str], Member]):
         self[key] = member
 
     def of(self, exchange: Exchange) -> Member | None:
-        """The member whose heartbeat this is, as it is known after it; None for all else."""
+        """Return the member that sent a heartbeat, as known after it; None for other exchanges."""
         if exchange.key not in KEYS:
             return None
         request = fields(exchange, "request", "group_id", "member_id")
@@ -92,7 +95,7 @@ _ANSWERED: Final = ("error_code", "member_id", "member_epoch", "assignment", "ac
 
 
 def _key(request: dict[str, Any], response: dict[str, Any]) -> tuple[str, str]:
-    """In v0 a member may begin without an id and be given one."""
+    """Return group and member id; in v0, a new member without an id gets it with the response."""
     return request["group_id"], response.get("member_id") or request["member_id"]
 
 

@@ -1,4 +1,4 @@
-"""A mapping that keeps what was used last: bounded, and it counts what it forgets."""
+"""Provide a bounded mapping that drops the least recently used entries, and counts them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 MOST: Final = 100_000
-"""Entries of a kind that are remembered."""
+"""Entries of a mapping at most, by default."""
 
 BYTES: Final = 32 << 20
-"""Bytes of their texts and numbers, nearly: a name may have 32 KiB, a member 100,000 partitions."""
+"""Approximate bytes of its texts and numbers at most: a name may have 32 KiB, a member 100,000 partitions."""
 
 ELEMENT: Final = 64
-"""What an element of a collection takes beside its text."""
+"""Bytes that an element of a collection takes in addition to its text."""
 
 _TEXTS: Final = (str, bytes)
 _COLLECTIONS: Final = (tuple, list, set, frozenset, deque)
 
 
 def weight(value: Any) -> int:
-    """Bytes that a value takes beside what any entry takes, nearly; of what is no text, number or
-    collection, that is its `weight`.
+    """Return the approximate bytes of a value beyond those of any entry.
+
+    Values other than text, numbers and collections report their `weight` attribute.
 
     >>> weight("name"), weight(("a", 1)), weight(None)
     (4, 129, 0)
@@ -41,14 +42,18 @@ def weight(value: Any) -> int:
 
 
 @functools.cache
-def _weighs(kind: type) -> bool:
-    """Whether one of a type may weigh anything: collections of what does not are weighed again and again."""
-    known = (*_TEXTS, *_COLLECTIONS, dict)
-    return issubclass(kind, known) or hasattr(kind, "weight") or kind.__dictoffset__ != 0
+def _weighs(value_type: type) -> bool:
+    """Return whether instances of a type may have weight, so that elements without weight are not visited."""
+    weighed_types = (*_TEXTS, *_COLLECTIONS, dict)
+    return (
+        issubclass(value_type, weighed_types)
+        or hasattr(value_type, "weight")
+        or value_type.__dictoffset__ != 0
+    )
 
 
 class Weighed(list[V]):
-    """A list that knows its weight, for one that grows while it is remembered: by `append` only.
+    """A list that tracks its weight while it grows; only `append` and `pop` are supported.
 
     >>> weighed = Weighed()
     >>> weighed.append("name")
@@ -61,20 +66,21 @@ class Weighed(list[V]):
         self.weight = 0
 
     def append(self, item: V) -> None:
-        """Add an item, which is weighed now."""
+        """Append an item with its current weight."""
         super().append(item)
         self.weight += ELEMENT + weight(item)
 
     def pop(self, index: SupportsIndex = -1) -> V:
-        """Take one away."""
+        """Remove and return an item."""
         item = super().pop(index)
         self.weight -= ELEMENT + weight(item)
         return item
 
 
 class Memory(MutableMapping[K, V]):
-    """At most `most` entries of so many bytes; the one that was not looked at for longest is forgotten
-    first. An entry that grows is to be put in again, so that it is weighed.
+    """A mapping bounded by entries and bytes, which drops the least recently used entry first.
+
+    After an entry grows, set it again, so that its weight is updated.
 
     >>> memory = Memory(most=2)
     >>> memory["a"], memory["b"] = 1, 2
@@ -89,24 +95,24 @@ class Memory(MutableMapping[K, V]):
         self._most = most
         self._most_bytes = bytes_
         self.weight = 0
-        """Bytes that its entries take, nearly."""
+        """Approximate bytes of all entries."""
         self._weights: dict[K, int] = {}
-        """Of the entries that weigh something."""
-        self._kept: OrderedDict[K, V] = OrderedDict()
+        """Weights of the entries that have one."""
+        self._entries: OrderedDict[K, V] = OrderedDict()
 
     def __getitem__(self, key: K) -> V:
-        value = self._kept[key]
-        self._kept.move_to_end(key)
+        value = self._entries[key]
+        self._entries.move_to_end(key)
         return value
 
     def __setitem__(self, key: K, value: V) -> None:
-        self._kept[key] = value
-        self._kept.move_to_end(key)
+        self._entries[key] = value
+        self._entries.move_to_end(key)
         self._weigh(key, weight(key) + weight(value))
-        while len(self._kept) > self._most or (
-            self.weight > self._most_bytes and len(self._kept) > 1
+        while len(self._entries) > self._most or (
+            self.weight > self._most_bytes and len(self._entries) > 1
         ):
-            forgotten, _ = self._kept.popitem(last=False)
+            forgotten, _ = self._entries.popitem(last=False)
             self._weigh(forgotten, 0)
             self.forgotten += 1
 
@@ -116,11 +122,11 @@ class Memory(MutableMapping[K, V]):
             self._weights[key] = now
 
     def __delitem__(self, key: K) -> None:
-        del self._kept[key]
+        del self._entries[key]
         self._weigh(key, 0)
 
     def __iter__(self) -> Iterator[K]:
-        return iter(tuple(self._kept))  # a look at an entry moves it
+        return iter(tuple(self._entries))  # reading an entry moves it
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)

@@ -1,29 +1,29 @@
-"""Which transactional id a producer id belongs to, where no structure has the two side by side.
+"""Learn the transactional id of a producer id, where no structure has both.
 
-InitProducerId asks with one and is answered with the other, and so does EndTxn from v5, which begins
-a new epoch or a new producer id (KIP-890). Produce names the transactional id; the producer id stands
-in its record batches.
+InitProducerId has one in the request and the other in the response. So does EndTxn from v5, which starts a
+new epoch or producer id (KIP-890). Produce has the transactional id; the producer id is in its record
+batches.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.context.memory import Memory
-from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
 
 KEYS: Final = (PRODUCE, INIT_PRODUCER_ID, END_TXN)
-"""Who teaches it."""
+"""The APIs that reveal it."""
 
 _MAGIC: Final = 16
 _PRODUCER_ID: Final = slice(43, 51)
-"""In a record batch of magic 2 (DefaultRecordBatch)."""
+"""Offsets in a record batch of magic 2 (DefaultRecordBatch)."""
 
 
 def learn_producer(producers: Memory[int, str], exchange: Exchange) -> None:
-    """Take what an exchange of KEYS says."""
+    """Learn from an exchange of KEYS."""
     request = fields(exchange, "request", "transactional_id")
     name = (request or {}).get("transactional_id")
     if not name:
@@ -39,7 +39,7 @@ def learn_producer(producers: Memory[int, str], exchange: Exchange) -> None:
 
 
 def _first_producer(exchange: Exchange) -> int:
-    """The producer id of a request's first batch; -1 if there is none."""
+    """Return the producer id of a request's first batch; -1 without one."""
     body = fields(exchange, "request", "topic_data.partition_data.records") or {}
     for topic in body.get("topic_data", ()):
         for partition in topic["partition_data"]:

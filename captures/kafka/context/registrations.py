@@ -1,9 +1,9 @@
-"""The group of a connection, where a dialect binds a connection to a group by one request."""
+"""Learn the group of a connection that one request of a dialect binds to a group."""
 
 from __future__ import annotations
 
+from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.context.memory import Memory
-from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.dialects.keys import STEP, of_key
 
@@ -25,7 +25,10 @@ def is_for_registered(key: int) -> bool:
 
 
 def learn_registration(registrations: Memory[int, str], exchange: Exchange) -> None:
-    """Take the group of an accepted registration; a refused one has an error in its header, the note."""
+    """Learn the group of an accepted registration.
+
+    A refused one has an error in its header, which is the exchange's note.
+    """
     request = fields(exchange, "request", "group_id")
     if request and exchange.response_body is not None and not exchange.note:
         registrations[exchange.connection] = request["group_id"]

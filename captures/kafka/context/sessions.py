@@ -1,8 +1,8 @@
-"""Fetch sessions (KIP-227) and share sessions (KIP-932): which partitions each is about.
+"""Track the partitions of fetch sessions (KIP-227) and share sessions (KIP-932).
 
-After a full request only what changes is sent. The broker keeps a fetch session by its id, a share
-session by group and member; both survive a client's connection in what the requests mean, so they
-are kept here by broker. Rules: FetchSession.scala, ShareSession.java.
+After a full request, a client only sends changes. The broker identifies a fetch session by its id, a share
+session by group and member; both outlive a connection, so they are stored by broker here. Rules:
+FetchSession.scala, ShareSession.java.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.context.memory import ELEMENT, Memory, weight
-from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
 
 KEYS: Final = (FETCH, SHARE_FETCH, SHARE_ACKNOWLEDGE)
-"""Who teaches them."""
+"""The APIs that reveal them."""
 
 NOT_FOUND: Final = (70, 122)
 """FETCH_SESSION_ID_NOT_FOUND, SHARE_SESSION_NOT_FOUND."""
@@ -27,16 +27,16 @@ FINAL: Final = -1
 """The epoch of a request that ends a session."""
 
 MOST: Final = 10_000
-"""Sessions that are remembered; a broker keeps 1,000 (max.incremental.fetch.session.cache.slots)."""
+"""Sessions at most; a broker keeps 1,000 (max.incremental.fetch.session.cache.slots)."""
 
 PARTITIONS: Final = 100_000
-"""Partitions of one session; a larger one counts as not known."""
+"""Partitions of one session; the partitions of a larger session count as unknown."""
 
 Topic = str | uuid.UUID
 
 
 class Key(NamedTuple):
-    """What a session is known by: its id if it is a fetch session, else group and member."""
+    """The identity of a session: the id of a fetch session; group and member of a share session."""
 
     broker: int | None
     id: int | None = None
@@ -46,31 +46,31 @@ class Key(NamedTuple):
 
 @dataclass(slots=True)
 class Session:
-    """What a session is about, as far as it was seen."""
+    """The partitions of a session, as far as they are known."""
 
     id: int | None
-    """Of a fetch session; share sessions have none."""
+    """The id of a fetch session; None for a share session."""
     partitions: dict[Topic, set[int]] = field(default_factory=dict)
     complete: bool = True
-    """Whether it was seen from its beginning: else it may have more partitions than these."""
+    """Whether the session's beginning was seen: else it may have more partitions."""
 
     @property
     def count(self) -> int:
-        """How many partitions are known."""
+        """Return the number of known partitions."""
         return sum(map(len, self.partitions.values()))
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return its approximate size in bytes."""
         return weight(tuple(self.partitions)) + ELEMENT * self.count
 
     def change(
-        self, added: Iterable[tuple[Topic, set[int]]], gone: Iterable[tuple[Topic, set[int]]]
+        self, added: Iterable[tuple[Topic, set[int]]], removed: Iterable[tuple[Topic, set[int]]]
     ) -> None:
-        """What an incremental request says."""
+        """Apply the changes of an incremental request."""
         for topic, partitions in added:
             self.partitions[topic] = self.partitions.get(topic, set()) | partitions
-        for topic, partitions in gone:
+        for topic, partitions in removed:
             rest = self.partitions.pop(topic, set()) - partitions
             if rest:
                 self.partitions[topic] = rest
@@ -85,22 +85,22 @@ class Sessions(Memory[Key, Session]):
         super().__init__(most)
 
     def learn(self, exchange: Exchange) -> None:
-        """Take what a Fetch, ShareFetch or ShareAcknowledge says."""
+        """Learn from a Fetch, ShareFetch or ShareAcknowledge."""
         if exchange.key == FETCH:
             self._fetch(exchange)
         else:
             self._share(exchange)
 
     def of(self, exchange: Exchange) -> Session | None:
-        """The session that an exchange is part of, as it is known after it; None if there is none.
+        """Return the session of an exchange, as known after it; None without one.
 
-        One that began before anybody listened is there all the same, and is not `complete`.
+        A session whose beginning was not seen is returned, too, and is not `complete`.
         """
         if exchange.key == FETCH:
             for direction in ("response", "request"):
-                found = fields(exchange, direction, "session_id") or {}
-                if found.get("session_id"):
-                    return self.get(Key(exchange.broker, found["session_id"]))
+                body = fields(exchange, direction, "session_id") or {}
+                if body.get("session_id"):
+                    return self.get(Key(exchange.broker, body["session_id"]))
             return None
         if exchange.key in (SHARE_FETCH, SHARE_ACKNOWLEDGE):
             return self.get(_share_key(exchange))
@@ -110,7 +110,7 @@ class Sessions(Memory[Key, Session]):
         request = fields(exchange, "request", *_FETCH_PATHS)
         response = fields(exchange, "response", "error_code", "session_id")
         if not request or not response or "session_id" not in request:
-            return  # before v7, or nobody knows whether the broker got it
+            return  # before v7, or it is unknown whether the broker got the request
         before = Key(exchange.broker, request["session_id"])
         if response["error_code"] in NOT_FOUND:
             self.pop(before, None)
@@ -133,15 +133,15 @@ class Sessions(Memory[Key, Session]):
             self._step(request, epoch, key, key)
 
     def _step(self, request: dict[str, Any], epoch: int, before: Key, after: Key) -> None:
-        """Epoch 0 begins a session (instead of the old one, if there was one), -1 ends it."""
+        """Apply a request: epoch 0 starts a session in place of any old one, -1 ends it."""
         if epoch <= 0:
             self.pop(before, None)
-        if epoch == FINAL or after.id == 0:  # 0: the broker's cache is full, it made none
+        if epoch == FINAL or after.id == 0:  # 0: the broker's cache is full, so there is no session
             return
-        known = Session(after.id) if epoch <= 0 else self.get(before)
-        known = known or Session(before.id, complete=False)
-        known.change(_added(request), _gone(request))
-        self[after if epoch <= 0 else before] = known
+        session = Session(after.id) if epoch <= 0 else self.get(before)
+        session = session or Session(before.id, complete=False)
+        session.change(_added(request), _removed(request))
+        self[after if epoch <= 0 else before] = session
 
 
 _FETCH_PATHS: Final = (
@@ -161,12 +161,12 @@ _SHARE_PATHS: Final = (
 
 
 def _share_key(exchange: Exchange) -> Key:
-    found = fields(exchange, "request", "group_id", "member_id") or {}
-    return Key(exchange.broker, None, found.get("group_id"), found.get("member_id"))
+    request = fields(exchange, "request", "group_id", "member_id") or {}
+    return Key(exchange.broker, None, request.get("group_id"), request.get("member_id"))
 
 
-def _topic(found: dict[str, Any]) -> Topic:
-    return found["topic"] if "topic" in found else found["topic_id"]  # type: ignore[no-any-return]
+def _topic(topic: dict[str, Any]) -> Topic:
+    return topic["topic"] if "topic" in topic else topic["topic_id"]  # type: ignore[no-any-return]
 
 
 def _added(request: dict[str, Any]) -> list[tuple[Topic, set[int]]]:
@@ -177,7 +177,7 @@ def _added(request: dict[str, Any]) -> list[tuple[Topic, set[int]]]:
     ]
 
 
-def _gone(request: dict[str, Any]) -> list[tuple[Topic, set[int]]]:
+def _removed(request: dict[str, Any]) -> list[tuple[Topic, set[int]]]:
     return [
         (_topic(topic), set(topic["partitions"]))
         for topic in request.get("forgotten_topics_data") or ()

@@ -1,1 +1,1 @@
-"""Frames cut out of streams (`stream_framing`), also behind a gap (`frame_resync`), protocol detection."""
+"""Cut frames out of streams (`stream_framing`), also after gaps (`frame_resync`); detect protocols."""

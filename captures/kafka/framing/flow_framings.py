@@ -1,43 +1,45 @@
-"""The framings of a connection: one for each direction of each of its flows."""
+"""Manage the framings of a connection: one for each direction of each of its flows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from barnabas.captures.kafka.framing.frame_resync import Asked, FrameResync
+from barnabas.captures.kafka.framing.frame_resync import FrameResync, InFlight
 from barnabas.captures.kafka.framing.stream_framing import Framing
 from barnabas.captures.tcp.events import FlowName
 from barnabas.specs.frames import Direction
 
 
 class FlowFramings(dict[tuple[FlowName, Direction], Framing]):
-    """Makes a framing when the first bytes of its flow and direction come.
+    """The framings of a connection; each is created for the first bytes of its flow and direction.
 
-    first: the numbers of the first frames that arrive, where they are not 0. asked: the requests that wait.
-    keeps: see `Framing.keeps`, for the responses that arrive.
+    Args:
+        first: Numbers of the first frames that arrive, where they are not 0.
+        in_flight: Returns the requests in flight.
+        keeps: `Framing.keeps` of the responses that arrive.
     """
 
     def __init__(
-        self, first: Mapping[Direction, int], asked: Callable[[], Asked], keeps: int = 0
+        self, first: Mapping[Direction, int], in_flight: Callable[[], InFlight], keeps: int = 0
     ) -> None:
         super().__init__()
         self._first = first
-        self._asked = asked
+        self._in_flight = in_flight
         self._keeps = keeps
 
     def __missing__(self, key: tuple[FlowName, Direction]) -> Framing:
         flow, direction = key
         first = self._first.get(direction, 0)
         if flow == "left":
-            made = Framing(linked=True)
+            framing = Framing(linked=True)
         elif direction == "request":
-            made = Framing(search=FrameResync(), ordinal=first)
+            framing = Framing(search=FrameResync(), ordinal=first)
         else:
-            made = Framing(search=FrameResync(self._asked), keeps=self._keeps, ordinal=first)
-        self[key] = made
-        return made
+            framing = Framing(search=FrameResync(self._in_flight), keeps=self._keeps, ordinal=first)
+        self[key] = framing
+        return framing
 
     @property
     def skipped(self) -> int:
-        """Bytes that could not be taken apart."""
+        """Return the bytes that could not be cut into frames."""
         return sum(framing.skipped for framing in self.values())

@@ -1,8 +1,8 @@
-"""API and version of responses whose requests were not captured: those that alone fit the bytes.
+"""Infer API and version of responses whose requests were not captured.
 
-A response says neither. Where a capture begins in the middle of a connection, the first responses answer what
-was asked before. They end where the first one begins whose request is known; so they are found from there
-backwards, by their sizes, and read as everything that they may be.
+A response has neither. Where a capture begins in the middle of a connection, the first responses answer
+earlier requests. They end where the first response to a known request begins; so they are found backwards
+from there, by their sizes, and decoded as every API and version.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import REGISTRY, api
 
 MOST: Final = 8
-"""Responses before the first known one that are looked for."""
+"""Responses before the first known one that are inferred."""
 
 LONGEST: Final = 1 << 20
-"""Bytes before the first known response that are looked at."""
+"""Bytes before the first known response that are searched."""
 
 _FAR: Final = 10_000
-"""By how much a correlation id may be below the first known one: clients count by ones."""
+"""By how much a correlation id may be below the first known one: clients increment by one."""
 
 
 class Inferred(NamedTuple):
-    """A response: where it stands among the bytes that were given, and what it is."""
+    """An inferred response: its position in the given bytes, API, version and body."""
 
     begin: int
     end: int
@@ -37,35 +37,37 @@ class Inferred(NamedTuple):
     body: bytes
 
 
-def inferred(data: bytes, known: int, seen: Iterable[tuple[int, int]]) -> list[Inferred]:
-    """The responses with which `data` ends, the first one first; what is before them is passed over.
+def inferred(data: bytes, known_id: int, requests: Iterable[tuple[int, int]]) -> list[Inferred]:
+    """Return the responses at the end of `data`, in order; bytes before them are ignored.
 
-    known: the correlation id of the response that follows. seen: (key, version) of the requests there;
-    what fits one of them alone is that, whatever else it fits.
+    Args:
+        data: The bytes before a known response.
+        known_id: The correlation id of that response.
+        requests: Key and version of requests on the connection; they take precedence over all others.
     """
-    usual = tuple(dict.fromkeys(seen))
-    found: list[Inferred] = []
+    candidates = tuple(dict.fromkeys(requests))
+    responses: list[Inferred] = []
     end = len(data)
-    while end and len(found) < MOST:
+    while end and len(responses) < MOST:
         for begin in _begins(data, end):
             correlation_id = int.from_bytes(data[begin + 4 : begin + 8], signed=True)
-            if not known - _FAR <= correlation_id < known:
+            if not known_id - _FAR <= correlation_id < known_id:
                 continue
             frame = data[begin + 4 : end]
-            what = _fits(frame, usual) or _fits(frame, _everything())
-            if what is not None:
-                found.append(Inferred(begin, end, *what[:2], correlation_id, what[2]))
-                end, known = begin, correlation_id
+            fit = _fits(frame, candidates) or _fits(frame, _everything())
+            if fit is not None:
+                responses.append(Inferred(begin, end, *fit[:2], correlation_id, fit[2]))
+                end, known_id = begin, correlation_id
                 break
         else:
             break
-    return found[::-1]
+    return responses[::-1]
 
 
 def _begins(data: bytes, end: int) -> Iterator[int]:
-    """Places whose size says that a frame ends at `end`, the shortest one first."""
+    """Yield the offsets at which a frame may begin that ends at `end`, the shortest frame first."""
     for high in range(((end - 4) >> 8) + 1):
-        # sizes that begin alike stand within 256 bytes
+        # sizes with the same first three bytes are within 256 bytes
         first = end - 4 - (high << 8 | 0xFF)
         last = end - 4 - (high << 8)
         begin = last
@@ -76,19 +78,19 @@ def _begins(data: bytes, end: int) -> Iterator[int]:
 
 
 def _fits(frame: bytes, candidates: tuple[tuple[int, int], ...]) -> tuple[int, int, bytes] | None:
-    """The (key, version) and body that alone fit: of one API, the newest of its versions that do."""
-    found: dict[int, tuple[int, int, bytes]] = {}
+    """Return key, version and body if only one API fits, in the newest version that does."""
+    fits: dict[int, tuple[int, int, bytes]] = {}
     for key, version in candidates:
         body = _body(frame, key, version)
         if body is not None:
-            found[key] = (key, version, body)
-            if len(found) > 1:
+            fits[key] = (key, version, body)
+            if len(fits) > 1:
                 return None
-    return next(iter(found.values()), None)
+    return next(iter(fits.values()), None)
 
 
 def _body(frame: bytes, key: int, version: int) -> bytes | None:
-    """The body of a response if it is one of these, wholly and without anything odd."""
+    """Return the body of a response if it decodes without oddities as this API and version."""
     try:
         body = frame[response_body(frame, key, version) :]
         return body if regular(key, version, "response", body) else None
@@ -98,7 +100,7 @@ def _body(frame: bytes, key: int, version: int) -> bytes | None:
 
 @functools.cache
 def _everything() -> tuple[tuple[int, int], ...]:
-    """All (key, version), the versions of each ascending."""
+    """Return every API key and version, ascending."""
     return tuple(
         (key, version)
         for key, *_ in REGISTRY

@@ -1,7 +1,7 @@
-"""Finds the conversations of a capture that speak Kafka, and their client, by their bytes alone.
+"""Detect the conversations of a capture that speak Kafka, and their client, by their bytes alone.
 
-A conversation is held back until it is decided, in bounded memory. One that began before the capture is
-decided by its first whole request, and so is one that begins as if with a request.
+A conversation is held back until it is decided, in bounded memory. A conversation that began before the
+capture, or that seems to begin with a request, is decided by its first whole request.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ HELD: Final = 4 << 20
 """Bytes of a conversation by which it must be decided."""
 
 HELD_IN_ALL: Final = 256 << 20
-"""Bytes of all conversations that are not decided; above it the oldest is left out."""
+"""Bytes of all undecided conversations; beyond that the oldest is dropped."""
 
-Kind = Literal["TLS", "HTTP", "unknown"]
+OtherProtocol = Literal["TLS", "HTTP", "unknown"]
 
 _START: Final = 14
-"""Bytes by which the beginning of a stream is known: a size and a header with a client id's length."""
+"""Bytes that identify the beginning of a stream: a size, and a header up to the client id's length."""
 _BEGUN: Final = 1 << 15
-"""Bytes that are kept to say what it is: two TLS records, if there are any."""
+"""Bytes that are stored to identify other protocols: enough for two TLS records."""
 _VERSIONS: Final = 100
 _TOKEN_LIMIT: Final = 1 << 16
 _TLS: Final = re.compile(rb"[\x14-\x17]\x03[\x00-\x04]([\x00-\x41].)", re.DOTALL)
@@ -42,15 +42,15 @@ _HTTP: Final = re.compile(
 
 @dataclass(slots=True)
 class _Side:
-    """One direction of a conversation that is not decided."""
+    """One direction of an undecided conversation."""
 
     search: FrameResync = field(default_factory=FrameResync)
     aligned: bool = False
     """Whether the first byte is the first of its stream."""
-    begun: bytearray = field(default_factory=bytearray)
-    """How it began."""
+    first_bytes: bytearray = field(default_factory=bytearray)
+    """The first bytes."""
     size: int = 0
-    """Bytes that came."""
+    """Bytes received."""
 
 
 @dataclass(slots=True)
@@ -63,20 +63,23 @@ class _Undecided:
 
 @dataclass(slots=True)
 class ProtocolDetection:
-    """Passes on the conversations that speak Kafka, numbered from `base` + 1; counts the others."""
+    """A filter that passes the conversations that speak Kafka, and counts the others.
+
+    Passed conversations are numbered from `base` + 1.
+    """
 
     base: int = 0
-    left_out: Counter[tuple[int, Kind]] = field(default_factory=Counter)
-    """Conversations that speak something else, by their server's port and what it is."""
+    left_out: Counter[tuple[int, OtherProtocol]] = field(default_factory=Counter)
+    """Conversations of other protocols, by server port and protocol."""
     renumbers: bool = True
-    """Whether they are counted; else each keeps the number that it came with."""
+    """Whether to number them; else each keeps its number."""
     _undecided: dict[int, _Undecided] = field(default_factory=dict)
     _decided: dict[int, tuple[int, bool]] = field(default_factory=dict)
-    """Number under which a conversation is passed on, and whether its ends change places."""
+    """The new number of each passed conversation, and whether its ends are swapped."""
     _size: int = 0
 
     def feed(self, event: Event) -> Iterable[Event]:
-        """What an event brings to light: itself, what was held back, or nothing."""
+        """Return the events that an event releases: itself, with held events before it, or none."""
         number = event.connection
         if number in self._decided:
             renamed = self._renamed(event)
@@ -84,7 +87,7 @@ class ProtocolDetection:
                 del self._decided[number]
             return (renamed,)
         if isinstance(event, Opened):
-            sides = {way: _Side(aligned=event.whole) for way in DIRECTIONS}
+            sides = {direction: _Side(aligned=event.whole) for direction in DIRECTIONS}
             self._undecided[number] = _Undecided(event, sides)
             return ()
         return self._undecided_event(event)
@@ -102,15 +105,15 @@ class ProtocolDetection:
         if isinstance(event, Lost):
             side.aligned = False
             side.search.clear()
-            side.begun.clear()
+            side.first_bytes.clear()
             side.size = 0
             return
         size = len(event.data)
         undecided.size += size
         side.size += size
         self._size += size
-        if len(side.begun) < _BEGUN:
-            side.begun += event.data[: _BEGUN - len(side.begun)]
+        if len(side.first_bytes) < _BEGUN:
+            side.first_bytes += event.data[: _BEGUN - len(side.first_bytes)]
         client = _client(undecided, event)
         if client is not None:
             yield from self._pass(number, swapped=client == "response")
@@ -120,7 +123,7 @@ class ProtocolDetection:
             self._leave_out(next(iter(self._undecided)))
 
     def end(self) -> None:
-        """The capture is over: what is not decided by now is left out."""
+        """Drop all undecided conversations at the end of the capture."""
         for number in list(self._undecided):
             self._leave_out(number)
 
@@ -143,7 +146,7 @@ class ProtocolDetection:
         self._size -= undecided.size
         if undecided.size:
             port = int(undecided.opened.server.rpartition(":")[2])
-            self.left_out[port, _kind(undecided)] += 1
+            self.left_out[port, _protocol(undecided)] += 1
 
     def _renamed(self, event: Event) -> Event:
         number, turned = self._decided[event.connection]
@@ -162,23 +165,25 @@ class ProtocolDetection:
 
 
 def _client(undecided: _Undecided, chunk: Chunk) -> Direction | None:
-    """Who sends requests, as far as the bytes that have just come tell."""
+    """Return the direction that sends requests; None: undecided after this chunk."""
     side = undecided.sides[chunk.direction]
     if undecided.opened.whole and chunk.direction == "response":
-        return None  # the other one opened the connection
-    found = _has_request(side, undecided) if side.aligned else side.search.feed(chunk.data).found
-    return chunk.direction if found else None
+        return None  # the other side opened the connection
+    is_client = (
+        _has_request(side, undecided) if side.aligned else side.search.feed(chunk.data).begins
+    )
+    return chunk.direction if is_client else None
 
 
 def _has_request(side: _Side, undecided: _Undecided) -> bool:
     """Return whether a stream begins with a request that is whole, or too large to wait for."""
-    size = int.from_bytes(side.begun[:4], signed=True)
+    size = int.from_bytes(side.first_bytes[:4], signed=True)
     whole = side.size >= 4 + size or undecided.size > HELD
-    return whole and begins_with_request(side.begun)
+    return whole and begins_with_request(side.first_bytes)
 
 
 def begins_with_request(data: bytes | bytearray) -> bool:
-    """Whether a stream begins with a request: its first bytes, at least 14 of them."""
+    """Return whether a stream begins with a request, by its first bytes (at least 14)."""
     size = int.from_bytes(data[:4], signed=True)
     if len(data) >= 5 and data[4] == GSSAPI_START and 0 < size <= _TOKEN_LIMIT:
         return True
@@ -190,27 +195,27 @@ def begins_with_request(data: bytes | bytearray) -> bool:
 
 
 def _certain(undecided: _Undecided) -> bool:
-    """Whether an undecided conversation speaks something else."""
-    asked = undecided.sides["request"]
-    if asked.aligned:
-        return len(asked.begun) >= _START and not begins_with_request(asked.begun)
-    return _kind(undecided) != "unknown"
+    """Return whether an undecided conversation certainly speaks another protocol."""
+    side = undecided.sides["request"]
+    if side.aligned:
+        return len(side.first_bytes) >= _START and not begins_with_request(side.first_bytes)
+    return _protocol(undecided) != "unknown"
 
 
-def _kind(undecided: _Undecided) -> Kind:
+def _protocol(undecided: _Undecided) -> OtherProtocol:
     for side in undecided.sides.values():
-        if _HTTP.match(side.begun):
+        if _HTTP.match(side.first_bytes):
             return "HTTP"
         if side.aligned:
-            if _TLS.match(side.begun):
+            if _TLS.match(side.first_bytes):
                 return "TLS"
-        elif _chained(bytes(side.begun)):
+        elif _chained(bytes(side.first_bytes)):
             return "TLS"
     return "unknown"
 
 
 def _chained(data: bytes) -> bool:
-    """Whether two TLS records stand one behind the other somewhere."""
+    """Return whether two TLS records follow each other anywhere."""
     return any(
         _TLS.match(data, match.end() + int.from_bytes(match[1])) for match in _TLS.finditer(data)
     )

@@ -1,4 +1,4 @@
-"""Cuts the bytes of a captured stream into frames, each with the time at which it was complete."""
+"""Cut the bytes of a captured stream into frames, each with the time at which it was complete."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.malformed import Malformed
 
 FRAME_LIMIT: Final = 100 << 20
-"""Bytes of the largest frame; a stream that announces more is no longer taken apart."""
+"""Bytes of the largest frame; after a larger size, the stream is not cut any further."""
 
 _SIZE = struct.Struct(">i")
 UNKNOWN: Final = -1 << 40
-"""An ordinal that stands for none."""
+"""The number of a frame whose number is unknown."""
 
 
 @dataclass(slots=True)
 class CapturedFrame:
-    """A frame without its size, when its last byte was seen, and what the capture says of it."""
+    """A frame without its size, the time of its last byte, and the comments on it."""
 
     ordinal: int
-    """Its number in its direction, from 0; below -1: not known, since something is missing."""
+    """Its number in its direction, from 0; below -1: unknown, since bytes are missing."""
     ts: int
     data: bytes
     comments: tuple[dict[str, Any], ...] = ()
     packet: int = 0
-    """Number of the packet that brought its last byte; 0: not known."""
+    """Number of the packet with its last byte; 0: unknown."""
     after_gap: bool = False
     """Whether frames before it are missing."""
     place: int = 0
-    """How many frames were found before it in its stream."""
+    """Frames found before it in its stream."""
     skipped: int = 0
-    """Bytes before it in its stream that belong to none of them."""
+    """Bytes before it in its stream that belong to no frame."""
 
 
 class PartialFrame(NamedTuple):
-    """A frame whose end did not come."""
+    """A frame whose end never arrived."""
 
     frame: CapturedFrame
-    """What came of it, and when the last of that was seen; its place is -1."""
+    """The bytes that arrived, with the time of the last one; its place is -1."""
     size: int
-    """Bytes that it was to have, without its size."""
+    """Bytes of the whole frame, without its size."""
 
 
 def facts_of(frame: CapturedFrame) -> dict[str, Any]:
-    """All that the comments say of a frame."""
+    """Return the merged comments on a frame."""
     facts: dict[str, Any] = {}
     for comment in frame.comments:
         facts |= comment
@@ -57,7 +57,7 @@ def facts_of(frame: CapturedFrame) -> dict[str, Any]:
 
 
 def head_of(data: bytes) -> RequestHead | None:
-    """The head of a request without its size; None if it can't be read."""
+    """Return the header of a request without its size; None if it is unreadable."""
     try:
         return request_head(data, 0, len(data))
     except (Short, Malformed):
@@ -66,7 +66,7 @@ def head_of(data: bytes) -> RequestHead | None:
 
 @dataclass(slots=True)
 class _Piece:
-    """Bytes as they came, while the next frame is being looked for."""
+    """Bytes as they arrived, while the next frame is searched for."""
 
     data: bytes
     ts: int
@@ -76,29 +76,33 @@ class _Piece:
 
 @dataclass(slots=True)
 class Framing:
-    """One direction of one flow. Behind a gap or nonsense it looks for the next frame that holds;
-    without `search` it is `broken` there. What can't be taken apart is counted."""
+    """The framing of one direction of one flow.
+
+    After a gap or an invalid size it searches for the next plausible frame; without `search` it is `broken`
+    there. Bytes that can't be cut into frames are counted.
+    """
 
     linked: bool = False
-    """A linked flow holds some frames only; their comments say which, and end where they end."""
+    """Whether this is a linked flow: it has only some frames, and the comments identify them and mark their
+    ends."""
     search: FrameResync | None = None
-    """Finds the next frame behind a gap."""
+    """Finds the next frame after a gap."""
     keeps: int = 0
-    """So many of the latest bytes that were passed over in search of it are kept, for `take_passed`."""
+    """Bytes skipped in the search that are retained, the latest ones, for `take_passed`."""
     broken: str = ""
     skipped: int = 0
-    """Bytes that could not be taken apart."""
+    """Bytes that could not be cut into frames."""
     ordinal: int = 0
-    """The number of the frame that comes next; below -1: not known."""
-    found: int = 0
-    """How many frames were found so far."""
+    """The number of the next frame; below -1: unknown."""
+    frame_count: int = 0
+    """Frames found so far."""
     _enough: int = 0
-    """Bytes with which the frame that has begun is complete; 0: not known."""
+    """Bytes that complete the current frame, with its size; 0: unknown."""
     _latest: tuple[int, int] = 0, 0
-    """Time and packet of the last bytes of the frame that has begun."""
+    """Time and packet of the last bytes of the current frame."""
     _bytes: bytearray = field(default_factory=bytearray)
     _comments: dict[int | None, list[dict[str, Any]]] = field(default_factory=dict)
-    """By the number of their frame; None: of whichever comes next."""
+    """By the number of their frame; None: the next frame."""
     _seeking: list[_Piece] | None = None
     _after_gap: bool = False
     _passed: deque[_Piece] = field(default_factory=deque)
@@ -111,8 +115,10 @@ class Framing:
         comments: tuple[dict[str, Any], ...] = (),
         packet: int = 0,
     ) -> Iterable[CapturedFrame]:
-        """Bytes of a packet in order; `comments` stand at their end. Returns the frames that are
-        complete."""
+        """Add the bytes of a packet, and return the frames that they complete.
+
+        `comments` belong to their end.
+        """
         if len(self._bytes) + len(data) < self._enough:
             self._bytes += data
             if data:
@@ -123,9 +129,11 @@ class Framing:
         return self._feed(_Piece(data, ts, comments, packet))
 
     def begun(self, count: int) -> bytearray | None:
-        """Take out the bytes of the frame that has begun: who asks reads on in the `count` bytes that have
-        come, hands back the rest by `keep`, and counts. None: they complete no frame, or something is known
-        of those that come but their sizes: `feed` them."""
+        """Take out the bytes of the current frame, for a caller that cuts the next `count` bytes itself.
+
+        The caller returns the rest by `keep`, and counts the frames. None: `feed` the bytes, since they
+        complete no frame, or comments or gaps apply to them.
+        """
         if (
             self.linked
             or self.broken
@@ -139,7 +147,10 @@ class Framing:
         return begun
 
     def keep(self, data: bytes, at: int, ts: int, packet: int) -> bool:
-        """Keep the frame that has begun here until the rest of it comes. False: it is whole, or none."""
+        """Store the incomplete frame at an offset until the rest arrives.
+
+        False: the frame is whole, or its size is invalid.
+        """
         rest = len(data) - at
         if rest >= 4:
             (size,) = _SIZE.unpack_from(data, at)
@@ -160,24 +171,24 @@ class Framing:
             elif self.broken:
                 self.skipped += len(piece.data)
             else:
-                found, readable = self._cut(piece)
-                yield from found
+                frames, readable = self._cut(piece)
+                yield from frames
                 if not readable:
                     piece.data = bytes(self._bytes)
                     self._bytes.clear()
                     if self.search is not None and piece.data:
-                        # what was no size is none: at least one byte is passed over
+                        # the size is invalid, so skip at least its first byte
                         piece.data = piece.data[1:]
                         self.skipped += 1
                         self._lost()
                     todo.appendleft(piece)
 
     def _cut(self, piece: _Piece) -> tuple[list[CapturedFrame], bool]:
-        """The frames that are complete with these bytes; False: what follows them is none."""
+        """Return the frames that these bytes complete; False: an invalid size follows them."""
         data = piece.data
         if self._bytes:
             data, self._bytes = b"".join((self._bytes, data)), bytearray()
-        found: list[CapturedFrame] = []
+        frames: list[CapturedFrame] = []
         at = self._enough = 0
         while len(data) - at >= 4:
             (size,) = _SIZE.unpack_from(data, at)
@@ -189,37 +200,39 @@ class Framing:
                 break
             at += 4
             frame = CapturedFrame(self.ordinal, piece.ts, data[at : at + size], packet=piece.packet)
-            frame.place, frame.skipped = self.found, self.skipped
-            found.append(frame)
+            frame.place, frame.skipped = self.frame_count, self.skipped
+            frames.append(frame)
             self.ordinal += 1
-            self.found += 1
+            self.frame_count += 1
             at += size
         self._bytes += memoryview(data)[at:]
         self._latest = piece.ts, piece.packet
-        if found and self._after_gap:
-            found[0].after_gap, self._after_gap = True, False
+        if frames and self._after_gap:
+            frames[0].after_gap, self._after_gap = True, False
         if piece.comments:
             self._note(piece.comments)
         if self._comments:
-            if self.ordinal < 0 and found and not self._bytes:
-                self._number(found)
-            for frame in found:
+            if self.ordinal < 0 and frames and not self._bytes:
+                self._number(frames)
+            for frame in frames:
                 key = None if self.linked else frame.ordinal
                 frame.comments = tuple(self._comments.pop(key, ()))
-        return found, not self.broken
+        return frames, not self.broken
 
     def _note(self, comments: tuple[dict[str, Any], ...]) -> None:
-        """Comments name their frame; one that comes before its frame is complete waits for it."""
+        """Store comments, which name their frame, until the frame is complete."""
         for comment in comments:
             key = None if self.linked else comment.get("frame")
             if self.linked or isinstance(key, int):
-                of = self._comments.pop(key, [])  # the one named last stands last
-                of.append(comment)
-                self._comments[key] = of
+                frame_comments = self._comments.pop(key, [])  # keep the latest frame last
+                frame_comments.append(comment)
+                self._comments[key] = frame_comments
 
     def cut_off(self) -> PartialFrame | None:
-        """Take out the frame that has begun: its end does not come. What is left counts as skipped. None:
-        it is no frame, or not enough of one to know its size."""
+        """Take out the current frame, whose end will not arrive, and count its bytes as skipped.
+
+        None: there is none, or too little of it to know its size.
+        """
         size, data = self._enough - 4, bytes(self._bytes)
         self.skipped += self.rest
         self._bytes.clear()
@@ -234,8 +247,7 @@ class Framing:
         return PartialFrame(frame, size)
 
     def lose(self, count: int) -> None:
-        """Bytes are missing, or an unknown number of them (0): where the next frame begins is not
-        known."""
+        """Note missing bytes (0: an unknown number), after which the next frame must be searched for."""
         self.cut_off()
         if self.search is not None:
             self._lost()
@@ -244,12 +256,12 @@ class Framing:
 
     @property
     def missing(self) -> int:
-        """Bytes that the frame which has begun still needs; 0: not known."""
+        """Return the bytes that complete the current frame; 0: unknown."""
         return max(0, self._enough - len(self._bytes))
 
     @property
     def rest(self) -> int:
-        """Bytes of a frame that is not complete, or in which none was found yet."""
+        """Return the bytes of the incomplete frame, or in which no frame was found yet."""
         return len(self._bytes) + sum(len(piece.data) for piece in self._seeking or ())
 
     def _lost(self) -> None:
@@ -261,10 +273,10 @@ class Framing:
         self._comments.clear()
 
     def _look(self, piece: _Piece) -> list[_Piece]:
-        """Go on looking for a frame. What came before it is skipped; it and the rest are returned."""
+        """Search for a frame. Bytes before it are skipped; the frame and the rest are returned."""
         assert self._seeking is not None and self.search is not None  # noqa: S101, PT018
         self._seeking.append(piece)
-        offset, found = self.search.feed(piece.data)
+        offset, begins = self.search.feed(piece.data)
         self.skipped += offset
         while self._seeking and offset >= len(self._seeking[0].data):
             offset -= len(self._seeking[0].data)
@@ -273,14 +285,14 @@ class Framing:
             first = self._seeking[0]
             self._pass(replace(first, data=first.data[:offset]))
             first.data = first.data[offset:]
-        if not found:
+        if not begins:
             return []
         pieces, self._seeking = self._seeking, None
         self.broken, self._after_gap = "", True
         return pieces
 
     def _pass(self, piece: _Piece) -> None:
-        """Keep what was passed over, as long as it is not too much."""
+        """Retain skipped bytes up to a limit."""
         if not self.keeps:
             return
         self._passed.append(piece)
@@ -289,8 +301,10 @@ class Framing:
             self._passed_size -= len(self._passed.popleft().data)
 
     def take_passed(self) -> tuple[bytes, list[tuple[int, int, int]]]:
-        """What was passed over before the latest frame behind a gap, and of what it came in: where that
-        ends in it, its time and packet."""
+        """Return the bytes skipped before the latest frame after a gap, with the pieces that brought them.
+
+        Each piece is its end in the bytes, its time, and its packet number.
+        """
         data = b"".join(piece.data for piece in self._passed)
         ends: list[tuple[int, int, int]] = []
         for piece in self._passed:
@@ -299,10 +313,10 @@ class Framing:
         self._passed_size = 0
         return data, ends
 
-    def _number(self, found: list[CapturedFrame]) -> None:
-        """A comment that stands at the end of a frame says its number."""
+    def _number(self, frames: list[CapturedFrame]) -> None:
+        """Assign numbers to frames by the comment at the end of the last one."""
         number = next(reversed(self._comments))
         if number is not None:
             self.ordinal = number + 1
-            for back, frame in enumerate(reversed(found), 1):
+            for back, frame in enumerate(reversed(frames), 1):
                 frame.ordinal = self.ordinal - back

@@ -1,1 +1,1 @@
-"""Requests and their responses on one connection, and the exchanges that they make."""
+"""Pair the requests and responses of one connection, and build exchanges from them."""

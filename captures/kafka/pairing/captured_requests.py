@@ -1,4 +1,4 @@
-"""A captured request as it waits for its response, and where the body of that begins."""
+"""Build pending requests from captured frames, and find the body of their responses."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
 
 _FAR: Final = 512
-"""Bytes behind a request's header that belong to its head at most."""
+"""Bytes after a request's header that its head may include at most."""
 
 
 def known_version(key: int, version: int) -> bool:
-    """Whether it is an API of Kafka, in a version that is known."""
+    """Return whether this is a known version of a Kafka API."""
     if key not in NAMES:
         return False
     first, last = api(key).versions
@@ -25,16 +25,22 @@ def known_version(key: int, version: int) -> bool:
 
 
 def pending_request(
-    frame: CapturedFrame, head: tuple[int, int, int, str | None], **known: Any
+    frame: CapturedFrame, head: tuple[int, int, int, str | None], **fields: Any
 ) -> Pending:
-    """A request as its frame came. head: correlation id, key, version, client id; known: of `Pending`."""
-    pending = Pending(*head, len(frame.data), frame.ts, frame.ts, packet=frame.packet, **known)
+    """Build a pending request from its frame.
+
+    Args:
+        frame: The frame of the request.
+        head: Correlation id, key, version and client id.
+        fields: Further fields of `Pending`.
+    """
+    pending = Pending(*head, len(frame.data), frame.ts, frame.ts, packet=frame.packet, **fields)
     pending.ordinal, pending.request_place = frame.ordinal, frame.place
     return pending
 
 
 def captured_request(frame: CapturedFrame, head: RequestHead) -> Pending:
-    """A request with its header, and what the capture says of it."""
+    """Build a pending request from its frame, header and comments."""
     facts = facts_of(frame)
     return pending_request(
         frame,
@@ -47,15 +53,15 @@ def captured_request(frame: CapturedFrame, head: RequestHead) -> Pending:
 
 
 def reach_of_head(frame: bytes, head: RequestHead) -> int | None:
-    """Return of how many bytes of a request its head was read; None: too many."""
-    # behind the header stand the acks of Produce: how much was read shows without their layout
+    """Return how many bytes of a request its head covers; None: too many."""
+    # after the header, the head includes the acks of Produce: find its end without their layout
     ends = range(head.body, min(head.body + _FAR, len(frame)))
     reach = head.body + bisect.bisect_left(ends, True, key=lambda end: _suffices(frame, end))
     return reach if _suffices(frame, reach) else None
 
 
 def _suffices(frame: bytes, end: int) -> bool:
-    """Whether the head of a request can be read of so many bytes."""
+    """Return whether a request's head can be read from this many bytes."""
     try:
         request_head(frame, 0, end)
     except Short:
@@ -64,7 +70,7 @@ def _suffices(frame: bytes, end: int) -> bool:
 
 
 def partial_request(frame: CapturedFrame, user: str | None) -> Pending | None:
-    """Make a request of which the end is missing; None: it can't be told which request it is."""
+    """Build a pending request from a frame without its end; None: its API or version is unknown."""
     head = head_of(frame.data)
     if head is None or not known_version(head.key, head.version):
         return None
@@ -74,13 +80,13 @@ def partial_request(frame: CapturedFrame, user: str | None) -> Pending | None:
 
 
 def opaque_request(frame: CapturedFrame, key: int) -> Pending:
-    """A request without a header that can be read; key: that of `HEADLESS` which stands for it."""
+    """Build a pending request without a readable header; `key` is its stand-in from `HEADLESS`."""
     sasl = facts_of(frame).get("sasl", "")
     return pending_request(frame, (0, key, 0, None), opaque=True, sasl=sasl)
 
 
 def body_of_response(data: bytes, pending: Pending) -> int:
-    """Where the body begins in the response to a request."""
+    """Return the offset of the body in the response to a request."""
     if pending.opaque:
         return 0
     if not known_version(pending.key, pending.version):
@@ -92,7 +98,7 @@ def body_of_response(data: bytes, pending: Pending) -> int:
 
 
 def altered(body: bytes | None, other: bytes) -> bytes | None:
-    """The other form of a body; None: it is the same, or too large to be kept twice.
+    """Return the other form of a body; None: the same, or too large to store twice.
 
     >>> altered(b"a", b"b"), altered(b"a", b"a")
     (b'b', None)
@@ -101,6 +107,6 @@ def altered(body: bytes | None, other: bytes) -> bytes | None:
 
 
 def number_of(frame: CapturedFrame) -> int:
-    """The number that a frame of the linked flow had where it arrived; -1 for one of our own."""
+    """Return the number that a frame of the linked flow had on arrival; -1 for the proxy's own frame."""
     number = facts_of(frame).get("frame", -1)
     return number if isinstance(number, int) else -1

@@ -1,7 +1,8 @@
-"""The exchanges of one connection in a capture: the same that the live log showed.
+"""Build the exchanges of one connection in a capture: the same as the live log shows.
 
-The arrived flow has every frame as it came, the linked flow those that left otherwise. `left` in the comment
-of an arrived frame says whether it left later, changed or never; a frame that left has the same number.
+The arrived flow has every frame as it arrived, the linked flow the frames that left changed or later. `left`
+in the comment on an arrived frame is "later", "changed" or "never"; a frame in the linked flow has the same
+number.
 """
 
 from __future__ import annotations
@@ -43,58 +44,66 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.keys import API_VERSIONS, SASL_HANDSHAKE
 
 WAITING: Final = 256 << 20
-"""Bytes of the requests of a connection that wait."""
+"""Bytes of the requests in flight on a connection."""
 
 
 class Conversation:
-    """One connection: pairs what its two flows hold."""
+    """One connection of a capture: pairs the requests and responses of its two flows."""
 
     def __init__(
         self, opened: Opened, client: str, broker: int | None, *, infers: bool = False
     ) -> None:
-        """infers: whether responses are given whose requests were not captured."""
-        self.told_bytes = 0
-        """Bytes of those, and of partial frames of which an exchange tells, which count as skipped too."""
+        """Begin a connection.
+
+        Args:
+            opened: The event that opened it.
+            client: The client's address.
+            broker: The node id of the broker or controller; None: unknown.
+            infers: Whether to yield responses whose requests were not captured.
+        """
+        self.covered_bytes = 0
+        """Bytes that `framings.skipped` counts although exchanges cover them: inferred responses and partial
+        frames."""
         self.number = opened.connection
         self._needs = opened.needs
         self.ended_by: Direction | None = None
-        """The direction whose sender ended it, where a capture of ours says so."""
+        """The direction whose sender closed the connection, if a capture of barnabas records it."""
         self.undecoded = 0
         self.earlier = 0
-        """Responses to requests that are in a segment of the capture which is not here."""
+        """Responses to requests in an unavailable segment of the capture."""
         self._earlier = waiting(opened.comment)
         self.lossy = not opened.whole
-        """Whether frames are missing: then a response may answer one of those."""
+        """Whether frames are missing: then an unmatched response may answer a missing request."""
         self.pairing = Pairing(limit=1 << 31)
         first, keeps = first_frames(opened.comment), LONGEST if infers else 0
-        self.framings = FlowFramings(first, self.pairing.asked, keeps)
-        self._came = 0
-        """Bytes of requests since those that wait were last counted."""
-        proxied = "broker" in opened.comment  # else one place is known that messages passed
+        self.framings = FlowFramings(first, self.pairing.by_correlation_id, keeps)
+        self._request_bytes = 0
+        """Bytes of requests since the requests in flight were last counted."""
+        proxied = "broker" in opened.comment  # else messages were captured at one point only
         controller = None
-        if opened.comment.get("kind") == "controller":  # of which a broker may have the id
+        if opened.comment.get("kind") == "controller":  # a broker may have the same id
             broker, controller = None, broker
         self._link = Link(self.number, client, broker, controller, opened.server, proxied)
         self._fast = FastPairing(self._link, self.pairing)
         self._sasl = None if proxied else Sasl()
-        """What is known of the client's authentication; None: the capture, which hides tokens, says it."""
+        """The client's authentication; None: the comments have it, since the capture hides tokens."""
         self._fast.user = name_of_user(opened.comment.get("user"))
         self._raw_tokens = False
         self.cut_off = False
-        """Whether the proxy has ended the connection: what else arrived went nowhere."""
-        self._answered = False
-        """Whether a request was answered that was seen: then so is all that is answered later."""
+        """Whether the proxy has ended the connection: frames that arrive later were not forwarded."""
+        self._any_answered = False
+        """Whether a captured request was answered: then later responses answer captured requests, too."""
         self._requests: dict[int, tuple[Pending, bool]] = {}
         """Requests that will leave later, by number, and whether they expect a response."""
         self._changed: dict[int, Pending] = {}
-        """Requests that have left at once and changed, by number."""
+        """Requests that left at once and changed, by number."""
         self._responses: dict[int, tuple[Pending, CapturedFrame]] = {}
         """Responses that will leave later or changed, by number."""
-        self._own: dict[int, Pending] = {}
+        self._answered_by_proxy: dict[int, Pending] = {}
         """Requests that the proxy answers itself, by correlation id."""
 
     def pair_fast(self, chunk: Chunk) -> tuple[list[Exchange], bytes]:
-        """The exchanges that frames at the beginning of a chunk complete, and the bytes behind those."""
+        """Pair the plain frames at the start of a chunk; return their exchanges and the remaining bytes."""
         direction = chunk.direction
         framing = self.framings[chunk.flow, direction]
         if self.cut_off or (direction == "request" and self._raw_tokens):
@@ -105,34 +114,34 @@ class Conversation:
         if begun:
             chunk = chunk._replace(data=b"".join((begun, chunk.data)))
         pair = self._fast.requests if direction == "request" else self._fast.responses
-        found, at = pair(framing, chunk)
-        if found and direction == "response":
-            self._answered = True
+        exchanges, at = pair(framing, chunk)
+        if exchanges and direction == "response":
+            self._any_answered = True
         if not framing.keep(chunk.data, at, chunk.ts_ns, chunk.packet):
-            return found, chunk.data[at:]
-        self.say_needed(direction, framing)
-        return found, b""
+            return exchanges, chunk.data[at:]
+        self.report_needed(direction, framing)
+        return exchanges, b""
 
     def overdue(self, size: int) -> Iterator[Exchange]:
-        """After so many bytes of requests: the oldest that wait, if those are too many or too large."""
+        """Yield the oldest requests in flight if they are too many or too large, after `size` more bytes."""
         waiting = self.pairing.waiting
-        self._came += size
-        if len(waiting) <= LIMIT and self._came <= WAITING:
+        self._request_bytes += size
+        if len(waiting) <= LIMIT and self._request_bytes <= WAITING:
             return
-        self._came = sum(pending.size for pending in waiting)
-        while len(waiting) > LIMIT or self._came > WAITING // 2:
-            self.lossy = True  # a response may come all the same
-            self._came -= waiting[0].size
+        self._request_bytes = sum(pending.size for pending in waiting)
+        while len(waiting) > LIMIT or self._request_bytes > WAITING // 2:
+            self.lossy = True  # the response may still arrive
+            self._request_bytes -= waiting[0].size
             yield self._without_response(waiting.popleft(), note=notes.TOO_MANY)
 
-    def say_needed(self, direction: Direction, framing: Framing) -> None:
-        """Say how many bytes the frame that has begun needs."""
+    def report_needed(self, direction: Direction, framing: Framing) -> None:
+        """Report how many bytes the current frame needs."""
         self._needs[direction].bytes = framing.missing
 
     def frame(
         self, flow: FlowName, direction: Direction, frame: CapturedFrame
     ) -> Iterator[Exchange]:
-        """The exchanges that are over with a frame."""
+        """Yield the exchanges that a frame ends."""
         if flow == "arrived":
             if self.cut_off:
                 return
@@ -141,75 +150,85 @@ class Conversation:
                 answered = int.from_bytes(frame.data[:4], signed=True)
                 if frame.after_gap:
                     yield from self._inferred(frame)
-                    # responses come in the order of requests: those before this one stood in the gap
-                    yield from self._given_up(self.pairing.before(answered), notes.NOT_CAPTURED)
+                    # responses are in request order: the responses before this one were in the gap
+                    yield from self._without_responses(
+                        self.pairing.before(answered), notes.NOT_CAPTURED
+                    )
                 if note != notes.REPEATED:
-                    yield from self._given_up(self.pairing.passed_over(answered), notes.PASSED_OVER)
-            # what stands in the same chunk behind a frame that ended the connection went nowhere
+                    yield from self._without_responses(
+                        self.pairing.passed_over(answered), notes.PASSED_OVER
+                    )
+            # frames after the one that ended the connection were not forwarded
             self.cut_off = note == notes.WITHHELD or note.endswith(notes.CUT_OFF)
             step = self._request if direction == "request" else self._response
         else:
             step = self._request_left if direction == "request" else self._response_left
-        found = step(frame)
-        if found is not None:
-            yield found
+        exchange = step(frame)
+        if exchange is not None:
+            yield exchange
 
     def _inferred(self, first: CapturedFrame) -> Iterator[Exchange]:
-        """Responses before the first one behind a gap, which answer requests that stood in the gap."""
+        """Yield inferred exchanges for the responses before the first one after a gap."""
         data, ends = self.framings["arrived", "response"].take_passed()
-        known = int.from_bytes(first.data[:4], signed=True)
-        for one in inferred(data, known, self.pairing.asked().values()) if data else ():
-            _, ts, packet = ends[bisect.bisect_left(ends, one.end, key=lambda piece: piece[0])]
-            size = one.end - one.begin
-            self.told_bytes += size
-            pending = Pending(one.correlation_id, one.key, one.version, None, 0, ts, ts)
+        known_id = int.from_bytes(first.data[:4], signed=True)
+        requests = self.pairing.by_correlation_id().values()
+        for response in inferred(data, known_id, requests) if data else ():
+            _, ts, packet = ends[bisect.bisect_left(ends, response.end, key=lambda piece: piece[0])]
+            size = response.end - response.begin
+            self.covered_bytes += size
+            pending = Pending(
+                response.correlation_id, response.key, response.version, None, 0, ts, ts
+            )
             pending.ordinal = UNKNOWN
             yield replace(
                 self._without_response(pending, note=notes.INFERRED),
                 response_size=size - 4,
-                response_body=one.body,
+                response_body=response.body,
                 response_packet=packet,
                 inferred=True,
             )
 
     def under_way(self) -> Iterator[Exchange]:
-        """Those that are not over, as they stand. Any thread may ask."""
+        """Yield the exchanges in progress. Any thread may call this."""
         for pending, _ in list(self._requests.values()):
             yield self._without_response(pending, note=notes.WAITS)
-        for pending in [*list(self.pairing.waiting), *list(self._own.values())]:
+        for pending in [*list(self.pairing.waiting), *list(self._answered_by_proxy.values())]:
             yield self._without_response(pending, note="")
         for pending, frame in list(self._responses.values()):
             yield self._with_response(pending, frame, received=frame.ts, note=notes.WAITS)
 
     def close(self, how: str, then: str) -> Iterator[Exchange]:
-        """Those that were not over when the connection ended, with a note on how it did; then: what came
-        in place of the rest of a frame."""
+        """Yield the unfinished exchanges of a connection that ends.
+
+        Args:
+            how: How it ended, for their notes.
+            then: What happened instead of the rest of a partial frame.
+        """
         yield from self._partial("response", then)
         waiting = [pending for pending, _ in self._requests.values()]
-        yield from self._given_up(waiting, f"request not forwarded: {how}")
+        yield from self._without_responses(waiting, f"request not forwarded: {how}")
         for pending, frame in self._responses.values():
             note = f"response not forwarded: {how}"
             yield self._responded(pending, frame, received=frame.ts, note=note)
-        waiting = [*self.pairing.unanswered(), *self._own.values()]
-        yield from self._given_up(waiting, f"no response: {how}")
+        waiting = [*self.pairing.unanswered(), *self._answered_by_proxy.values()]
+        yield from self._without_responses(waiting, f"no response: {how}")
         yield from self._partial("request", then)
 
     def _partial(self, direction: Direction, then: str) -> Iterator[Exchange]:
-        """Yield the exchange of a frame that has arrived in part, if it can be told which request it is
-        or answers."""
-        found = self.framings["arrived", direction].cut_off()
-        if found is None or self.cut_off:
+        """Yield the exchange of a frame that arrived in part, if its request is known."""
+        partial = self.framings["arrived", direction].cut_off()
+        if partial is None or self.cut_off:
             return
-        frame, size = found
+        frame, size = partial
         pending = None
         if direction == "response":
             pending = self.pairing.answered_by(frame.data)
         elif not self._raw_tokens:
             pending = partial_request(frame, self._fast.user)
         if pending is not None:
-            came = 4 + len(frame.data)
-            self.told_bytes += came
-            note = notes.partial(direction, came, 4 + size, then)
+            arrived_bytes = 4 + len(frame.data)
+            self.covered_bytes += arrived_bytes
+            note = notes.partial(direction, arrived_bytes, 4 + size, then)
             yield self._without_response(pending, note)
 
     def _request(self, frame: CapturedFrame) -> Exchange | None:
@@ -226,19 +245,19 @@ class Conversation:
             self.pairing.sent(opaque)
             return None
         self._raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
-        # an ApiVersions response can be read all the same: its exchange tells that the request can't
+        # an ApiVersions response is readable anyway; its exchange shows that the request is not
         self.undecoded += head.key != API_VERSIONS and not known_version(head.key, head.version)
         pending = captured_request(frame, head)
         self._authenticates(pending, pending.body or b"", facts)
-        left, note = facts.get("left"), facts.get("note", "")
-        if left in ("later", "never"):
+        departure, note = facts.get("left"), facts.get("note", "")
+        if departure in ("later", "never"):
             pending.sent = 0
-        if left == "later":
+        if departure == "later":
             self._requests[frame.ordinal] = (pending, head.acks != 0)
-        elif left == "never" and note == notes.ANSWERED_BY_PROXY:
+        elif departure == "never" and note == notes.ANSWERED_BY_PROXY:
             pending.note = note
-            self._own[head.correlation_id] = pending
-        elif left == "never":
+            self._answered_by_proxy[head.correlation_id] = pending
+        elif departure == "never":
             return self._without_response(pending, note=note)
         else:
             if head.key not in sasl_frames.KEYS and known_version(head.key, head.version):
@@ -246,19 +265,19 @@ class Conversation:
             if head.acks == 0:
                 return self._without_response(pending, note=notes.UNANSWERED)
             self.pairing.sent(pending)
-            if left == "changed":
+            if departure == "changed":
                 self._changed[frame.ordinal] = pending
         return None
 
     def _authenticates(self, pending: Pending, body: bytes, facts: Mapping[str, Any]) -> None:
-        """A request: who sends it, and if it is one of an authentication, what it says."""
-        self._told(facts)  # where his authentication was left out of the capture
+        """Set the user of a request, and note the SASL message that it may carry."""
+        self._read_user(facts)  # the capture may lack the authentication itself
         pending.user = self._fast.user
         if self._sasl is not None and pending.key in sasl_frames.KEYS:
             pending.sasl = sasl_frames.note_request(self._sasl, pending, body)
 
-    def _told(self, facts: Mapping[str, Any]) -> None:
-        """Who is authenticated, if the capture says it of a frame."""
+    def _read_user(self, facts: Mapping[str, Any]) -> None:
+        """Take the authenticated user from the comment on a frame."""
         if "sasl" in facts:
             self._sasl = None
         if "user" in facts:
@@ -269,7 +288,9 @@ class Conversation:
         pending, expects = self._requests.pop(number, (None, False))
         if (changed := pending or self._changed.pop(number, None)) is not None:
             head = head_of(frame.data)
-            changed.left = None if head is None else altered(changed.body, frame.data[head.body :])
+            changed.request_left = (
+                None if head is None else altered(changed.body, frame.data[head.body :])
+            )
         if pending is None:
             return None
         pending.sent = frame.ts
@@ -279,7 +300,7 @@ class Conversation:
         return None
 
     def never_left(self, direction: Direction, facts: Mapping[str, Any]) -> Iterator[Exchange]:
-        """What was to leave later never does, as it turns out."""
+        """Yield the exchange of a delayed message that turns out never to leave."""
         number, note = facts.get("frame"), str(facts.get("note", ""))
         if not isinstance(number, int):
             return
@@ -293,7 +314,7 @@ class Conversation:
         pending, _ = self._requests.pop(number)
         if note == notes.ANSWERED_BY_PROXY:
             pending.note = note
-            self._own[pending.correlation_id] = pending
+            self._answered_by_proxy[pending.correlation_id] = pending
         else:
             yield self._without_response(pending, note=note)
 
@@ -302,10 +323,10 @@ class Conversation:
         opaque = bool(waiting) and waiting[0].opaque
         correlation_id = None if opaque else int.from_bytes(frame.data[:4], signed=True)
         facts = facts_of(frame)
-        self._told(facts)
+        self._read_user(facts)
         if facts.get("note") == notes.REPEATED:
             return None
-        # out of turn is no fault here: what left late may stand behind others of the same chunk
+        # out of order is fine here: a frame that left late may follow others of the same chunk
         pending, _ = self.pairing.answer(correlation_id)
         withheld = facts.get("note") == notes.WITHHELD
         if pending is None and facts.get("note") == notes.WITHHELD_UNNAMED:
@@ -319,13 +340,13 @@ class Conversation:
                 self.earlier += 1
                 return None
             self.undecoded += 1
-            return self._stray(frame) if self._answered and not self.lossy else None
-        self._answered = True
-        self.pairing.came(pending, frame.ts)
+            return self._stray(frame) if self._any_answered and not self.lossy else None
+        self._any_answered = True
+        self.pairing.note_response(pending, frame.ts)
         pending.response_place = frame.place
         begun = facts.get("begun")
         if isinstance(begun, int) and 0 <= begun <= frame.ts:
-            pending.begun = begun  # what came before it was left out of the capture
+            pending.begun = begun  # the capture lacks the response before this one
         pending.sasl = arrow(pending.sasl, facts.get("sasl", ""))
         if self._sasl is not None and pending.key in sasl_frames.KEYS:
             body = frame.data[body_of_response(frame.data, pending) :]
@@ -334,51 +355,62 @@ class Conversation:
             self._fast.user = self._sasl.authenticated
         if withheld:
             return self._responded(pending, frame, received=frame.ts, note=facts["note"])
-        left = facts.get("left")
-        if left in ("later", "changed"):
+        departure = facts.get("left")
+        if departure in ("later", "changed"):
             self._responses[frame.ordinal] = (pending, frame)
             return None
-        came = {"answered": frame.ts} if left != "never" else {"note": facts.get("note", "")}
+        outcome_fields = (
+            {"answered": frame.ts} if departure != "never" else {"note": facts.get("note", "")}
+        )
         payload = facts.get("payload")
-        return self._with_response(pending, frame, received=frame.ts, payload=payload, **came)
+        return self._with_response(
+            pending, frame, received=frame.ts, payload=payload, **outcome_fields
+        )
 
     def _stray(self, frame: CapturedFrame) -> Exchange:
-        """A response that no request can have asked for."""
+        """Build the exchange of a response without a request."""
         number = int.from_bytes(frame.data[:4], signed=True)
         answer = Pending(number, STRAY, 0, None, 0, frame.ts, frame.ts, response_place=frame.place)
         note = str(facts_of(frame).get("note", ""))
-        left = None if note else frame.ts
-        return self._responded(answer, frame, received=frame.ts, answered=left, note=note)
+        answered = None if note else frame.ts
+        return self._responded(answer, frame, received=frame.ts, answered=answered, note=note)
 
     def _response_left(self, frame: CapturedFrame) -> Exchange | None:
         number = number_of(frame)
-        if number < 0:  # made by the proxy
-            own = self._own.pop(int.from_bytes(frame.data[:4], signed=True), None)
-            return None if own is None else self._with_response(own, frame, answered=frame.ts)
+        if number < 0:  # a response of the proxy itself
+            pending_own = self._answered_by_proxy.pop(
+                int.from_bytes(frame.data[:4], signed=True), None
+            )
+            return (
+                None
+                if pending_own is None
+                else self._with_response(pending_own, frame, answered=frame.ts)
+            )
         pending, arrived = self._responses.pop(number, (None, frame))
         if pending is None:
             return None
-        came = {"received": arrived.ts, "answered": frame.ts}
-        found = self._with_response(pending, frame, payload=facts_of(frame).get("payload"), **came)
-        came_as = arrived.data[body_of_response(arrived.data, pending) :]
-        found.response_came = altered(found.response_body, came_as)
-        return found
+        times = {"received": arrived.ts, "answered": frame.ts}
+        exchange = self._with_response(
+            pending, frame, payload=facts_of(frame).get("payload"), **times
+        )
+        arrived_body = arrived.data[body_of_response(arrived.data, pending) :]
+        exchange.response_came = altered(exchange.response_body, arrived_body)
+        return exchange
 
-    def _given_up(self, several: Iterable[Pending], note: str) -> Iterator[Exchange]:
+    def _without_responses(self, several: Iterable[Pending], note: str) -> Iterator[Exchange]:
         for pending in several:
             yield self._without_response(pending, note)
 
     def _without_response(self, pending: Pending, note: str) -> Exchange:
-        """Of a request that has no response."""
         return build_exchange(pending, self._link, Outcome(note=note))
 
-    def _with_response(self, pending: Pending, frame: CapturedFrame, **came: Any) -> Exchange:
-        """Of a request and its response, whose body is kept; came: see `Outcome`."""
+    def _with_response(self, pending: Pending, frame: CapturedFrame, **outcome: Any) -> Exchange:
+        """Build the exchange of a request and its response with body; `outcome` are fields of `Outcome`."""
         body = frame.data[body_of_response(frame.data, pending) :]
         rules = tuple(facts_of(frame).get("rules", ()))
-        return self._responded(pending, frame, response_body=body, rules=rules, **came)
+        return self._responded(pending, frame, response_body=body, rules=rules, **outcome)
 
-    def _responded(self, pending: Pending, frame: CapturedFrame, **came: Any) -> Exchange:
-        """Of a request and its response; came: see `Outcome`."""
-        about = {"response_size": len(frame.data), "packet": frame.packet, **came}
-        return build_exchange(pending, self._link, Outcome(**about))
+    def _responded(self, pending: Pending, frame: CapturedFrame, **outcome: Any) -> Exchange:
+        """Build the exchange of a request and its response; `outcome` are fields of `Outcome`."""
+        fields = {"response_size": len(frame.data), "packet": frame.packet, **outcome}
+        return build_exchange(pending, self._link, Outcome(**fields))

@@ -1,7 +1,7 @@
-"""Pairs the requests and responses of a connection on which a dialect is spoken.
+"""Pair the requests and responses of a connection that speaks a dialect.
 
-A dialect names its class (`barnabas.specs.dialects.dialect.Dialect.pairing`). `CorrelationPairing` serves all
-whose headers have a correlation id.
+A dialect names its pairing class (`barnabas.specs.dialects.dialect.Dialect.pairing`). `CorrelationPairing`
+suits every dialect whose headers have a correlation id.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from barnabas.specs.registry import NAMES, api
 
 
 @dataclass(slots=True, eq=False)
-class Asked:
-    """A request. Two requests are never equal."""
+class DialectRequest:
+    """A request of a dialect. Two requests are never equal."""
 
     side: Direction
     """The sender: "request" for the client, "response" for what it has connected to."""
     api: str
     key: int
-    """The key of the API, as `barnabas.specs.dialects.keys` has it."""
+    """The key of the API (`barnabas.specs.dialects.keys`)."""
     version: int
     correlation_id: int
-    """The correlation id of the header; a running number where there is none."""
+    """The correlation id of the header; a running number if it has none."""
     client_id: str | None
     body: bytes
-    answered: bool = True
-    """Whether a response follows: none does after a Produce with acks=0."""
+    expects_response: bool = True
+    """Whether a response follows; False for a Produce with acks=0."""
     reason: Any = None
-    """Whatever the caller wants to find again with the response."""
+    """Data of the caller, returned with the response."""
 
 
-class Answer(NamedTuple):
-    """A response, and the request that it answers."""
+class DialectResponse(NamedTuple):
+    """A response of a dialect, and its request."""
 
-    asked: Asked
+    request: DialectRequest
     body: bytes
     error: str
     """The name of the error in the header. Errors in bodies are not read."""
@@ -54,123 +54,128 @@ class Pairing(Protocol):
     """The state of one connection. Frames are whole, without their size."""
 
     client: str | None
-    """The client id; where headers have none, the id that the client gave itself in a body."""
-    waiting: dict[Direction, deque[Asked]]
-    """Requests without a response so far, by sender."""
+    """The client id; if headers have none, the id that the client gave in a body."""
+    waiting: dict[Direction, deque[DialectRequest]]
+    """Requests in flight, by sender."""
 
-    def frame(self, direction: Direction, data: bytes) -> Asked | Answer:
+    def frame(self, direction: Direction, data: bytes) -> DialectRequest | DialectResponse:
         """Read a frame. Raises Malformed, or LookupError for a response without a request."""
 
-    def forget(self, asked: Asked) -> None:
+    def forget(self, request: DialectRequest) -> None:
         """Forget a request that is not forwarded: no response follows."""
 
-    def response(self, asked: Asked, body: bytes) -> dict[str, Any]:
+    def response(self, request: DialectRequest, body: bytes) -> dict[str, Any]:
         """Decode the body of a response. Raises Malformed."""
 
 
 def pairing_of(dialect: Dialect) -> Pairing:
     """Return the pairing of a new connection. Raises Trouble if the dialect's class is unusable."""
-    found: Pairing = make(f"dialect {dialect.name}", dialect.pairing, dialect)
-    return found
+    pairing: Pairing = make(f"dialect {dialect.name}", dialect.pairing, dialect)
+    return pairing
 
 
 @dataclass(slots=True)
 class CorrelationPairing:
-    """Clients send requests; a response has the correlation id of its request in the header.
+    """A pairing by correlation id: a response repeats the id of its request in the header.
 
-    The connection may carry the Kafka APIs that the dialect allows. If the responses of some APIs have other
-    headers, several requests may fit a response: the first one whose response decodes is taken.
+    Only clients send requests. The connection may carry the Kafka APIs that the dialect allows. If the
+    responses of some APIs have other headers, several requests may fit a response: the first whose response
+    decodes is chosen.
     """
 
     dialect: Dialect
     client: str | None = None
-    waiting: dict[Direction, deque[Asked]] = field(default_factory=lambda: {"request": deque()})
+    waiting: dict[Direction, deque[DialectRequest]] = field(
+        default_factory=lambda: {"request": deque()}
+    )
 
-    def frame(self, direction: Direction, data: bytes) -> Asked | Answer:
+    def frame(self, direction: Direction, data: bytes) -> DialectRequest | DialectResponse:
         """Read a frame. Raises Malformed, or LookupError for a response without a request."""
         if direction == "response":
             return self._answer(data)
         if self.dialect.has_kafka_headers:
-            asked = self._kafka_request(data)
+            request = self._kafka_request(data)
         elif int.from_bytes(data[:2], signed=True) in self.dialect.kafka_apis:
-            asked = kafka_request(data)
+            request = kafka_request(data)
         else:
-            asked = self._request(data)
-        self.client = asked.client_id
-        if asked.answered:
-            self.waiting["request"].append(asked)
-        return asked
+            request = self._request(data)
+        self.client = request.client_id
+        if request.expects_response:
+            self.waiting["request"].append(request)
+        return request
 
-    def forget(self, asked: Asked) -> None:
+    def forget(self, request: DialectRequest) -> None:
         """Forget a request that is not forwarded: no response follows."""
-        if asked.answered:
-            self.waiting["request"].remove(asked)
+        if request.expects_response:
+            self.waiting["request"].remove(request)
 
-    def response(self, asked: Asked, body: bytes) -> dict[str, Any]:
+    def response(self, request: DialectRequest, body: bytes) -> dict[str, Any]:
         """Decode the body of a response. Raises Malformed."""
-        return api(asked.key).response.codec(asked.version).decode(body)
+        return api(request.key).response.codec(request.version).decode(body)
 
-    def _kafka_request(self, data: bytes) -> Asked:
-        asked = kafka_request(data)
-        for one in self.dialect.apis:
-            if (one.key, one.version) == (asked.key, asked.version):
-                asked.key, asked.api = own_key(self.dialect, one), one.name
-        return asked
+    def _kafka_request(self, data: bytes) -> DialectRequest:
+        request = kafka_request(data)
+        for dialect_api in self.dialect.apis:
+            if (dialect_api.key, dialect_api.version) == (request.key, request.version):
+                request.key, request.api = own_key(self.dialect, dialect_api), dialect_api.name
+        return request
 
-    def _request(self, data: bytes) -> Asked:
+    def _request(self, data: bytes) -> DialectRequest:
         dialect = self.dialect
         header, body = read_header(dialect.request_header, data)
-        one = dialect.api(header[dialect.key_field])
-        return Asked(
+        dialect_api = dialect.api(header[dialect.key_field])
+        return DialectRequest(
             "request",
-            one.name,
-            own_key(dialect, one),
-            one.version if dialect.version_field is None else header[dialect.version_field],
+            dialect_api.name,
+            own_key(dialect, dialect_api),
+            dialect_api.version if dialect.version_field is None else header[dialect.version_field],
             header["correlation_id"],
             header.get("client_id", self.client),
             body,
         )
 
-    def _answer(self, data: bytes) -> Answer:
+    def _answer(self, data: bytes) -> DialectResponse:
         headers: dict[str, tuple[dict[str, Any], bytes]] = {}
-        matching: list[tuple[Asked, Message]] = []
-        for asked in self.waiting["request"]:
+        matching: list[tuple[DialectRequest, Message]] = []
+        for request in self.waiting["request"]:
             message = RESPONSE_HEADER
-            if asked.key not in NAMES:
-                message = self.dialect.response_header_of(self.dialect.api(asked.api))
+            if request.key not in NAMES:
+                message = self.dialect.response_header_of(self.dialect.api(request.api))
             if message.name not in headers:
                 headers[message.name] = read_header(message, data)
-            if headers[message.name][0]["correlation_id"] == asked.correlation_id:
-                matching.append((asked, message))
+            if headers[message.name][0]["correlation_id"] == request.correlation_id:
+                matching.append((request, message))
         if len(matching) > 1:  # APIs whose responses have different headers
             matching = [
-                (asked, message)
-                for asked, message in matching
-                if self._decodes(asked, headers[message.name][1])
+                (request, message)
+                for request, message in matching
+                if self._decodes(request, headers[message.name][1])
             ] or matching
         if not matching:
             raise LookupError("response without a request")
-        asked, message = matching[0]
-        self.waiting["request"].remove(asked)
+        request, message = matching[0]
+        self.waiting["request"].remove(request)
         header, body = headers[message.name]
         code = header.get("error_code", 0)
-        error = error_in(asked.key, code) if code else ""
-        return Answer(asked, body, error)
+        error = error_in(request.key, code) if code else ""
+        return DialectResponse(request, body, error)
 
-    def _decodes(self, asked: Asked, body: bytes) -> bool:
+    def _decodes(self, request: DialectRequest, body: bytes) -> bool:
         try:
-            self.response(asked, body)
+            self.response(request, body)
         except Malformed:
             return False
         return True
 
 
-def kafka_request(data: bytes) -> Asked:
+def kafka_request(data: bytes) -> DialectRequest:
     """Read a request with Kafka's header. Raises Malformed."""
     try:
         head = request_head(data, 0, len(data))
     except Short:
         raise Malformed("header", len(data), "the header is cut off") from None
     name = NAMES.get(head.key, f"key {head.key}")
-    about = head.key, head.version, head.correlation_id, head.client_id
-    return Asked("request", name, *about, data[head.body :], answered=head.acks != 0)
+    fields = head.key, head.version, head.correlation_id, head.client_id
+    return DialectRequest(
+        "request", name, *fields, data[head.body :], expects_response=head.acks != 0
+    )

@@ -1,4 +1,4 @@
-"""Makes the exchange of a request that was in flight, for the proxy and for readers of captures."""
+"""Build the exchange of a request that was in flight, for the proxy and for readers of captures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from barnabas.captures.kafka.pairing.in_flight import Pending
 
 
 class Link(NamedTuple):
-    """The connection that an exchange passed on: see `Exchange` for all but `proxied`."""
+    """The connection of an exchange: see `Exchange` for all fields but `proxied`."""
 
     connection: int
     client_address: str
@@ -21,12 +21,12 @@ class Link(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a request. Times are ns since the epoch."""
+    """The response to a request, or the reason for its absence. Times are ns since the epoch."""
 
     received: int | None = None
-    """When the response came from the broker; None: no response."""
+    """When the response arrived from the broker; None: no response."""
     answered: int | None = None
-    """When the response left to the client; None: it did not."""
+    """When the response left to the client; None: never."""
     response_size: int | None = None
     response_body: bytes | None = None
     packet: int = 0
@@ -35,15 +35,15 @@ class Outcome(NamedTuple):
     """Rules that fired on the response."""
     note: str = ""
     payload: dict[str, str] | None = None
-    """Hashes that stand for the response's payload, by path."""
+    """Hashes in place of the response's payload, by path."""
 
 
 UNANSWERED: Final = Outcome()
-"""No response, and nothing to say of it."""
+"""No response, and no note."""
 
 
 def build_exchange(pending: Pending, link: Link, outcome: Outcome = UNANSWERED) -> Exchange:
-    """Make the exchange of a request on a connection, and of what came of it."""
+    """Build the exchange of a request on a connection and its outcome."""
     received, answered, response_size, response_body, packet, rules, note, payload = outcome
     arrived, sent, begun = pending.arrived, pending.sent, pending.begun
     if begun <= sent:
@@ -53,7 +53,7 @@ def build_exchange(pending: Pending, link: Link, outcome: Outcome = UNANSWERED) 
         hashes["request"] = pending.payload
     if payload:
         hashes["response"] = payload
-    # by their places: this is done for every exchange of a capture, and names cost as much as all else
+    # positional: this runs for every exchange of a capture, and keywords would double its time
     exchange = Exchange(
         arrived,
         link.connection,
@@ -83,6 +83,6 @@ def build_exchange(pending: Pending, link: Link, outcome: Outcome = UNANSWERED) 
         begun,
         sent if link.proxied else None,
     )
-    exchange.request_left = pending.left
+    exchange.request_left = pending.request_left
     exchange.controller = link.controller
     return exchange

@@ -1,6 +1,6 @@
-"""The requests of one connection that are in flight, and which of them a response answers.
+"""Track the requests in flight on one connection, and find the request that a response answers.
 
-Pure: the proxy and all that reads captures use the same pairing.
+Pure: the proxy and the readers of captures use the same pairing.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Final
 
 LIMIT: Final = 10_000
-"""How many requests may wait on one connection; clients send 5 to 1,000,000, and mean the 5."""
+"""Requests in flight on one connection; clients allow 5 to 1,000,000, and use 5."""
 
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A request that waits for its response. `arrived` and `sent` are ns since the epoch.
+    """A request in flight. `arrived` and `sent` are ns since the epoch.
 
-    Compared by identity: two requests may have everything in common.
+    Compared by identity, since two requests may be equal in all fields.
     """
 
     correlation_id: int
@@ -35,14 +35,14 @@ class Pending:
     group: str | None = None
     """The group that the request names, if a rule needs it."""
     begun: int = 0
-    """When the previous response came: a broker works on one request of a connection at a time, so it
-    can't have begun with this request earlier."""
+    """When the previous response arrived: a broker works on one request of a connection at a time, so it did
+    not begin with this request earlier."""
     sasl: str = ""
     """See `Exchange.sasl`."""
     user: str | None = None
     """See `Exchange.user`."""
     payload: dict[str, str] | None = None
-    """Hashes in place of the request's payload, if it was masked in a capture."""
+    """Hashes in place of the request's payload, if a capture masked it."""
     packet: int = 0
     """See `Exchange.request_packet`."""
     ordinal: int = 0
@@ -50,35 +50,35 @@ class Pending:
     request_place: int = -1
     response_place: int = -1
     """See `Exchange`."""
-    left: bytes | None = None
+    request_left: bytes | None = None
     """See `Exchange.request_left`."""
 
 
 class Pairing:
-    """The requests of one connection that wait for their responses, in the order they left."""
+    """The requests in flight on one connection, in the order in which they left."""
 
     __slots__ = ("latest", "limit", "waiting")
 
     def __init__(self, limit: int = LIMIT) -> None:
         self.limit = limit
         self.waiting: deque[Pending] = deque()
-        """Public: as long as all is in order, the proxy's hot path pops from here by itself."""
+        """Public, since the proxy's hot path pops from it while responses are in order."""
         self.latest = 0
-        """When the latest response had come."""
+        """When the latest response arrived."""
 
     def sent(self, pending: Pending) -> bool:
-        """Note a request that expects a response. False, and not noted: too many wait already."""
+        """Add a request that expects a response. False, and not added: too many are in flight."""
         if len(self.waiting) >= self.limit:
             return False
         self.waiting.append(pending)
         return True
 
     def answer(self, correlation_id: int | None) -> tuple[Pending | None, bool]:
-        """The request that a response belongs to, taken out, and whether that was in order.
+        """Remove and return the request that a response answers, and whether the response was in order.
 
-        First in, first out; the correlation id is the check and not the key. A request found
-        further back (requests were reordered, or the peer is broken) comes with False, none at all
-        as (None, False). A response to a raw SASL token has no correlation id: None.
+        First in, first out; the correlation id is the check, not the key. A request further back (requests
+        were reordered, or the peer is faulty) is returned with False, a missing request as (None, False). A
+        response to a raw SASL token has no correlation id: pass None.
 
         >>> pairing = Pairing()
         >>> for i in (7, 8):
@@ -93,16 +93,19 @@ class Pairing:
         return None, False
 
     def answered_by(self, begun: bytes) -> Pending | None:
-        """Take out the request that a response answers of which these are the first bytes, without its
-        size; None: there is none, or too few came."""
+        """Remove and return the request of a partial response; None: no request, or too few bytes.
+
+        `begun` are the first bytes of the response, without its size.
+        """
         opaque = bool(self.waiting) and self.waiting[0].opaque
         if len(begun) < 4 and not opaque:
             return None
         return self.answer(None if opaque else int.from_bytes(begun[:4], signed=True))[0]
 
     def passed_over(self, correlation_id: int) -> list[Pending]:
-        """Take out what has no header in front of the request that this response answers: brokers answer
-        in order, and not at all the last token of GSSAPI.
+        """Remove and return requests without a header before the request that this response answers.
+
+        Brokers answer in order, but do not answer the last token of GSSAPI.
 
         >>> pairing = Pairing()
         >>> for token in (True, False):
@@ -111,14 +114,14 @@ class Pairing:
         (0, 1, 1)
         """
         waiting = self.waiting
-        found: list[Pending] = []
+        skipped: list[Pending] = []
         if waiting and waiting[0].opaque and any(_is(each, correlation_id) for each in waiting):
             while waiting[0].opaque:
-                found.append(waiting.popleft())
-        return found
+                skipped.append(waiting.popleft())
+        return skipped
 
-    def asked(self) -> dict[int, tuple[int, int]]:
-        """(key, version) of the requests that wait, by correlation id."""
+    def by_correlation_id(self) -> dict[int, tuple[int, int]]:
+        """Return key and version of the requests in flight, by correlation id."""
         return {
             pending.correlation_id: (pending.key, pending.version)
             for pending in self.waiting
@@ -126,7 +129,7 @@ class Pairing:
         }
 
     def before(self, correlation_id: int) -> list[Pending]:
-        """Take out those that left before this one; none if it does not wait.
+        """Remove and return the requests that left before this one; none if it is not in flight.
 
         >>> pairing = Pairing()
         >>> for i in (7, 8):
@@ -139,13 +142,13 @@ class Pairing:
                 return [self.waiting.popleft() for _ in range(index)]
         return []
 
-    def came(self, pending: Pending, when: int) -> None:
-        """The response to a request has come, whole."""
+    def note_response(self, pending: Pending, when: int) -> None:
+        """Note that the response to a request has arrived completely."""
         pending.begun = self.latest
         self.latest = when
 
     def unanswered(self) -> list[Pending]:
-        """Take out all that wait: the connection is closed."""
+        """Remove and return all requests in flight, when the connection closes."""
         waiting = list(self.waiting)
         self.waiting.clear()
         return waiting

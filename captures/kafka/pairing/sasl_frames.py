@@ -1,4 +1,4 @@
-"""Learns a client's authentication from the SASL frames that pass, in a proxy or in a capture of others."""
+"""Read a client's authentication from the SASL messages of a connection, in a proxy or a capture."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api
 
 KEYS: Final = frozenset((SASL_HANDSHAKE, SASL_AUTHENTICATE, SASL_TOKEN))
-"""Of the frames that say something."""
+"""The APIs of SASL messages, and of raw tokens."""
 
 
 def note_request(sasl: Sasl, pending: Pending, body: bytes) -> str:
-    """A SASL request came: a handshake, or a token (`opaque`: without a header). Returns who it is."""
+    """Note a SASL request (a handshake or a token), and return mechanism and user."""
     if pending.opaque:
-        return sasl.asks(body)
+        return sasl.note_token(body)
     fields = _fields(pending, "request", body)
     if pending.key == SASL_HANDSHAKE:
-        sasl.handshake(fields.get("mechanism", ""))
+        sasl.note_handshake(fields.get("mechanism", ""))
     elif "auth_bytes" in fields:
-        return sasl.asks(fields["auth_bytes"])
+        return sasl.note_token(fields["auth_bytes"])
     return ""
 
 
 def note_response(sasl: Sasl, pending: Pending, body: bytes) -> str:
-    """Its response came. Returns the outcome."""
+    """Note the response to a SASL request, and return a description of the outcome."""
     if pending.opaque:
-        return sasl.answered(body)
+        return sasl.note_outcome(body)
     fields = _fields(pending, "response", body)
     if "error_code" not in fields:
         return ""
     if pending.key == SASL_HANDSHAKE:
-        sasl.agreed(fields["error_code"])
+        sasl.note_handshake_response(fields["error_code"])
         return ""
-    return sasl.answered(
+    return sasl.note_outcome(
         fields["auth_bytes"],
         error=fields["error_code"],
         message=fields["error_message"],

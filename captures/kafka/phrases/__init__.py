@@ -1,5 +1,5 @@
-"""One phrase for each API that clients use: a few words made of fields of request and response.
+"""Describe exchanges of each API that clients use: a few words from fields of request and response.
 
-Which fields they get stands in `barnabas.captures.kafka.log_line`. Any of them may be missing: the version
-lacks it, or there is no such body. Nothing that is secret is named.
+`barnabas.captures.kafka.log_line` lists the fields that each function gets. Any of them may be missing, since
+the version lacks it, or there is no body. Secrets are never shown.
 """

@@ -1,4 +1,4 @@
-"""Brokers, topics, versions."""
+"""Describe exchanges about brokers, topics and API versions."""
 
 from __future__ import annotations
 
@@ -9,52 +9,54 @@ from barnabas.plural import plural
 
 
 def metadata(request: Body, response: Body, names: Names) -> str:
-    """Metadata: the topics asked for, how much came back."""
-    asked = ""
+    """Describe a Metadata: the requested topics, and how many brokers and topics were returned."""
+    requested = ""
     if "topics" in request:
         topics = request["topics"]
-        asked = "all topics" if topics is None else "no topics"
+        requested = "all topics" if topics is None else "no topics"
         if topics:
-            asked = listed((topic_name(topic, names) for topic in topics), "topic", 48)
-    found = ""
+            requested = listed((topic_name(topic, names) for topic in topics), "topic", 48)
+    returned = ""
     if "brokers" in response:
         brokers, topics = len(response["brokers"]), len(response["topics"])
-        found = f"{plural(brokers, 'broker')}, {plural(topics, 'topic')}"
-    return arrow(asked, found)
+        returned = f"{plural(brokers, 'broker')}, {plural(topics, 'topic')}"
+    return arrow(requested, returned)
 
 
 _COORDINATED: Final = {0: "group", 1: "transaction", 2: "share group"}
 
 
 def find_coordinator(request: Body, response: Body, names: Names) -> str:
-    """FindCoordinator: whose, and the node."""
-    kind = _COORDINATED.get(request.get("key_type", 0), "key") if request else ""
+    """Describe a FindCoordinator: the group or transaction, and the node."""
+    key_type = _COORDINATED.get(request.get("key_type", 0), "key") if request else ""
     if "coordinators" in response:
-        found = listed((f"{c['key']} → {c['node_id']}" for c in response["coordinators"]), "key")
+        coordinators = listed(
+            (f"{c['key']} → {c['node_id']}" for c in response["coordinators"]), "key"
+        )
     else:
-        asked = request.get("coordinator_keys")
-        key = request.get("key", "") if asked is None else listed(asked, "key")
-        found = arrow(key, str(response.get("node_id", "")))
-    return joined(kind, found)
+        keys = request.get("coordinator_keys")
+        key = request.get("key", "") if keys is None else listed(keys, "key")
+        coordinators = arrow(key, str(response.get("node_id", "")))
+    return joined(key_type, coordinators)
 
 
 def api_versions(request: Body, response: Body, names: Names) -> str:
-    """ApiVersions: the client's software, the number of APIs."""
+    """Describe an ApiVersions: the client's software, and the number of APIs."""
     software = (request.get("client_software_name"), request.get("client_software_version"))
-    found = plural(len(response["api_keys"]), "API") if "api_keys" in response else ""
-    return arrow(joined(*(word or "" for word in software)), found)
+    apis = plural(len(response["api_keys"]), "API") if "api_keys" in response else ""
+    return arrow(joined(*(word or "" for word in software)), apis)
 
 
 def describe_cluster(request: Body, response: Body, names: Names) -> str:
-    """DescribeCluster: how many nodes, and the controller."""
+    """Describe a DescribeCluster: the number of nodes, and the controller."""
     if "brokers" not in response:
         return ""
-    what = "controller" if response.get("endpoint_type") == 2 else "broker"
-    return f"→ {plural(len(response['brokers']), what)}, controller {response['controller_id']}"
+    noun = "controller" if response.get("endpoint_type") == 2 else "broker"
+    return f"→ {plural(len(response['brokers']), noun)}, controller {response['controller_id']}"
 
 
 def create_topics(request: Body, response: Body, names: Names) -> str:
-    """CreateTopics: topics with partitions and replicas."""
+    """Describe a CreateTopics: topics with partitions and replicas."""
 
     def one(topic: Body) -> str:
         partitions, replicas = topic["num_partitions"], topic["replication_factor"]
@@ -67,7 +69,7 @@ def create_topics(request: Body, response: Body, names: Names) -> str:
 
 
 def delete_topics(request: Body, response: Body, names: Names) -> str:
-    """DeleteTopics: the topics."""
+    """Describe a DeleteTopics: the topics."""
     by_name = request.get("topic_names")
     if by_name is None:
         by_name = [topic_name(topic, names) for topic in request.get("topics") or ()]

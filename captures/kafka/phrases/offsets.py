@@ -1,4 +1,4 @@
-"""ListOffsets, OffsetCommit, OffsetFetch: offsets by partition."""
+"""Describe ListOffsets, OffsetCommit and OffsetFetch: offsets by partition."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ def _time(ts: int) -> str:
 
 
 def list_offsets(request: Body, response: Body, names: Names) -> str:
-    """ListOffsets: offsets by partition, and of which time."""
-    asked = [p for topic in request.get("topics") or () for p in topic["partitions"]]
-    times = sorted({_time(partition["timestamp"]) for partition in asked})
+    """Describe a ListOffsets: offsets by partition, and the requested time."""
+    requested = [p for topic in request.get("topics") or () for p in topic["partitions"]]
+    times = sorted({_time(partition["timestamp"]) for partition in requested})
     if "topics" in response:
 
         def offset(partition: Body) -> Any:
             old = partition.get("old_style_offsets")
             return partition.get("offset") if old is None else ",".join(map(str, old[:3]))
 
-        where = partitions_of(
+        offsets = partitions_of(
             response["topics"],
             "partitions",
             names,
-            lambda found: pairs((p["partition_index"], offset(p)) for p in found),
+            lambda partitions: pairs((p["partition_index"], offset(p)) for p in partitions),
         )
     else:
-        where = partitions_of(
+        offsets = partitions_of(
             request.get("topics"),
             "partitions",
             names,
-            lambda found: ranges(p["partition_index"] for p in found),
+            lambda partitions: ranges(p["partition_index"] for p in partitions),
         )
     return joined(
-        where, times[0] if len(times) == 1 else plural(len(times), "time") if times else ""
+        offsets, times[0] if len(times) == 1 else plural(len(times), "time") if times else ""
     )
 
 
@@ -61,15 +61,15 @@ def _committed(topics: list[Body] | None, names: Names) -> str:
         topics,
         "partitions",
         names,
-        lambda found: pairs(
+        lambda partitions: pairs(
             (p["partition_index"], "-" if p["committed_offset"] == -1 else p["committed_offset"])
-            for p in found
+            for p in partitions
         ),
     )
 
 
 def offset_commit(request: Body, response: Body, names: Names) -> str:
-    """OffsetCommit, TxnOffsetCommit: group, offsets by partition."""
+    """Describe an OffsetCommit or TxnOffsetCommit: group, offsets by partition."""
     return joined(
         request.get("transactional_id", ""),
         request.get("group_id", ""),
@@ -78,7 +78,7 @@ def offset_commit(request: Body, response: Body, names: Names) -> str:
 
 
 def offset_fetch(request: Body, response: Body, names: Names) -> str:
-    """OffsetFetch: group, offsets by partition, `-` where none is stored."""
+    """Describe an OffsetFetch: group, offsets by partition; `-` where none is stored."""
     answered = "topics" in response or "groups" in response
     body = response if answered else request
     groups = body.get("groups")
@@ -90,9 +90,9 @@ def offset_fetch(request: Body, response: Body, names: Names) -> str:
 def _positions(group: Body, answered: bool, names: Names) -> str:
     topics = group["topics"]
     if topics is None:
-        where = "all topics" if group["group_id"] else ""
+        offsets = "all topics" if group["group_id"] else ""
     elif answered:
-        where = _committed(topics, names) or "nothing committed"
+        offsets = _committed(topics, names) or "nothing committed"
     else:
-        where = partitions_of(topics, "partition_indexes", names, ranges)
-    return joined(group["group_id"], where)
+        offsets = partitions_of(topics, "partition_indexes", names, ranges)
+    return joined(group["group_id"], offsets)

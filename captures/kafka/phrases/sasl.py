@@ -1,4 +1,4 @@
-"""SASL: mechanism, user and outcome where they are known; tokens by their sizes only."""
+"""Describe SASL exchanges: mechanism, user and outcome if they are known; of tokens only the sizes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from barnabas.plural import plural
 
 
 def sasl_handshake(request: Body, response: Body, names: Names) -> str:
-    """SaslHandshake: the mechanism; if it is refused, those on offer."""
+    """Describe a SaslHandshake: the mechanism; if it is refused, the supported ones."""
     offered = response.get("mechanisms") if response.get("error_code") else None
     return arrow(request.get("mechanism", ""), listed(offered or (), "mechanism"))
 
 
 def sasl_authenticate(request: Body, response: Body, names: Names) -> str:
-    """SaslAuthenticate of which nothing else is known: sizes."""
-    sent, came = (body.get("auth_bytes") for body in (request, response))
+    """Describe a SaslAuthenticate of an unknown user: the sizes of the tokens."""
+    sent, returned = (body.get("auth_bytes") for body in (request, response))
     return arrow(
         "" if sent is None else plural(len(sent), "byte"),
-        "" if came is None else plural(len(came), "byte"),
+        "" if returned is None else plural(len(returned), "byte"),
     )

@@ -1,4 +1,4 @@
-"""Transactions."""
+"""Describe exchanges about transactions."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from barnabas.captures.kafka.wording import (
 
 
 def init_producer_id(request: Body, response: Body, names: Names) -> str:
-    """InitProducerId: transactional id, producer id and epoch."""
-    found = ""
+    """Describe an InitProducerId: transactional id, producer id and epoch."""
+    producer = ""
     if response.get("producer_id", -1) >= 0:
-        found = f"producer {response['producer_id']} epoch {response['producer_epoch']}"
-    return arrow(request.get("transactional_id") or "", found)
+        producer = f"producer {response['producer_id']} epoch {response['producer_epoch']}"
+    return arrow(request.get("transactional_id") or "", producer)
 
 
 def add_partitions_to_txn(request: Body, response: Body, names: Names) -> str:
-    """AddPartitionsToTxn: transactions and their partitions."""
+    """Describe an AddPartitionsToTxn: transactions and their partitions."""
 
     def one(transaction: Body) -> str:
-        where = partitions_of(transaction["topics"], "partitions", names, ranges)
-        return joined(transaction["transactional_id"], where)
+        partitions = partitions_of(transaction["topics"], "partitions", names, ranges)
+        return joined(transaction["transactional_id"], partitions)
 
     transactions = request.get("transactions")
     if transactions is None:
@@ -39,23 +39,23 @@ def add_partitions_to_txn(request: Body, response: Body, names: Names) -> str:
 
 
 def add_offsets_to_txn(request: Body, response: Body, names: Names) -> str:
-    """AddOffsetsToTxn: transaction and group."""
+    """Describe an AddOffsetsToTxn: transaction and group."""
     return joined(request.get("transactional_id", ""), request.get("group_id", ""))
 
 
 def end_txn(request: Body, response: Body, names: Names) -> str:
-    """EndTxn: transaction, and how it ends."""
+    """Describe an EndTxn: the transaction, and commit or abort."""
     if not request:
         return ""
     return joined(request["transactional_id"], "commit" if request["committed"] else "abort")
 
 
 def write_txn_markers(request: Body, response: Body, names: Names) -> str:
-    """WriteTxnMarkers: producers, how their transactions end, and where."""
+    """Describe a WriteTxnMarkers: producers, commit or abort, and partitions."""
 
     def one(marker: Body) -> str:
-        how = "commit" if marker["transaction_result"] else "abort"
-        where = partitions_of(marker["topics"], "partition_indexes", names, ranges)
-        return joined(f"producer {marker['producer_id']}", how, where)
+        outcome = "commit" if marker["transaction_result"] else "abort"
+        partitions = partitions_of(marker["topics"], "partition_indexes", names, ranges)
+        return joined(f"producer {marker['producer_id']}", outcome, partitions)
 
     return listed(map(one, request.get("markers") or ()), "marker", WIDTH - 16)

@@ -1,2 +1,4 @@
-"""An exchange as spans of a distributed trace, without OpenTelemetry: `trace_context.py` finds the contexts
-that records carry, `spans.py` makes the spans."""
+"""Make spans of a distributed trace from exchanges, without OpenTelemetry.
+
+`trace_context.py` finds the trace contexts that records carry, `spans.py` makes the spans.
+"""

@@ -1,7 +1,8 @@
-"""The spans of an exchange: its own, and that of the broker's time in it.
+"""Make the spans of an exchange: one for the exchange, and one for the broker's time in it.
 
-Names follow OpenTelemetry's conventions for messaging, where these have one:
-https://opentelemetry.io/docs/specs/semconv/messaging/kafka/ (since version 1.27). All else is `kafka.*`.
+Names follow OpenTelemetry's conventions for messaging, where they define one:
+https://opentelemetry.io/docs/specs/semconv/messaging/kafka/ (since version 1.27). All other names are
+`kafka.*`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final, Literal
 
 from barnabas.captures.host_port import endpoint_of
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.naming import group_of
+from barnabas.captures.kafka.context.request_group import group_of
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.topics import topics_of
@@ -30,13 +31,13 @@ from barnabas.specs.keys import (
 Value = str | int | float | tuple[str, ...]
 
 LINKS: Final = 32
-"""Links of a span at most; more are counted in `kafka.links_left_out`."""
+"""Links of a span at most; the others are counted in `kafka.links_left_out`."""
 
 TOPICS: Final = 32
-"""Topics of a span that are named at most; more are counted in `kafka.topics_left_out`."""
+"""Topics of a span that are listed; the others are counted in `kafka.topics_left_out`."""
 
 TEXT: Final = 256
-"""Characters of a client's text that are kept: a client id may have 32 KiB."""
+"""Characters of a client's text that are retained: a client id may have 32 KiB."""
 
 OPERATIONS: Final = {
     PRODUCE: "send",
@@ -46,12 +47,12 @@ OPERATIONS: Final = {
     TXN_OFFSET_COMMIT: "settle",
     SHARE_ACKNOWLEDGE: "settle",
 }
-"""By API key, where the conventions have a type of operation for it."""
+"""The type of operation by API key, where the conventions define one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span as OpenTelemetry understands it; times are ns since the epoch."""
+    """A span as OpenTelemetry defines it; times are ns since the epoch."""
 
     name: str
     context: TraceContext
@@ -62,31 +63,32 @@ class Span:
     links: tuple[TraceContext, ...] = ()
     attributes: dict[str, Value] = field(default_factory=dict)
     error: str = ""
-    """What went wrong; empty: nothing, as far as anybody knows."""
+    """The error or missing response; empty: no known error."""
 
 
 def spans_of(exchange: Exchange, context: Context) -> list[Span]:
-    """Those of an exchange that `context` has learnt from: ever the same, live and out of a capture.
+    """Return the spans of an exchange from which `context` has learned.
 
-    A Produce is a child of its first record's span, and has links to the others'; a Fetch has links only.
+    Live traffic and its capture give the same spans. A Produce is a child of its first record's span, and has
+    links to the spans of its other records; a Fetch only has links.
     """
-    found = contexts_of(exchange)
-    parent = found.pop(0) if exchange.key == PRODUCE and found else None
+    contexts = contexts_of(exchange)
+    parent = contexts.pop(0) if exchange.key == PRODUCE and contexts else None
     trace_id, span_id, of_broker = _ids(exchange)
     if parent is not None:
         trace_id = parent.trace_id
-    own = TraceContext(trace_id, span_id)
+    own_context = TraceContext(trace_id, span_id)
     topics = sorted(topics_of(exchange, context.topics))
     attributes = _attributes(exchange, topics)
-    if len(found) > LINKS:
-        attributes["kafka.links_left_out"] = len(found) - LINKS
+    if len(contexts) > LINKS:
+        attributes["kafka.links_left_out"] = len(contexts) - LINKS
     span = Span(
         f"{exchange.api} {topics[0]}" if len(topics) == 1 else exchange.api,
-        own,
+        own_context,
         exchange.ts,
         max(exchange.answered or exchange.end, exchange.ts),
         parent=parent,
-        links=tuple(found[:LINKS]),
+        links=tuple(contexts[:LINKS]),
         attributes=attributes,
         error=_error(exchange),
     )
@@ -98,7 +100,7 @@ def spans_of(exchange: Exchange, context: Context) -> list[Span]:
     broker = TraceContext(trace_id, of_broker)
     return [
         span,
-        Span(name, broker, since, max(received, since), "server", own, attributes=node),
+        Span(name, broker, since, max(received, since), "server", own_context, attributes=node),
     ]
 
 
@@ -106,7 +108,7 @@ def _attributes(exchange: Exchange, topics: list[str]) -> dict[str, Value]:
     operation = OPERATIONS.get(exchange.key)
     body = exchange.request_body
     group = None if body is None else group_of(exchange.key, exchange.version, body)
-    found: dict[str, Value | None] = {
+    attributes: dict[str, Value | None] = {
         "messaging.system": "kafka",
         "messaging.operation.name": exchange.api,
         "messaging.operation.type": operation,
@@ -132,19 +134,19 @@ def _attributes(exchange: Exchange, topics: list[str]) -> dict[str, Value]:
         "kafka.topics": tuple(topics[:TOPICS]) if len(topics) > 1 else None,
         "kafka.topics_left_out": max(len(topics) - TOPICS, 0) or None,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _address(side: str, text: str) -> dict[str, Value | None]:
     try:
         host, port = endpoint_of(text)
-    except ValueError:  # a capture of others need not know it
+    except ValueError:  # unknown, as in captures of other tools
         return {}
     return {f"{side}.address": host, f"{side}.port": port}
 
 
 def _error(exchange: Exchange) -> str:
-    """The first error of the response, or why there is none."""
+    """Return the first error of the response, or the reason why there is no response."""
     if exchange.response_size is None and exchange.note != UNANSWERED:
         return exchange.note or "no response"
     return exchange.error or ""
@@ -157,8 +159,8 @@ def _error_type(exchange: Exchange) -> str | None:
 
 
 def _ids(exchange: Exchange) -> tuple[int, int, int]:
-    """A trace and two spans of its own: a hash of what no other exchange has."""
-    known = (exchange.ts, exchange.client_address, exchange.server_address, exchange.connection)
-    about = repr((*known, exchange.ordinal, exchange.correlation_id, exchange.key))
-    found = hashlib.blake2b(about.encode(), digest_size=32).digest()
-    return int.from_bytes(found[:16]), int.from_bytes(found[16:24]), int.from_bytes(found[24:])
+    """Return the ids of a trace and two spans: a hash of fields that identify the exchange."""
+    fields = (exchange.ts, exchange.client_address, exchange.server_address, exchange.connection)
+    identity = repr((*fields, exchange.ordinal, exchange.correlation_id, exchange.key))
+    digest = hashlib.blake2b(identity.encode(), digest_size=32).digest()
+    return int.from_bytes(digest[:16]), int.from_bytes(digest[16:24]), int.from_bytes(digest[24:])

@@ -1,4 +1,4 @@
-"""The contexts of traces that records carry in their headers, as W3C's Trace Context has them.
+"""Find the trace contexts in record headers, as defined by W3C Trace Context.
 
 https://www.w3.org/TR/trace-context/#traceparent-header
 """
@@ -18,10 +18,10 @@ from barnabas.specs.malformed import Malformed
 HEADER: Final = "traceparent"
 
 RECORDS: Final = 1000
-"""Records of an exchange that are looked at."""
+"""Records of an exchange that are searched."""
 
 OUTPUT: Final = 8 << 20
-"""Bytes that a batch may decompress to; a larger one is not looked into."""
+"""Bytes of the largest decompressed batch that is searched."""
 
 _FORM: Final = re.compile(
     rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL
@@ -33,22 +33,22 @@ _SAMPLED: Final = 1
 
 
 class TraceContext(NamedTuple):
-    """A span of somebody's."""
+    """The identity of a span."""
 
     trace_id: int
     span_id: int
 
 
 def trace_context(header: bytes | None) -> TraceContext | None:
-    """The span that a header names; None if it is none, or was not sampled, so that nobody has it.
+    """Parse a traceparent header; None if it is invalid or not sampled.
 
     >>> trace_context(b"00-0000000000000000000000000000000a-000000000000000b-01")
     TraceContext(trace_id=10, span_id=11)
     >>> trace_context(b"00-0000000000000000000000000000000a-000000000000000b-00")
     """
-    if header is None or len(header) > _LONGEST or (found := _FORM.fullmatch(header)) is None:
+    if header is None or len(header) > _LONGEST or (match := _FORM.fullmatch(header)) is None:
         return None
-    version, trace, span, flags, more = found.groups()
+    version, trace, span, flags, more = match.groups()
     if version == _INVALID_VERSION or (more and version == _FIRST_VERSION):
         return None
     context = TraceContext(int(trace, 16), int(span, 16))
@@ -56,13 +56,16 @@ def trace_context(header: bytes | None) -> TraceContext | None:
 
 
 def contexts_of(exchange: Exchange) -> list[TraceContext]:
-    """Those of the records that an exchange brings, each once, in order. What can't be read has none."""
-    found = dict.fromkeys(islice(_contexts(_record_sets(exchange)), RECORDS))
-    return [context for context in found if context is not None]
+    """Return the distinct trace contexts of an exchange's records, in order.
+
+    Undecodable records have none.
+    """
+    contexts = dict.fromkeys(islice(_contexts(_record_sets(exchange)), RECORDS))
+    return [context for context in contexts if context is not None]
 
 
 def record_count(exchange: Exchange) -> int | None:
-    """How many records it brings; None if it is about none, or that is not said."""
+    """Return the number of records in an exchange; None if it carries none, or the count is unknown."""
     counts = [records.summary(data).records for data in _record_sets(exchange)]
     return sum(count or 0 for count in counts) if counts and None not in counts else None
 
@@ -74,7 +77,7 @@ def _record_sets(exchange: Exchange) -> Iterator[bytes]:
 
 
 def _contexts(sets: Iterable[bytes]) -> Iterator[TraceContext | None]:
-    """That of each record, if it has one; of those that certainly have none nothing is said."""
+    """Yield the trace context of each record, or None; batches that certainly have none are skipped."""
     for data in sets:
         plain = HEADER.encode() in data
         try:

@@ -152,7 +152,7 @@ def _producer(figures: RecordSetFigures) -> Body:
 
 
 def _checksum(figures: RecordSetFigures, data: bytes) -> int | None:
-    """Return the checksum that barnabas.captures.checks.batches uses."""
+    """Return the checksum that barnabas.captures.checks.facts.first_batch uses."""
     if figures.first is None:
         return None
     return figures.first.crc if figures.first.magic == 2 else zlib.crc32(data)

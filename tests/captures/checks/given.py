@@ -1,4 +1,4 @@
-"""Exchanges for checks: what was asked and answered, when, on which connection."""
+"""Make exchanges for tests of checks: request, response, time and connection."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.checks.finding import MS, Finding
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.specs.records import Record, build
 from barnabas.specs.registry import api
@@ -66,14 +66,14 @@ def unread(one: Exchange) -> Exchange:
     return dataclasses.replace(one, facts=None)
 
 
-def found(name: str, *exchanges: Exchange, **settings: float) -> list[Finding]:
-    """What one check finds in these exchanges, in the order in which they ended.
+def findings_of(name: str, *exchanges: Exchange, **settings: float) -> list[Finding]:
+    """Return the findings of one check in these exchanges, in the order in which they end.
 
     Requests of a connection are numbered by their time.
     """
     copies = [unread(one) for one in exchanges]
-    for connection in {one.connection for one in copies}:
-        mine = [one for one in copies if one.connection == connection and one.key != STRAY]
+    for connection in {copy.connection for copy in copies}:
+        mine = [copy for copy in copies if copy.connection == connection and copy.key != STRAY]
         for ordinal, one in enumerate(sorted(mine, key=lambda one: one.ts)):
             one.ordinal = ordinal
     (check,) = checks_named(name)
@@ -83,7 +83,7 @@ def found(name: str, *exchanges: Exchange, **settings: float) -> list[Finding]:
 
 
 def checks_named(*names: str) -> tuple[Check, ...]:
-    """The checks of these names: what others find is not the matter of a test that names some."""
+    """Return the checks with these names."""
     return tuple(check for check in CHECKS if check.name in names)
 
 
@@ -92,13 +92,13 @@ def by_end(*exchanges: Exchange) -> list[Exchange]:
     return sorted(exchanges, key=lambda one: one.ts + (one.latency_ms or 0) * MS)
 
 
-def whats(findings: list[Finding]) -> list[tuple[str, str]]:
+def descriptions(findings: list[Finding]) -> list[tuple[str, str]]:
     """Severity and words of findings."""
     return [(finding.severity, finding.what) for finding in findings]
 
 
 def evidence_packets(findings: list[Finding]) -> list[list[tuple[int, ...]]]:
-    """The packets of each finding's evidence."""
+    """Return the packets of each finding's evidence."""
     return [[one.packets for one in finding.evidence] for finding in findings]
 
 
@@ -119,9 +119,9 @@ def produce(
     answer: Body | None = None,
     **more: Any,
 ) -> Exchange:
-    """A Produce of values, or else of records, to a topic by name or, since v13, by id.
+    """Make a Produce of values, or else of records, to a topic by name or, since v13, by id.
 
-    error None: it was never answered. answer: what else the response says of the partition.
+    error None: no response. answer: further fields of the partition in the response.
     """
     named = {"topic_id" if isinstance(topic, uuid.UUID) else "name": topic}
     if records is None:

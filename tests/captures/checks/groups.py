@@ -1,4 +1,4 @@
-"""Exchanges of groups, classic ones and those with heartbeats of their own."""
+"""Make exchanges of groups: classic groups, and groups with group heartbeats."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def join(
     error: int = 0,
     **more: Any,
 ) -> Exchange:
-    """A JoinGroup of a member that calls itself `asked`; `members` is what the leader is told.
+    """Make a JoinGroup of a member with the id `asked`; `members` are the members that the leader gets.
 
-    instances: those of static members. `group`, `session`, `rebalance` (ms) and `reason` go into the request.
+    instances: the instance ids of static members. `group`, `session`, `rebalance` (ms) and `reason` go into
+    the request.
     """
     static = instances or {}
     request = {
@@ -38,7 +39,7 @@ def join(
     }
     if version >= 8:
         request |= {"group_instance_id": static.get(member), "reason": more.pop("reason", None)}
-    told: list[dict[str, Any]] = [{"member_id": one, "metadata": b""} for one in members]
+    told: list[dict[str, Any]] = [{"member_id": member, "metadata": b""} for member in members]
     if version >= 5:
         told = [one | {"group_instance_id": static.get(one["member_id"])} for one in told]
     response = {
@@ -61,7 +62,7 @@ def sync(
     assigns: tuple[str, ...] = (),
     **more: Any,
 ) -> Exchange:
-    """A SyncGroup; `assigns` is to whom a leader gives partitions."""
+    """Make a SyncGroup; `assigns` are the members to which a leader assigns partitions."""
     assignments = [{"member_id": name, "assignment": b""} for name in assigns]
     asked = {"group_id": "g", "generation_id": generation, "member_id": member}
     answer = {"error_code": error, "assignment": b""}
@@ -71,7 +72,7 @@ def sync(
 def heartbeat(
     at: float, member: str = "m", generation: int = 1, *, error: int | None = 0, **more: Any
 ) -> Exchange:
-    """A Heartbeat; error None: it was never answered."""
+    """Make a Heartbeat; error None: no response."""
     asked = {"group_id": "g", "generation_id": generation, "member_id": member}
     answer = None if error is None else {"error_code": error}
     return exchange("Heartbeat", 1, asked, answer, at=at, **more)
@@ -86,7 +87,7 @@ def commit(
     offset: int = 7,
     **more: Any,
 ) -> Exchange:
-    """An OffsetCommit of one partition."""
+    """Make an OffsetCommit of one partition."""
     asked = {
         "group_id": "g",
         "generation_id_or_member_epoch": generation,
@@ -97,7 +98,7 @@ def commit(
 
 
 def leave(at: float, member: str = "m", *, error: int = 0, **more: Any) -> Exchange:
-    """A LeaveGroup."""
+    """Make a LeaveGroup."""
     asked = {"group_id": "g", "member_id": member}
     return exchange("LeaveGroup", 1, asked, {"error_code": error}, at=at, **more)
 
@@ -111,7 +112,7 @@ def transact(
     offset: int = 7,
     **more: Any,
 ) -> Exchange:
-    """A TxnOffsetCommit of one partition; generation None: of v2, which names none."""
+    """Make a TxnOffsetCommit of one partition; generation None: v2, which has no generation."""
     asked: dict[str, Any] = {
         "transactional_id": "t",
         "group_id": "g",
@@ -146,9 +147,9 @@ def group_heartbeat(
     assigned: bool = False,
     **more: Any,
 ) -> Exchange:
-    """A heartbeat of a group with epochs, every 5 s; asked: what the member calls itself, if not that.
+    """Make a heartbeat of a group with epochs, every 5 s; asked: the member id in the request, if it differs.
 
-    owns: it says what it has. assigned: it is given an assignment.
+    owns: the request lists owned partitions. assigned: the response has an assignment.
     """
     request: dict[str, Any] = {"group_id": "g", "member_id": member if asked is None else asked}
     request["member_epoch"] = epoch

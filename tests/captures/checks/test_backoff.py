@@ -1,4 +1,4 @@
-"""The same request again and again without a pause."""
+"""Test for requests repeated without a pause."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import evidence_packets, exchange, found, whats
+from tests.captures.checks.given import descriptions, evidence_packets, exchange, findings_of
 
 RETRIED = (
     "warning",
@@ -22,7 +22,7 @@ def coordinator(at: float, error: int = 15, *, group: str = "g", **more: Any) ->
 
 
 def tries(pause: float, count: int, **more: Any) -> list[Exchange]:
-    """The same request, each `pause` ms behind the response to the one before."""
+    """Make equal requests, each `pause` ms after the response to the one before."""
     return [coordinator(1 + number * (1 + pause), **more) for number in range(count)]
 
 
@@ -30,20 +30,20 @@ def connecting(
     pause: float, count: int, *, opened: float = 0.5, host: str = "10.1.1.1", first: int = 1
 ) -> list[Exchange]:
     """Each try on a connection of its own, which begins `opened` ms before it."""
-    found = []
+    findings_of = []
     for number in range(count):
         at = 1 + number * (1 + pause)
         where: dict[str, Any] = {"connection": first + number, "host": host}
         offered = {"error_code": 0, "api_keys": []}
-        found += [
+        findings_of += [
             exchange("ApiVersions", 0, {}, offered, at=at - opened, took=opened / 2, **where),
             coordinator(at, **where),
         ]
-    return found
+    return findings_of
 
 
 def asked(at: float, connection: int) -> Exchange:
-    """A Metadata of a topic that the broker does not have."""
+    """Make a Metadata for a topic that does not exist."""
     answer = {"topics": [{"error_code": 3, "name": "t", "partitions": []}]}
     where: dict[str, Any] = {"connection": connection, "host": "10.1.1.1"}
     return exchange("Metadata", 1, {"topics": [{"name": "t"}]}, answer, at=at, **where)
@@ -56,8 +56,8 @@ def hosts() -> list[Exchange]:
 
 
 def test_three_retries_without_a_pause() -> None:
-    findings = found("backoff", *tries(2, 4))
-    assert whats(findings) == [RETRIED]
+    findings = findings_of("backoff", *tries(2, 4))
+    assert descriptions(findings) == [RETRIED]
     assert evidence_packets(findings) == [[(11, 12), (101, 102)]]
 
 
@@ -89,9 +89,9 @@ CASES = {
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
-    assert len(found("backoff", *exchanges)) == findings
+    assert len(findings_of("backoff", *exchanges)) == findings
 
 
 def test_the_least_pause_and_the_times_can_be_set() -> None:
-    assert len(found("backoff", *tries(30, 9), least_ms=50.0)) == 1
-    assert found("backoff", *tries(2, 9), times=20) == []
+    assert len(findings_of("backoff", *tries(30, 9), least_ms=50.0)) == 1
+    assert findings_of("backoff", *tries(2, 9), times=20) == []

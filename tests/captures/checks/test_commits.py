@@ -1,4 +1,4 @@
-"""Positions committed by members of a past generation."""
+"""Test for offsets committed by members of an old generation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import evidence_packets, found, whats
+from tests.captures.checks.given import descriptions, evidence_packets, findings_of
 from tests.captures.checks.groups import commit, join, transact
 
 ILLEGAL_GENERATION = 22
@@ -42,7 +42,7 @@ CASES = {
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
-    assert len(found("commits", *exchanges)) == findings
+    assert len(findings_of("commits", *exchanges)) == findings
 
 
 TEXTS = {
@@ -94,9 +94,9 @@ TEXTS = {
 def test_what_is_said(
     exchanges: list[Exchange], what: tuple[str, str], packets: list[tuple[int, int]]
 ) -> None:
-    findings = found("commits", *exchanges)
+    findings = findings_of("commits", *exchanges)
     severity, text = what
-    assert whats(findings) == [(severity, f"group g: {text}")]
+    assert descriptions(findings) == [(severity, f"group g: {text}")]
     assert evidence_packets(findings) == [packets]
 
 
@@ -105,7 +105,7 @@ def test_what_is_said(
     [(25, "warning"), (82, "warning"), (110, "warning"), (27, "note"), (113, "note")],
 )
 def test_what_else_refuses_a_commit(error: int, severity: str) -> None:
-    (finding,) = found("commits", commit(15, error=error))
+    (finding,) = findings_of("commits", commit(15, error=error))
     assert finding.severity == severity
     again = "The client commits again once it has rejoined, or with its new epoch."
     assert (finding.advice == again) == (severity == "note")
@@ -114,7 +114,7 @@ def test_what_else_refuses_a_commit(error: int, severity: str) -> None:
 @pytest.mark.parametrize("error", [22, 25, 82, 110, 113])
 def test_a_transaction_whose_offsets_are_refused_is_fenced_as_designed(error: int) -> None:
     """KIP-447: so a zombie's transaction can't commit, and nothing is read twice."""
-    (finding,) = found("commits", join(9, generation=2), transact(20, error=error))
+    (finding,) = findings_of("commits", join(9, generation=2), transact(20, error=error))
     assert finding.severity == "note"
     what = "group g: a transaction's offsets of generation 1 were rejected: "
     assert finding.what.startswith(what)

@@ -1,11 +1,11 @@
-"""Correlation ids used again while their request waits."""
+"""Test for correlation ids reused while their request is in flight."""
 
 from __future__ import annotations
 
 import pytest
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
-from tests.captures.checks.given import evidence_packets, found, produce, whats
+from tests.captures.checks.given import descriptions, evidence_packets, findings_of, produce
 from tests.captures.checks.test_responses import metadata
 
 
@@ -36,12 +36,15 @@ CASES = {
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
-    assert len(found("correlation_ids", *exchanges)) == findings
+    assert len(findings_of("correlation_ids", *exchanges)) == findings
 
 
 def test_an_id_again_while_the_first_waits() -> None:
-    again = found(
+    again = findings_of(
         "correlation_ids", metadata(1, 9, correlation_id=5), metadata(2, 9, correlation_id=5)
     )
     what = "correlation id 5 was reused while Metadata was in flight with it"
-    assert (whats(again), evidence_packets(again)) == ([("error", what)], [[(11, 12), (21, 22)]])
+    assert (descriptions(again), evidence_packets(again)) == (
+        [("error", what)],
+        [[(11, 12), (21, 22)]],
+    )

@@ -1,4 +1,4 @@
-"""Record batches that brokers and consumers refuse, and those that they take."""
+"""Test which record batches are reported: those that brokers and consumers reject."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.checks.batches import sent
+from barnabas.captures.checks.facts import PLACES
 from barnabas.captures.checks.flaws import MOST, OUTPUT, PACKED, RECORDS
-from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.records import Record, build, control_key, marker_value, with_crc
-from tests.captures.checks.given import exchange, found, whats
+from tests.captures.checks.given import descriptions, exchange, findings_of
 from tests.captures.checks.given import produce as produced
 
 TOPIC = uuid.UUID(int=1)
@@ -35,7 +34,7 @@ HEADER = {
 
 
 def changed(data: bytes, **fields: int) -> bytes:
-    """A batch with other values in its header, and a checksum that fits."""
+    """Change values in the header of a batch, with a correct checksum."""
     out = bytearray(data)
     for name, value in fields.items():
         at, size = HEADER[name]
@@ -44,13 +43,13 @@ def changed(data: bytes, **fields: int) -> bytes:
 
 
 def filled(data: bytes, rest: bytes) -> bytes:
-    """A batch with other bytes behind its header."""
+    """Replace the bytes after the header of a batch."""
     whole = data[:61] + rest
     return with_crc(whole[:8] + (len(whole) - 12).to_bytes(4) + whole[12:])
 
 
 def message(magic: int, value: bytes, attributes: int = 0, offset: int = 0) -> bytes:
-    """A message of magic 0 or 1."""
+    """Make a message of magic 0 or 1."""
     body = bytes((magic, attributes)) + bytes(8 * magic)
     body += b"\xff\xff\xff\xff" + len(value).to_bytes(4) + value
     size = (len(body) + 4).to_bytes(4)
@@ -58,7 +57,7 @@ def message(magic: int, value: bytes, attributes: int = 0, offset: int = 0) -> b
 
 
 def old(magic: int, **more: Any) -> bytes:
-    """The records of FIVE in messages of magic 0 or 1."""
+    """Make messages of magic 0 or 1 with the records of FIVE."""
     return build(
         [one if magic else one._replace(timestamp=-1) for one in FIVE], magic=magic, **more
     )
@@ -137,7 +136,7 @@ SENT = {
 
 @pytest.mark.parametrize(("records", "words"), FETCHED.values(), ids=FETCHED)
 def test_what_a_consumer_refuses(records: bytes, words: str) -> None:
-    (finding,) = found("corrupt_records", fetch(records))
+    (finding,) = findings_of("corrupt_records", fetch(records))
     assert finding.severity == "error"
     assert finding.what.startswith("t[0]: the broker sent a corrupt batch")
     assert words in finding.what
@@ -146,7 +145,7 @@ def test_what_a_consumer_refuses(records: bytes, words: str) -> None:
 
 @pytest.mark.parametrize(("records", "words"), SENT.values(), ids=SENT)
 def test_what_a_broker_refuses(records: bytes, words: str) -> None:
-    (finding,) = found("corrupt_records", produce(records, error=2))
+    (finding,) = findings_of("corrupt_records", produce(records, error=2))
     assert finding.severity == "error"
     assert finding.what.startswith("t[0]: the client sent a corrupt batch")
     assert words in finding.what
@@ -169,7 +168,7 @@ ZSTD = build(FIVE, compression="zstd")
     ],
 )
 def test_what_a_version_may_not_carry(one: Exchange, words: str) -> None:
-    (finding,) = found("corrupt_records", one)
+    (finding,) = findings_of("corrupt_records", one)
     assert words in finding.what
 
 
@@ -195,29 +194,33 @@ COMPRESSED = {codec: build(FIVE, compression=codec) for codec in CODECS}
     ],
 )
 def test_what_is_sound(one: Exchange) -> None:
-    assert found("corrupt_records", one) == []
+    assert findings_of("corrupt_records", one) == []
 
 
 def test_what_the_broker_alone_calls_invalid() -> None:
     invalid = produce(SOUND, error=87, error_message="no key")
     words = "t[0]: the broker refused records that look sound: INVALID_RECORD: no key"
-    assert whats(found("corrupt_records", invalid)) == [("warning", words)]
-    (early,) = found("corrupt_records", produce(SOUND, error=32))
+    assert descriptions(findings_of("corrupt_records", invalid)) == [("warning", words)]
+    (early,) = findings_of("corrupt_records", produce(SOUND, error=32))
     assert early.what.endswith("records that look sound: INVALID_TIMESTAMP")
     unreadable = "t[0]: the broker can't read it: CORRUPT_MESSAGE"
-    assert whats(found("corrupt_records", fetch(b"", error=2))) == [("error", unreadable)]
-    assert found("corrupt_records", produce(SOUND, error=6)) == []
+    assert descriptions(findings_of("corrupt_records", fetch(b"", error=2))) == [
+        ("error", unreadable)
+    ]
+    assert findings_of("corrupt_records", produce(SOUND, error=6)) == []
 
 
 def test_a_batch_that_comes_again_is_told_once() -> None:
-    assert len(found("corrupt_records", *(fetch(BROKEN, at=1 + 2 * n) for n in range(5)))) == 1
+    assert (
+        len(findings_of("corrupt_records", *(fetch(BROKEN, at=1 + 2 * n) for n in range(5)))) == 1
+    )
 
 
 def test_a_payload_that_was_taken_out_is_not_read() -> None:
     digits = filled(SNAPPY, b"0123456789")
     hidden = {"response": {"responses[0].partitions[0].records": "a1"}}
-    assert len(found("corrupt_records", fetch(digits))) == 1
-    assert found("corrupt_records", replace(fetch(digits), payload=hidden)) == []
+    assert len(findings_of("corrupt_records", fetch(digits))) == 1
+    assert findings_of("corrupt_records", replace(fetch(digits), payload=hidden)) == []
 
 
 @pytest.mark.parametrize("codec", CODECS[1:])
@@ -225,39 +228,48 @@ def test_what_is_compressed_is_read_up_to_a_size(codec: str) -> None:
     """A few bytes that hold many megabytes must not cost minutes."""
 
     def damaged(size: int) -> bytes:
-        """A batch that holds nearly so much, whose second record has the offset of the first."""
+        """Make a batch of almost this size whose second record repeats the offset of the first."""
         records = [Record(offset, 5, None, bytes(size * (not offset))) for offset in (0, 0, 2)]
         return build(records, compression=codec)
 
-    assert len(found("corrupt_records", produce(damaged(OUTPUT // 2 - 100)))) == 1
-    assert found("corrupt_records", produce(damaged(OUTPUT // 2 + 100))) == []
+    assert len(findings_of("corrupt_records", produce(damaged(OUTPUT // 2 - 100)))) == 1
+    assert findings_of("corrupt_records", produce(damaged(OUTPUT // 2 + 100))) == []
 
 
 def test_compressed_batches_are_read_up_to_a_number() -> None:
     wrong = filled(SNAPPY, b"0123456789")
     sound = build(FIVE, compression="gzip")
-    assert len(found("corrupt_records", fetch(sound * (PACKED - 1) + wrong))) == 1
-    assert found("corrupt_records", fetch(sound * PACKED + wrong)) == []
+    assert len(findings_of("corrupt_records", fetch(sound * (PACKED - 1) + wrong))) == 1
+    assert findings_of("corrupt_records", fetch(sound * PACKED + wrong)) == []
 
 
 def test_records_are_read_up_to_a_number() -> None:
     def backwards(at: int) -> bytes:
-        """Records of which one has the offset of the one before."""
+        """Make records of which one repeats the offset of the one before."""
         records = [Record(n - (n == at), 5, None, b"v") for n in range(RECORDS + 10)]
         return build(records)
 
-    assert len(found("corrupt_records", fetch(backwards(RECORDS - 1)))) == 1
-    assert found("corrupt_records", fetch(backwards(RECORDS + 5))) == []
+    assert len(findings_of("corrupt_records", fetch(backwards(RECORDS - 1)))) == 1
+    assert findings_of("corrupt_records", fetch(backwards(RECORDS + 5))) == []
 
 
 def test_partitions_of_a_message_are_told_up_to_a_number() -> None:
     partitions = [{"partition_index": n, "records": BROKEN} for n in range(MOST + 10)]
     responses = [{"topic": "t", "partitions": partitions}]
     one = exchange("Fetch", 11, {"topics": []}, {"responses": responses}, at=1)
-    assert len(found("corrupt_records", one)) == MOST
+    assert len(findings_of("corrupt_records", one)) == MOST
 
 
 def test_a_batch_that_was_sent_is_known_with_its_answer() -> None:
-    for error, records, answers in (7, SOUND, [(7, 5)]), (None, SOUND, [(None, -1)]), (7, b"", []):
+    for error, records, answers in (
+        (7, SOUND, [(7, 5)]),
+        (None, SOUND, [(None, None)]),
+        (7, b"", []),
+    ):
         one = produced(1, [], error=error, offset=5, records=records)
-        assert [(each.error, each.base_offset) for each in sent(one, Context())] == answers
+        places = PLACES.of(one) or ()
+        assert [
+            (partition.error, partition.offset)
+            for partition in places
+            if partition.checksum is not None
+        ] == answers

@@ -1,4 +1,4 @@
-"""What messages of dialects say of groups; the readers that dialects bring are tested with them."""
+"""Test the group messages of dialects; the readers of dialects are tested with the dialects."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from barnabas.captures.checks import dialect_groups
-from barnabas.captures.checks.answered import Answered
 from barnabas.captures.checks.dialect_groups import DialectGroups
+from barnabas.captures.checks.group_messages import GroupMessage
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.dialects.keys import STEP
 from barnabas.specs.keys import LEAVE_GROUP
@@ -23,14 +23,14 @@ class Reader:
     def __init__(self, bytes_: int) -> None:
         self.forgotten = 7
 
-    def of(self, exchange: Exchange) -> Iterator[Answered]:
+    def of(self, exchange: Exchange) -> Iterator[GroupMessage]:
         request = {"member_id": "m", "generation_id": 1}
         response = {} if exchange.version else {"error_code": 0}
-        yield Answered(exchange, "g", request, response, 1, LEAVE_GROUP, "", 0, "own")
+        yield GroupMessage(exchange, "g", request, response, 1, LEAVE_GROUP, "", 0, "own")
 
 
 def groups(monkeypatch: pytest.MonkeyPatch, reader: str | None) -> DialectGroups:
-    """What knows one dialect, with a reader of its groups or none."""
+    """Return the groups of one dialect, with or without a reader."""
     spoken = SimpleNamespace(name="own", groups=reader)
     monkeypatch.setattr(dialect_groups, "of_key", lambda key: (spoken, None))
     return DialectGroups()

@@ -1,4 +1,4 @@
-"""Group epochs of members with heartbeats of their own."""
+"""Test group epochs of members with group heartbeats."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.captures.checks.groups import GROUP_HEARTBEATS, group_heartbeat
 
 
 def beats(at: float, member: str, epoch: int, given: int, **more: Any) -> Exchange:
-    """A heartbeat of a member whose client is called as it is."""
+    """Make a heartbeat of a member whose client id is its member id."""
     return group_heartbeat(at, epoch, given, **{"member": member, "client": member, **more})
 
 
 def learnt(*exchanges: Exchange) -> list[Generation]:
-    """Generations in the order in which they are over."""
+    """Return the generations in the order in which they are over."""
     epochs = Epochs()
     found: list[Generation] = []
     for one in exchanges:

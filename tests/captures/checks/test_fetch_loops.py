@@ -1,4 +1,4 @@
-"""Fetch requests repeated that fail with the same error or get no further."""
+"""Test for repeated Fetch requests that fail with the same error or get no further."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from barnabas.captures.checks.facts import PLACES, Place
+from barnabas.captures.checks.facts import PLACES, PartitionFacts
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.records import Record, build
-from tests.captures.checks.given import evidence_packets, exchange, found, whats
+from tests.captures.checks.given import descriptions, evidence_packets, exchange, findings_of
 from tests.captures.checks.groups import commit
 
 OUT_OF_RANGE = 1
@@ -20,7 +20,7 @@ NEVER_ANSWERED = -1
 
 
 def records(*offsets: int, last: int | None = None) -> bytes:
-    """A batch of records at these offsets; last: where it ends, after compaction."""
+    """Make a batch of records at these offsets; last: its last offset after compaction."""
     return build([Record(offset, 1, None, b"v") for offset in offsets], last_offset=last)
 
 
@@ -39,9 +39,9 @@ def asks(
     replica: int = -1,
     **more: Any,
 ) -> Exchange:
-    """A Fetch from an offset, and what came for it; None: its session knows the offset.
+    """Make a Fetch from an offset with the returned records; offset None: its session has the offset.
 
-    error NEVER_ANSWERED: the response does not name the partition. whole: the error of all partitions.
+    error NEVER_ANSWERED: the response lacks the partition. whole: the error of the whole response.
     """
     asked = [{"topic": "orders", "partitions": [{"partition": 0, "fetch_offset": offset}]}]
     answer = {"partition_index": 0, "error_code": error, "high_watermark": 900, "records": came}
@@ -71,7 +71,7 @@ def by_id(at: float, *topics: int) -> Exchange:
 
 
 def offers(at: float) -> Exchange:
-    """A ListOffsets whose offset is refused."""
+    """Make a ListOffsets that returns an offset which brokers then reject."""
     offered = {"topics": [{"name": "orders", "partitions": [{"offset": 7}]}]}
     return exchange("ListOffsets", 5, {"topics": []}, offered, at=at)
 
@@ -123,7 +123,7 @@ CASES = {
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
-    assert len(found("fetch_loops", *exchanges)) == findings
+    assert len(findings_of("fetch_loops", *exchanges)) == findings
 
 
 TEXTS = {
@@ -168,24 +168,27 @@ TEXTS = {
 
 @pytest.mark.parametrize(("exchanges", "what", "advice"), TEXTS.values(), ids=TEXTS)
 def test_what_is_said(exchanges: list[Exchange], what: str, advice: str) -> None:
-    (finding,) = found("fetch_loops", *exchanges)
-    assert whats([finding]) == [("warning", f"Fetch of {what}")]
+    (finding,) = findings_of("fetch_loops", *exchanges)
+    assert descriptions([finding]) == [("warning", f"Fetch of {what}")]
     assert advice in finding.advice
 
 
 def test_the_evidence_is_the_first_and_the_last() -> None:
-    findings = found("fetch_loops", *(fails(1 + 2 * n) for n in range(30)))
+    findings = findings_of("fetch_loops", *(fails(1 + 2 * n) for n in range(30)))
     assert evidence_packets(findings) == [[(11, 12), (191, 192)]]
-    stuck = found("fetch_loops", *(asks(1 + 2 * n, 105) for n in range(60)))
+    stuck = findings_of("fetch_loops", *(asks(1 + 2 * n, 105) for n in range(60)))
     assert evidence_packets(stuck) == [[(11, 12), (391, 392)]]
 
 
 def test_the_least_pause_can_be_set() -> None:
-    assert len(found("fetch_loops", *(fails(1 + 101 * n) for n in range(30)), apart_ms=200.0)) == 1
+    assert (
+        len(findings_of("fetch_loops", *(fails(1 + 101 * n) for n in range(30)), apart_ms=200.0))
+        == 1
+    )
 
 
 def test_a_share_group_that_acquires_a_record_again_and_again() -> None:
-    (finding,) = found("fetch_loops", *(share(1 + 2 * n, 1, n + 1) for n in range(5)))
+    (finding,) = findings_of("fetch_loops", *(share(1 + 2 * n, 1, n + 1) for n in range(5)))
     place = f"{uuid_text(UUID(int=7))}[0]"
     assert finding.what == f"ShareFetch of {place} acquired offset 10 for the 5th time"
     assert "group.share.delivery.count.limit" in finding.advice
@@ -194,4 +197,4 @@ def test_a_share_group_that_acquires_a_record_again_and_again() -> None:
 def test_what_came_though_nobody_asked_for_it_and_what_is_committed() -> None:
     *_, came = PLACES.of(asks(1, None)) or ()
     assert (came.text, came.asked) == ("orders[0]", False)
-    assert PLACES.of(commit(1, error=22)) == (Place("orders", 0, True, 22, 7),)
+    assert PLACES.of(commit(1, error=22)) == (PartitionFacts("orders", 0, True, 22, 7),)

@@ -1,4 +1,4 @@
-"""Generations of classic groups: why each began, and for whom it waited."""
+"""Test generations of classic groups: causes, and members that delay them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.checks.answered import Answered
 from barnabas.captures.checks.generations import Generations, kafkas
+from barnabas.captures.checks.group_messages import GroupMessage
 from barnabas.captures.checks.rebalance import Generation
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import JOIN_GROUP
@@ -21,7 +21,7 @@ EXPIRED = "consumer poll timeout has expired."
 
 
 def join(at: float, member: str, generation: int, *, new: bool = False, **more: Any) -> Exchange:
-    """A JoinGroup of v9, of a client that is called as the member is."""
+    """Make a JoinGroup v9 of a client whose client id is its member id."""
     given = {"asked": "" if new else member, "leader": "a", "client": member, "rebalance": 6000}
     return groups.join(at, member, generation, **{"version": 9, **given, **more})
 
@@ -29,20 +29,24 @@ def join(at: float, member: str, generation: int, *, new: bool = False, **more: 
 def leaves(
     at: float, *members: str, reason: str | None = None, error: int = 0, answered: int = 9
 ) -> Exchange:
-    """A LeaveGroup of v5; answered: so many of the members at most."""
-    asked = [{"member_id": one, "group_instance_id": None, "reason": reason} for one in members]
+    """Make a LeaveGroup v5; answered: members with a response, at most."""
+    asked = [
+        {"member_id": member, "group_instance_id": None, "reason": reason} for member in members
+    ]
     answers = [{"member_id": one, "group_instance_id": None} for one in members[:answered]]
-    answer = {"error_code": 0, "members": [one | {"error_code": error} for one in answers]}
+    answer = {"error_code": 0, "members": [answer | {"error_code": error} for answer in answers]}
     return exchange("LeaveGroup", 5, {"group_id": "g", "members": asked}, answer, at=at)
 
 
 def told(at: float, *members: str, generation: int = 1) -> tuple[Exchange, ...]:
     """Heartbeats whose answers say that the group rebalances."""
-    return tuple(heartbeat(at, one, generation, error=REBALANCE_IN_PROGRESS) for one in members)
+    return tuple(
+        heartbeat(at, member, generation, error=REBALANCE_IN_PROGRESS) for member in members
+    )
 
 
 def learnt(*exchanges: Exchange) -> list[Generation]:
-    """Generations that are over, by the order in which exchanges ended."""
+    """Return the generations that are over, in the order in which exchanges end."""
     generations = Generations()
     found: list[Generation] = []
     for one in by_end(*exchanges):
@@ -194,12 +198,12 @@ def test_of_a_group_that_nobody_has_joined_nothing_is_known() -> None:
 
 
 def test_where_no_member_leads_the_members_are_told_with_an_assignment() -> None:
-    """As dialects have it."""
+    """Dialects have such groups."""
 
-    def read(exchange: Exchange) -> list[Answered]:
-        (seen,) = kafkas(exchange)
+    def read(exchange: Exchange) -> list[GroupMessage]:
+        (message,) = kafkas(exchange)
         members = {"members": [{"member_id": "a"}]}
-        return [seen if seen.key == JOIN_GROUP else seen._replace(response=members)]
+        return [message if message.key == JOIN_GROUP else message._replace(response=members)]
 
     generations = Generations(read=read)
     members = [join(n, one, 1, new=True) for n, one in enumerate("ab")]
@@ -263,7 +267,7 @@ WAITED = {
 
 @pytest.mark.parametrize(("exchanges", "names"), WAITED.values(), ids=WAITED)
 def test_for_whom_a_generation_waits(exchanges: list[Exchange], names: list[str]) -> None:
-    found = ["" if one.waited is None else str(one.waited) for one in learnt(*exchanges)]
+    found = ["" if one.delay is None else str(one.delay) for one in learnt(*exchanges)]
     assert found == names
 
 

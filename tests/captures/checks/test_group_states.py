@@ -1,11 +1,11 @@
-"""Steps that the classic group protocol does not have."""
+"""Test for steps that the classic group protocol does not allow."""
 
 from __future__ import annotations
 
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import evidence_packets, found
+from tests.captures.checks.given import evidence_packets, findings_of
 from tests.captures.checks.groups import commit, heartbeat, join, leave, sync
 
 UNKNOWN_MEMBER_ID = 25
@@ -59,7 +59,7 @@ QUIET = {
 
 @pytest.mark.parametrize("exchanges", QUIET.values(), ids=QUIET)
 def test_nothing_is_found(exchanges: list[Exchange]) -> None:
-    assert found("group_states", *exchanges) == []
+    assert findings_of("group_states", *exchanges) == []
 
 
 UNJOINED = "in state UNJOINED (it has no generation, or was told that it is a member no longer)"
@@ -114,7 +114,7 @@ FOUND = {
 def test_what_is_found(
     exchanges: list[Exchange], what: str, packets: list[tuple[int, int]]
 ) -> None:
-    (finding,) = found("group_states", *exchanges)
+    (finding,) = findings_of("group_states", *exchanges)
     severity, _, text = what.partition(": ")
     assert finding.severity == severity
     assert finding.what.startswith(f"group g: {text}")

@@ -1,4 +1,4 @@
-"""Members of groups that are silent for too long."""
+"""Test for group members that are silent for too long."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import S, by_end, evidence_packets, found, whats
+from tests.captures.checks.given import S, by_end, descriptions, evidence_packets, findings_of
 from tests.captures.checks.groups import (
     GROUP_HEARTBEATS,
     commit,
@@ -25,7 +25,7 @@ INTERVAL = "the broker asked for a heartbeat every 5 s"
 
 
 def at(seconds: float, **more: Any) -> Exchange:
-    """A classic member's Heartbeat, for which its session lasts 9 s."""
+    """Make a Heartbeat of a classic member with a session timeout of 9 s."""
     return heartbeat(seconds * S, **more)
 
 
@@ -35,12 +35,12 @@ def beats(*seconds: float, **more: Any) -> list[Exchange]:
 
 
 def still(seconds: float, **more: Any) -> Exchange:
-    """A later heartbeat of such a member."""
+    """Make a later heartbeat of such a member."""
     return group_heartbeat(seconds * S, 1, 1, **more)
 
 
 def commits(*seconds: float, **more: Any) -> list[Exchange]:
-    return [commit(one * S, **more) for one in seconds]
+    return [commit(second * S, **more) for second in seconds]
 
 
 JOIN = join(0)
@@ -84,7 +84,7 @@ QUIET = {
 
 @pytest.mark.parametrize("exchanges", QUIET.values(), ids=QUIET)
 def test_nothing_is_found(exchanges: list[Exchange]) -> None:
-    assert found("heartbeats", *exchanges) == []
+    assert findings_of("heartbeats", *exchanges) == []
 
 
 LATE = [at(n) for n in (3, 7, 11.5, 15.5, 20, 24, 28)]
@@ -166,7 +166,7 @@ def test_what_is_found(exchanges: list[Exchange], texts: list[str]) -> None:
         if not text.startswith("commits"):
             text = f"was silent for {text}"
         findings.append((severity, f"{MEMBER} {text}"))
-    assert whats(found("heartbeats", *exchanges)) == findings
+    assert descriptions(findings_of("heartbeats", *exchanges)) == findings
 
 
 PACKETS = {
@@ -179,7 +179,7 @@ PACKETS = {
 
 @pytest.mark.parametrize(("exchanges", "packets"), PACKETS.values(), ids=PACKETS)
 def test_the_evidence(exchanges: list[Exchange], packets: list[tuple[int, int]]) -> None:
-    assert evidence_packets(found("heartbeats", *exchanges)) == [packets]
+    assert evidence_packets(findings_of("heartbeats", *exchanges)) == [packets]
 
 
 SETTINGS: dict[str, tuple[int, list[Exchange], dict[str, float]]] = {
@@ -195,9 +195,9 @@ SETTINGS: dict[str, tuple[int, list[Exchange], dict[str, float]]] = {
 def test_thresholds_can_be_set(
     findings: int, exchanges: list[Exchange], settings: dict[str, float]
 ) -> None:
-    assert len(found("heartbeats", *exchanges, **settings)) == findings
+    assert len(findings_of("heartbeats", *exchanges, **settings)) == findings
 
 
 def test_a_member_has_the_client_id_of_its_last_heartbeat() -> None:
-    (finding,) = found("heartbeats", JOIN, at(3), at(7, client="renamed"))
+    (finding,) = findings_of("heartbeats", JOIN, at(3), at(7, client="renamed"))
     assert finding.what.startswith("group g: member m (renamed)")

@@ -1,4 +1,4 @@
-"""Rebalances that take long, and because of which member."""
+"""Test for rebalances that take long, and the member that delays them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks import test_generations as reasons
-from tests.captures.checks.given import S, by_end, evidence_packets, found, whats
+from tests.captures.checks.given import S, by_end, descriptions, evidence_packets, findings_of
 from tests.captures.checks.groups import heartbeat, join, leave, sync
 
 SLOW = (join(1 * S, "b"), join(0, "a", took=1 * S + 1), sync(1 * S + 5, "a"))
@@ -25,15 +25,15 @@ CASES = {
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
-    assert len(found("joins", *exchanges)) == findings
+    assert len(findings_of("joins", *exchanges)) == findings
 
 
 def test_the_longest_can_be_set() -> None:
-    assert len(found("joins", *SLOW, longest_ms=900.0)) == 1
+    assert len(findings_of("joins", *SLOW, longest_ms=900.0)) == 1
 
 
 def test_the_member_that_came_last() -> None:
-    findings = found(
+    findings = findings_of(
         "joins",
         join(8 * S, "slow", leader="slow", members=("a", "slow"), connection=2, client="worker"),
         join(1 * S, "a", leader="slow", took=7 * S + 1),
@@ -44,7 +44,7 @@ def test_the_member_that_came_last() -> None:
         "group g: the rebalance to generation 1 took 7 s; member slow (worker) joined last, "
         "7 s after the first JoinGroup"
     )
-    assert whats(findings) == [("warning", what)]
+    assert descriptions(findings) == [("warning", what)]
     assert evidence_packets(findings) == [[(10001, 10002), (80001, 80002)]]
 
 
@@ -102,6 +102,6 @@ TEXTS = {
 
 @pytest.mark.parametrize(("exchanges", "what"), TEXTS.values(), ids=TEXTS)
 def test_what_is_said(exchanges: list[Exchange], what: str) -> None:
-    *_, finding = found("joins", *by_end(*exchanges), longest_ms=2000.0)
+    *_, finding = findings_of("joins", *by_end(*exchanges), longest_ms=2000.0)
     assert finding.what.startswith(f"group g: the rebalance to generation {what}")
     assert "poll more often" not in finding.advice or "learned" not in what

@@ -1,4 +1,4 @@
-"""Requests to a broker that neither leads nor is preferred for reading."""
+"""Test for requests to a broker that is neither leader nor preferred read replica."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import pytest
 from barnabas.captures.checks.leaders import MOST
 from barnabas.captures.checks.partitions import by_follower
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import S, evidence_packets, exchange, found, produce, whats
+from tests.captures.checks.given import (
+    S,
+    descriptions,
+    evidence_packets,
+    exchange,
+    findings_of,
+    produce,
+)
 
 NOT_LEADER = 6
 NODES = {1: "10.9.0.1", 2: "10.9.0.2"}
@@ -23,7 +30,7 @@ def metadata(
     brokers: dict[int, str] | None = None,
     **more: Any,
 ) -> Exchange:
-    """A Metadata of orders[0]; epoch None: of v1, which has none."""
+    """Make a Metadata of orders[0]; epoch None: v1, which has no epoch."""
     partition = {"error_code": 0, "partition_index": 0, "leader_id": leader, "leader_epoch": epoch}
     if epoch is None:
         del partition["leader_epoch"]
@@ -43,7 +50,7 @@ def fetch(
     replica: int = -1,
     **more: Any,
 ) -> Exchange:
-    """A Fetch of orders[0]; error None: it was never answered."""
+    """Make a Fetch of orders[0]; error None: no response."""
     asked = {"partition": 0, "current_leader_epoch": epoch, "fetch_offset": 7}
     answer = {
         "partition_index": 0,
@@ -62,7 +69,7 @@ def refused(*seconds: int, **more: Any) -> list[Exchange]:
 
 
 def list_offsets(at: float) -> Exchange:
-    """A ListOffsets of orders[0] that is refused."""
+    """Make a rejected ListOffsets of orders[0]."""
     asked = {"partition_index": 0, "timestamp": -1}
     answer = {"partition_index": 0, "error_code": NOT_LEADER, "timestamp": -1, "offset": -1}
     request = {"replica_id": -1, "topics": [{"name": "orders", "partitions": [asked]}]}
@@ -143,7 +150,7 @@ CASES = {
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
-    assert len(found("leaders", *exchanges)) == findings
+    assert len(findings_of("leaders", *exchanges)) == findings
 
 
 @pytest.mark.parametrize(("replica", "follows"), [(0, True), (2, True), (-1, False)])
@@ -160,17 +167,17 @@ REJECTED = "orders[0]: broker 1 rejected 3 requests of a client told 4 s before 
 
 
 def test_a_client_that_knew_the_leader_of_the_epoch_it_names() -> None:
-    findings = found("leaders", TOLD, fetch(3 * S + 1, epoch=5))
-    assert whats(findings) == [("warning", KNEW)]
+    findings = findings_of("leaders", TOLD, fetch(3 * S + 1, epoch=5))
+    assert descriptions(findings) == [("warning", KNEW)]
     assert evidence_packets(findings) == [[(1, 2), (30011, 30012)]]
 
 
 def test_the_grace_can_be_set() -> None:
-    assert len(found("leaders", TOLD, fetch(0.9 * S, epoch=5), grace_ms=500.0)) == 1
+    assert len(findings_of("leaders", TOLD, fetch(0.9 * S, epoch=5), grace_ms=500.0)) == 1
 
 
 def test_in_a_capture_of_others_a_broker_is_known_by_its_address() -> None:
-    findings = found(
+    findings = findings_of(
         "leaders", NAMED, fetch(3 * S + 1, epoch=5, **FIRST), *refused(2, 3, 4, **FIRST)
     )
-    assert whats(findings) == [("warning", KNEW), ("warning", REJECTED)]
+    assert descriptions(findings) == [("warning", KNEW), ("warning", REJECTED)]

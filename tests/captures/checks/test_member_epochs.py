@@ -1,11 +1,11 @@
-"""Steps that the protocol of KIP-848 does not have."""
+"""Test for steps that the protocol of KIP-848 does not allow."""
 
 from __future__ import annotations
 
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import evidence_packets, found, whats
+from tests.captures.checks.given import descriptions, evidence_packets, findings_of
 from tests.captures.checks.groups import GROUP_HEARTBEATS
 from tests.captures.checks.groups import group_heartbeat as beats
 
@@ -49,13 +49,13 @@ CASES = {
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
-    assert len(found("member_epochs", *exchanges)) == findings
+    assert len(findings_of("member_epochs", *exchanges)) == findings
 
 
 def test_an_epoch_that_nobody_gave() -> None:
-    findings = found("member_epochs", JOINED, beats(5, 2, 3))
+    findings = findings_of("member_epochs", JOINED, beats(5, 2, 3))
     what = "group g: member m sent a heartbeat with epoch 2; its current epoch is 3"
-    assert (whats(findings), evidence_packets(findings)) == (
+    assert (descriptions(findings), evidence_packets(findings)) == (
         [("warning", what)],
         [[(1, 2), (51, 52)]],
     )
@@ -63,14 +63,16 @@ def test_an_epoch_that_nobody_gave() -> None:
 
 def test_an_epoch_that_goes_back() -> None:
     what = "group g: the broker answered member m with epoch 2, lower than its 3"
-    assert whats(found("member_epochs", JOINED, beats(5, 3, 2))) == [("error", what)]
+    assert descriptions(findings_of("member_epochs", JOINED, beats(5, 3, 2))) == [("error", what)]
 
 
 def test_the_evidence_is_where_the_client_heard_that_it_was_fenced() -> None:
     again = [beats(at, 3, 0, error=110) for at in (10, 15)]
-    packets = evidence_packets(found("member_epochs", *FENCED, *again))
+    packets = evidence_packets(findings_of("member_epochs", *FENCED, *again))
     assert packets == [[(51, 52), (101, 102)], [(51, 52), (151, 152)]]
-    findings = found("member_epochs", *FENCED_AGAIN, beats(3010, 3, 0, error=110, connection=2))
+    findings = findings_of(
+        "member_epochs", *FENCED_AGAIN, beats(3010, 3, 0, error=110, connection=2)
+    )
     assert evidence_packets(findings) == [[(30051, 30052), (30101, 30102)]]
 
 
@@ -83,5 +85,5 @@ def test_a_client_that_goes_on_though_it_was_fenced(error: int) -> None:
         (beats(10, 3, 3), "error"),
         (beats(3005, 3, 3, connection=2), "error"),
     ):
-        (finding,) = found("member_epochs", *fenced, again)
+        (finding,) = findings_of("member_epochs", *fenced, again)
         assert finding.severity == severity

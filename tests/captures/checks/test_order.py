@@ -1,4 +1,4 @@
-"""Records of a partition in another order than they were sent in."""
+"""Test for records of a partition that are out of order."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import evidence_packets, found, produce, whats
+from tests.captures.checks.given import descriptions, evidence_packets, findings_of, produce
 
 NOT_LEADER = 6
 LAST = 2**31 - 1
 
 
 def sent(at: float, value: str, offset: int = 0, took: float = 9, **more: Any) -> Exchange:
-    """A Produce of one record that is 9 ms in flight."""
+    """Make a Produce of one record that is in flight for 9 ms."""
     return produce(at, [value], offset=offset, took=took, **more)
 
 
@@ -27,13 +27,13 @@ def lost(at: float, value: str, **more: Any) -> Exchange:
 
 
 def numbered(at: float, value: str, sequence: int, offset: int = 0, **more: Any) -> Exchange:
-    """One of an idempotent producer."""
+    """Make a Produce of an idempotent producer."""
     who = {"producer": 1, "epoch": 0, "sequence": sequence}
     return sent(at, value, offset, **{**who, **more})
 
 
 def old(at: float, values: list[str], **more: Any) -> Exchange:
-    """One of magic 1, where each record has a checksum of its own."""
+    """Make a Produce of magic 1, where each record has its own checksum."""
     return produce(at, values, version=2, **more)
 
 
@@ -119,7 +119,7 @@ CASES = {
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
-    assert len(found("order", *exchanges)) == findings
+    assert len(findings_of("order", *exchanges)) == findings
 
 
 TEXTS = {
@@ -148,7 +148,7 @@ TEXTS = {
 def test_what_is_said(
     exchanges: list[Exchange], what: str, packets: list[tuple[int, int]], client: bool
 ) -> None:
-    findings = found("order", *exchanges)
-    assert whats(findings) == [("error", f"orders[0]: {what}")]
+    findings = findings_of("order", *exchanges)
+    assert descriptions(findings) == [("error", f"orders[0]: {what}")]
     assert evidence_packets(findings) == [packets]
     assert ("enable.idempotence" in findings[0].advice) == client

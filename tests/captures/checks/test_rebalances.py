@@ -1,11 +1,11 @@
-"""Members that poll too late, and those that keep coming back."""
+"""Test for members that poll too late, and members that keep returning."""
 
 from __future__ import annotations
 
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import S, evidence_packets, found, whats
+from tests.captures.checks.given import S, descriptions, evidence_packets, findings_of
 from tests.captures.checks.groups import heartbeat
 from tests.captures.checks.test_epochs import beats
 from tests.captures.checks.test_generations import EXPIRED, join, leaves
@@ -54,38 +54,40 @@ def rolling(kill: bool) -> list[Exchange]:
 
 
 def test_a_member_that_polls_too_late_is_said_once() -> None:
-    findings = found("rebalances", *flapping(2, reason=EXPIRED))
+    findings = findings_of("rebalances", *flapping(2, reason=EXPIRED))
     what = "group g: b left, because it did not poll within its max.poll.interval.ms of 6 s"
-    assert whats(findings) == [("warning", what)]
+    assert descriptions(findings) == [("warning", what)]
     assert evidence_packets(findings) == [[(100001, 100002)]]
     unseen = join(0, "a", 1, members=("a", "b-0")), leaves(10 * S, "b-0", reason=EXPIRED)
-    assert whats(found("rebalances", *unseen))[0][1].endswith("within its max.poll.interval.ms")
+    assert descriptions(findings_of("rebalances", *unseen))[0][1].endswith(
+        "within its max.poll.interval.ms"
+    )
 
 
 def test_one_that_keeps_coming_back() -> None:
-    (finding,) = found("rebalances", *flapping(3))
+    (finding,) = findings_of("rebalances", *flapping(3))
     assert (finding.severity, finding.what) == (
         "warning",
         "group g: b left and came back 3 times in 20.3 s (left); meanwhile the group went "
         "through 5 generations",
     )
     assert finding.advice.startswith("Look for why it leaves")
-    *_, last = found("rebalances", *flapping(3, reason=EXPIRED))
+    *_, last = findings_of("rebalances", *flapping(3, reason=EXPIRED))
     assert f"(left: {EXPIRED})" in last.what
     assert last.advice.startswith("Poll more often")
-    *_, moved = found("rebalances", *flapping(3, reason=EXPIRED, moves=True))
+    *_, moved = findings_of("rebalances", *flapping(3, reason=EXPIRED, moves=True))
     assert f"b left and came back 3 times in 20.3 s (left: {EXPIRED})" in moved.what
 
 
 def test_it_is_said_again_at_twice_as_many() -> None:
-    counts = [finding.what for finding in found("rebalances", *flapping(13))]
+    counts = [finding.what for finding in findings_of("rebalances", *flapping(13))]
     assert [text.partition("came back ")[2].split()[0] for text in counts] == ["3", "6", "12"]
 
 
 def test_the_times_and_their_window_can_be_set() -> None:
-    assert found("rebalances", *flapping(3), times=4) == []
-    assert found("rebalances", *flapping(3), within_ms=20_000.0) == []
-    assert len(found("rebalances", *flapping(3), within_ms=21_000.0)) == 1
+    assert findings_of("rebalances", *flapping(3), times=4) == []
+    assert findings_of("rebalances", *flapping(3), within_ms=20_000.0) == []
+    assert len(findings_of("rebalances", *flapping(3), within_ms=21_000.0)) == 1
 
 
 OTHERS = {
@@ -97,19 +99,19 @@ OTHERS = {
 
 @pytest.mark.parametrize("exchanges", OTHERS.values(), ids=OTHERS)
 def test_who_is_another_process(exchanges: list[Exchange]) -> None:
-    assert found("rebalances", *exchanges) == []
+    assert findings_of("rebalances", *exchanges) == []
 
 
 def test_members_with_heartbeats_of_their_own() -> None:
     seen = [beats(0, "a", 0, 1)]
     for n in range(1, 5):
         seen += [beats(10 * S * n, "a", -1, -1), beats(10 * S * n + 5 * S, "a", 0, 2 * n + 1)]
-    (finding,) = found("rebalances", *seen)
+    (finding,) = findings_of("rebalances", *seen)
     assert finding.what == (
         "group g: a left and came back 3 times in 25 s (left); meanwhile the group went through 3 generations"
     )
 
 
 def test_what_a_stranger_gives_for_a_reason_is_cut() -> None:
-    *_, last = found("rebalances", *flapping(3, reason="x" * 5000))
+    *_, last = findings_of("rebalances", *flapping(3, reason="x" * 5000))
     assert len(last.what) < 500

@@ -1,4 +1,4 @@
-"""Responses out of order, without a request, and requests that were passed over."""
+"""Test for responses out of order or without a request, and requests without a response."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.notes import NOT_CAPTURED
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from tests.captures.checks.given import Body, evidence_packets, exchange, found, produce, whats
+from tests.captures.checks.given import (
+    Body,
+    descriptions,
+    evidence_packets,
+    exchange,
+    findings_of,
+    produce,
+)
 from tests.captures.traffic import request, response
 
 GAP: dict[str, Any] = {"losses": 1}
@@ -19,7 +26,7 @@ UNANSWERED: dict[str, Any] = {"error": None, "connection": 1}
 
 
 def metadata(at: float, took: float = 1, *, answer: bool = True, **more: Any) -> Exchange:
-    """A Metadata; without an answer it never had one."""
+    """Make a Metadata; answer False: without a response."""
     answered: Body | None = {"topics": []} if answer else None
     return exchange("Metadata", 1, {"topics": []}, answered, at=at, took=took, **more)
 
@@ -42,25 +49,30 @@ CASES = {
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
-    assert len(found("responses", *exchanges)) == findings
+    assert len(findings_of("responses", *exchanges)) == findings
 
 
 def test_a_response_behind_that_to_a_later_request() -> None:
-    late = found("responses", metadata(2, 1), metadata(1, 9))
+    late = findings_of("responses", metadata(2, 1), metadata(1, 9))
     what = "the response to Metadata came after the response to a later Metadata"
-    assert (whats(late), evidence_packets(late)) == ([("error", what)], [[(11, 12), (21, 22)]])
+    assert (descriptions(late), evidence_packets(late)) == (
+        [("error", what)],
+        [[(11, 12), (21, 22)]],
+    )
 
 
 def test_at_the_same_moment_the_order_in_one_packet_counts() -> None:
     later, earlier = metadata(2, 1), metadata(1, 2)
     later.response_packet = earlier.response_packet = 30
-    assert len(found("responses", later, earlier)) == 1
+    assert len(findings_of("responses", later, earlier)) == 1
 
 
 def test_a_request_that_was_passed_over() -> None:
     what = "Metadata got no response, though a later request on its connection did"
-    assert whats(found("responses", metadata(2), metadata(1, answer=False))) == [("error", what)]
-    before = found("responses", metadata(1, answer=False), metadata(2), metadata(3))
+    assert descriptions(findings_of("responses", metadata(2), metadata(1, answer=False))) == [
+        ("error", what)
+    ]
+    before = findings_of("responses", metadata(1, answer=False), metadata(2), metadata(3))
     assert evidence_packets(before) == [[(11,), (21, 22)]]
 
 
@@ -86,9 +98,9 @@ CASES2 = {
 @pytest.mark.parametrize(("chunks", "packets"), CASES2.values(), ids=CASES2)
 def test_a_response_without_a_request(chunks: tuple[Event, ...], packets: list[int]) -> None:
     events = (OPENED, *chunks, Closed(4, 99 * MS, False))
-    findings = found("responses", *Conversations(strays=True).exchanges(iter(events)))
+    findings = findings_of("responses", *Conversations(strays=True).exchanges(iter(events)))
     what = "a response with correlation id 8 belongs to no request in flight"
-    assert whats(findings) == [("error", what)] * len(packets)
+    assert descriptions(findings) == [("error", what)] * len(packets)
     assert [finding.evidence[0].packets[0] for finding in findings] == packets
 
 
@@ -98,4 +110,4 @@ def test_a_response_that_stood_in_a_gap_is_not_missed() -> None:
     events: list[Event] = [OPENED, ASKED, later[0], gap, later[1]]
     exchanges = list(Conversations(strays=True).exchanges(events))
     assert [(one.correlation_id, one.note) for one in exchanges] == [(7, NOT_CAPTURED), (8, "")]
-    assert found("responses", *exchanges) == []
+    assert findings_of("responses", *exchanges) == []

@@ -1,4 +1,4 @@
-"""Sequence numbers of idempotent producers: gaps, repetitions, epochs, and the wrap."""
+"""Test sequence numbers of idempotent producers: gaps, repetitions, epochs, and the wrap."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from tests.captures.checks.given import evidence_packets, exchange, found, produce, whats
+from tests.captures.checks.given import (
+    descriptions,
+    evidence_packets,
+    exchange,
+    findings_of,
+    produce,
+)
 
 OUT_OF_ORDER = 45
 DUPLICATE = 46
@@ -36,7 +42,7 @@ def ended(at: float, epoch: int) -> Exchange:
 
 
 def named(at: float) -> Exchange:
-    """A Metadata that says the id of the topic."""
+    """Make a Metadata that has the id of the topic."""
     topic = {"name": "orders", "topic_id": ORDERS, "error_code": 0, "partitions": []}
     return exchange("Metadata", 12, {"topics": None}, {"topics": [topic]}, at=at)
 
@@ -130,7 +136,7 @@ CASES = {
 
 @pytest.mark.parametrize(("findings", "exchanges"), CASES.values(), ids=CASES)
 def test_how_often_it_is_found(findings: int, exchanges: list[Exchange]) -> None:
-    assert len(found("sequences", *exchanges)) == findings
+    assert len(findings_of("sequences", *exchanges)) == findings
 
 
 @pytest.mark.parametrize("last", [LAST, LAST - 1, 0])
@@ -138,8 +144,8 @@ def test_the_numbers_wrap(last: int) -> None:
     """A batch that ends with 2^31 - 1, before it, and one that goes over it."""
     base, following = (last - 1) % 2**31, (last + 1) % 2**31
     third = (following + 2) % 2**31
-    assert found("sequences", sent(1, base), sent(2, following), sent(3, third)) == []
-    assert len(found("sequences", sent(1, base), sent(2, (following + 1) % 2**31))) == 1
+    assert findings_of("sequences", sent(1, base), sent(2, following), sent(3, third)) == []
+    assert len(findings_of("sequences", sent(1, base), sent(2, (following + 1) % 2**31))) == 1
 
 
 WHO = "orders[0]: producer 9 epoch 0"
@@ -172,9 +178,9 @@ TEXTS = {
 def test_what_is_said(
     exchanges: list[Exchange], what: tuple[str, str], packets: tuple[int, ...]
 ) -> None:
-    findings = found("sequences", *FIRST, *exchanges)
-    assert (whats(findings), evidence_packets(findings)) == ([what], [[(11, 12), packets]])
+    findings = findings_of("sequences", *FIRST, *exchanges)
+    assert (descriptions(findings), evidence_packets(findings)) == ([what], [[(11, 12), packets]])
 
 
 def test_what_is_missing_before_the_first_numbers_has_them_alone_as_evidence() -> None:
-    assert evidence_packets(found("sequences", BEGUN, sent(1, 4))) == [[(11, 12)]]
+    assert evidence_packets(findings_of("sequences", BEGUN, sent(1, 4))) == [[(11, 12)]]

@@ -7,7 +7,7 @@ import pytest
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, STRAY, Exchange
 from barnabas.captures.kafka.notes import NOT_OFFERED
-from tests.captures.checks.given import evidence_packets, exchange, found, whats
+from tests.captures.checks.given import descriptions, evidence_packets, exchange, findings_of
 
 
 def offer(
@@ -23,7 +23,7 @@ def metadata(at: float, version: int, **more: Any) -> Exchange:
 
 
 def narrowed(high: int, to: int, *, rules: tuple[str, ...] = ()) -> Exchange:
-    """An offer of versions 1 to `high`, of which the client was told less."""
+    """Make an ApiVersions with versions 1 to `high`, of which the client got fewer."""
     came = offer(1, 1, high).response_body
     return replace(offer(1, 1, to), response_came=came, rules=rules)
 
@@ -78,8 +78,8 @@ FOUND = {
 
 @pytest.mark.parametrize(("exchanges", "texts"), FOUND.values(), ids=FOUND)
 def test_what_is_found(exchanges: list[Exchange], texts: list[str]) -> None:
-    assert whats(found("versions", *exchanges)) == [("error", text) for text in texts]
+    assert descriptions(findings_of("versions", *exchanges)) == [("error", text) for text in texts]
 
 
 def test_the_evidence_is_the_offer_and_the_request() -> None:
-    assert evidence_packets(found("versions", OFFER, metadata(5, 4))) == [[(11, 12), (51,)]]
+    assert evidence_packets(findings_of("versions", OFFER, metadata(5, 4))) == [[(11, 12), (51,)]]

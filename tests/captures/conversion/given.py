@@ -1,4 +1,4 @@
-"""Captures that are converted, and what is compared."""
+"""Convert captures, and compare their exchanges."""
 
 from __future__ import annotations
 
@@ -20,29 +20,31 @@ from tests.captures.traffic import BROKER, CLIENT, NOW, Said, ip_packet, segment
 
 
 def quiet() -> Output:
-    """An output that nobody sees."""
+    """Return an output that is discarded."""
     return Output(Terminal(file=io.StringIO()), Terminal(file=io.StringIO()))
 
 
 def converted(path: Path, out: Path, only: str | None = None, **wanted: Any) -> Path:
-    """A capture, converted: what passes the filter."""
+    """Convert the exchanges of a capture that pass the filter."""
     assert convert(ConvertOptions(files=[path, out], only=only, **wanted), quiet()) == 0
     return out
 
 
 def part(path: Path, only: str | None = None, **wanted: Any) -> Path:
-    """A capture, converted beside it: what passes the filter."""
+    """Convert the exchanges of a capture that pass the filter, into a file next to it."""
     return converted(path, path.with_name("part.pcapng"), only, **wanted)
 
 
 def again(path: Path) -> bytes:
-    """The bytes of what is converted once more."""
+    """Convert a converted capture again, and return its bytes."""
     return converted(path, path.with_name("again.pcapng")).read_bytes()
 
 
 def rows(path: Path, only: str | None = None) -> list[dict[str, Any]]:
-    """The exchanges of a capture as `decode --json` has them, and how they ended. Names of topics
-    aside, what messages before them say is left out."""
+    """Return the exchanges of a capture as in `decode --json`, with how they ended.
+
+    Facts from earlier messages are left out, except names of topics.
+    """
     output = quiet()
     passes = None if only is None else parse_filter(only, output.context.topics)
     found = []
@@ -54,7 +56,10 @@ def rows(path: Path, only: str | None = None) -> list[dict[str, Any]]:
 
 
 def ours(path: Path, said: list[Said], lost: tuple[int, ...] = (), **meta: object) -> Path:
-    """A connection of ours, a frame a packet, a millisecond between two; of some the packet is lost."""
+    """Write a connection like barnabas: one frame for each packet, a millisecond apart.
+
+    The packets in `lost` are missing.
+    """
     with CaptureWriter(path, limit=None, meta=meta) as writer:
         flow = writer.open(3, CLIENT, BROKER, NOW, {"client": "10.9.9.9:1", "broker": 7})
         numbers = {"request": 0, "response": 0}

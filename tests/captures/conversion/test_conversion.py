@@ -1,4 +1,4 @@
-"""The samples, which real brokers and clients made: the same exchanges when they are converted."""
+"""Test that samples of real brokers and clients keep their exchanges when they are converted."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ FILTERS = ("api == 'Fetch'", "rules", "error != ''", "response == null", "latenc
 
 
 def timeless(found: list[dict[str, Any]]) -> list[str]:
-    """The exchanges without what those before and behind them say: what a session or a group had, and that
-    a response was lost."""
+    """Return the exchanges without facts from messages before and after them.
+
+    These are the state of a session or a group, and that a response was lost.
+    """
     return sorted(json.dumps({**row, "note": "", "context": None}, sort_keys=True) for row in found)
 
 
@@ -50,5 +52,5 @@ def test_what_tokens_of_others_said_stays(only: str | None, tmp_path: Path) -> N
 
 
 def sasl(found: list[dict[str, Any]]) -> list[str]:
-    """What exchanges say of an authentication."""
+    """Return the authentications of exchanges."""
     return [row["sasl"] for row in found if "sasl" in row]

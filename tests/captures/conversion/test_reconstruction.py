@@ -1,4 +1,4 @@
-"""A capture made of exchanges alone says the same of them, and that it is one."""
+"""Test that a capture made of exchanges has the same exchanges, and describes itself."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_payload_that_was_left_out_stays_so(tmp_path: Path) -> None:
     hashes = [each.payload for each in masked if each.payload]
     assert hashes
     written(masked, again)
-    assert [each.payload for each in exchanges(again) if each.payload] == hashes
+    assert [exchange.payload for exchange in exchanges(again) if exchange.payload] == hashes
     assert CaptureReader(out).meta["masked"] == ["secrets", "payload"]
 
 

@@ -1,4 +1,4 @@
-"""Captures of others, whole and in slices: the same exchanges, whatever is missing."""
+"""Test that captures of other tools keep their exchanges, whole and in slices, whatever is missing."""
 
 from __future__ import annotations
 
@@ -85,9 +85,10 @@ def test_a_slice_keeps_who_spoke_and_what_was_decided(tmp_path: Path) -> None:
     path = ours(tmp_path / "f.pcapng", talk())
     found = part(path, "api == 'Heartbeat'")
     exchanges = list(Conversations().exchanges(CaptureReader(found)))
-    assert [(one.api, one.connection, one.broker, one.client_address) for one in exchanges] == [
-        ("Heartbeat", 3, 7, "10.9.9.9:1")
-    ] * 3
+    assert [
+        (exchange.api, exchange.connection, exchange.broker, exchange.client_address)
+        for exchange in exchanges
+    ] == [("Heartbeat", 3, 7, "10.9.9.9:1")] * 3
     assert rows(found) == rows(path, "api == 'Heartbeat'")
     opened = next(iter(CaptureReader(found)))
     assert isinstance(opened, Opened)
@@ -152,7 +153,7 @@ def test_a_capture_of_ours_that_lost_packets(tmp_path: Path) -> None:
 def test_what_left_behind_a_frame_that_was_cut_short(
     tmp_path: Path, kept: int, group: str, note: str
 ) -> None:
-    """Where it begins can't be told: what is made of that is made of it in a slice, too."""
+    """Its beginning is unknown: the slice has the same result as the whole capture."""
     path = tmp_path / "f"
     with CaptureWriter(path, limit=None, meta={}) as writer:
         flow = writer.open(1, CLIENT, BROKER, NOW, {})

@@ -159,8 +159,13 @@ def test_differences(left: Any, right: Any, found: list[Difference]) -> None:
 def test_what_is_ignored_is_named_by_its_end() -> None:
     left = {"brokers": [{"node_id": 1, "rack": "a"}], "rack": "a"}
     right = {"brokers": [{"node_id": 1, "rack": "b"}], "rack": "b"}
-    assert [found.path for found in differences(left, right, ())] == ["brokers[1].rack", "rack"]
-    assert [found.path for found in differences(left, right, ("brokers.rack",))] == ["rack"]
+    assert [difference.path for difference in differences(left, right, ())] == [
+        "brokers[1].rack",
+        "rack",
+    ]
+    assert [difference.path for difference in differences(left, right, ("brokers.rack",))] == [
+        "rack"
+    ]
     assert list(differences(left, right, ("ra*",))) == []
 
 

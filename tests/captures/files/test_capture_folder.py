@@ -1,4 +1,4 @@
-"""A folder of files is the capture that they are parts of, whatever they are called."""
+"""Test that a folder of files is read as one capture, whatever their names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ NAMES = ("old-formats.pcap", "wrong.pcap", "midway.pcap")
 
 
 def rows(*paths: Path) -> list[dict[str, object]]:
-    return [one.row() for one in open_capture(*paths).exchanges(inferred=True, strays=True)]
+    return [
+        exchange.row() for exchange in open_capture(*paths).exchanges(inferred=True, strays=True)
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

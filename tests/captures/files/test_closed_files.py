@@ -1,4 +1,4 @@
-"""A file is taken once, when nobody writes it any more."""
+"""Test that a file is returned once, when no process writes it any more."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.fixture
 def unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A system that does not say who writes a file."""
+    """Simulate a system that can't tell whether a process writes a file."""
     monkeypatch.setattr(module, "being_written", lambda _: None)
 
 

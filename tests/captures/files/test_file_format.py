@@ -1,4 +1,4 @@
-"""Which files are captures, compressed or not; what the others are is said in one line."""
+"""Test which files are captures, compressed or not, and the one-line reasons for all others."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_without_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_disk_that_fails_takes_nothing_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packets = [ip_packet(one) for one in segments(talk(), itertools.repeat(30))]
+    packets = [ip_packet(segment) for segment in segments(talk(), itertools.repeat(30))]
     reader = CaptureReader(write_pcap(tmp_path / "whole", packets))
     before = list(CaptureReader(write_pcap(tmp_path / "before", packets[:20])))
     assert sum(isinstance(event, Chunk) for event in before) > 10

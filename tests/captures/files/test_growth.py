@@ -1,4 +1,4 @@
-"""A capture that is still being written is read to its end, whenever that comes."""
+"""Test that a capture that is still being written is read to its end, whenever that comes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHOLE = [exchange.row() for exchange in open_capture(SAMPLES / "faults.pcapng").
 def read(
     path: Path, steps: list[Callable[[], object]], over: float = QUIET
 ) -> list[dict[str, object]]:
-    """The exchanges, as steps are taken one after the other where there is no more."""
+    """Return the exchanges, taking one step after the other at the end of the data."""
     passed = [0.0]
 
     def pause(_: float) -> bool:

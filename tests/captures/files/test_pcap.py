@@ -1,4 +1,4 @@
-"""Classic pcap: every byte order and resolution; broken files end with a CaptureError or normally."""
+"""Test classic pcap: every byte order and resolution; broken files end with a CaptureError or normally."""
 
 from __future__ import annotations
 

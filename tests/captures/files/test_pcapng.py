@@ -1,4 +1,4 @@
-"""Blocks: what is built is read back; whatever is read, only CaptureError is raised."""
+"""Test that written blocks are read back, and that any other bytes only raise CaptureError."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def blocks(data: bytes) -> list[Block]:
 
 
 def foreign(order: str, *, linktype: int = 1, snaplen: int = 0, options: bytes = b"") -> bytes:
-    """A section and an interface of somebody else's."""
+    """Make a section and an interface of another tool."""
     shb = struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 2, -1)
     idb = struct.pack(order + "HHI", linktype, 0, snaplen)
     return block(order, 0x0A0D0D0A, shb) + block(order, 1, idb + options)

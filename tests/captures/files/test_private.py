@@ -1,4 +1,4 @@
-"""Files that their owner alone can read: whatever stood there before, and before their first byte."""
+"""Test that files can only be read by their owner, whatever existed before, and from their first byte."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_link_to_a_pipe_is_followed(tmp_path: Path) -> None:
 def test_a_file_takes_the_place_of_another_whole(
     tmp_path: Path, there: Callable[[Path], Path]
 ) -> None:
-    """Who read the one before still does, and by its other names it is what it was."""
+    """Open descriptors and other links of the previous file still have its content."""
     path = there(tmp_path / "file")
     names = {one.name for one in tmp_path.iterdir()} | {"file"}
     with path.open("rb") if path.exists() else io.BytesIO(b"what was there before") as before:

@@ -1,4 +1,4 @@
-"""What is read ahead: every byte once and in its place, in no more memory than there are bytes."""
+"""Test reading ahead: every byte once and in order, in no more memory than the file has bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exchanges of dialects in a capture: whose requests responses answer, by which header."""
+"""Test exchanges of dialects in a capture: pairing by each kind of header."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def message(spoken: str, direction: Direction, api: str, number: int, **body: An
 
 
 def exchanges(spoken: str, *frames: tuple[Direction, bytes]) -> tuple[list[Exchange], int]:
-    """The exchanges, and how many frames could not be read."""
+    """Return the exchanges, and the number of undecodable frames."""
     chunks = [
         Chunk(1, "arrived", direction, at, data, ()) for at, (direction, data) in enumerate(frames)
     ]

@@ -1,4 +1,4 @@
-"""What hides in an exchange, read with the help of what passed before."""
+"""Test embedded messages, decoded with facts from earlier exchanges."""
 
 from __future__ import annotations
 

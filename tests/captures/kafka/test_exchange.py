@@ -1,4 +1,4 @@
-"""The pairing of requests and responses, and what an exchange says of itself."""
+"""Test the pairing of requests and responses, and the fields of an exchange."""
 
 from __future__ import annotations
 

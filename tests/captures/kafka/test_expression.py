@@ -1,4 +1,4 @@
-"""What may stand bare in a condition, and where an error is said to be (the rest: tests of rules)."""
+"""Test bare literals in conditions, and the position in errors (the rest: tests of rules)."""
 
 from __future__ import annotations
 

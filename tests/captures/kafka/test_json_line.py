@@ -1,4 +1,4 @@
-"""A line of JSON is what `decode --json` prints, byte for byte."""
+"""Test that a line of JSON is what `decode --json` prints, byte for byte."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.places import SAMPLES
 
 
 def slowly(exchange: Exchange, context: Context) -> str:
-    """The line, made of bodies by `to_json` and the module json."""
+    """Make the line with `to_json` and the module json."""
     row = exchange.row()
     for direction in DIRECTIONS:
         values = exchange.known(direction)
@@ -55,9 +55,9 @@ def test_records_are_decoded_if_it_is_asked_for() -> None:
     records = build([Record(0, 1, b"k", b'{"a":1}')])
     topics = [{"name": "t", "partition_data": [{"index": 0, "records": records}]}]
     produced = exchange("Produce", 9, {"topic_data": topics})
-    ((where, found),) = json.loads(json_line(produced, Context(), values=Values()))["records"][
-        "request"
-    ].items()
+    ((where, decoded_row),) = json.loads(json_line(produced, Context(), values=Values()))[
+        "records"
+    ]["request"].items()
     assert where == "topic_data[0].partition_data[0].records"
-    assert '"a": 1' in json.dumps(found)
+    assert '"a": 1' in json.dumps(decoded_row)
     assert "records" not in json.loads(json_line(produced, Context()))

@@ -1,4 +1,4 @@
-"""What the log says of exchanges: expected lines, and that nothing makes it fail."""
+"""Test log lines of exchanges, and that nothing makes them fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What SASL tokens say of user and outcome."""
+"""Test user and outcome of SASL tokens."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ def test_the_user(mechanism: str, token: bytes, user: str) -> None:
 @given(st.sampled_from(["PLAIN", "SCRAM-SHA-256", "OAUTHBEARER", "GSSAPI"]), st.binary())
 def test_any_token_is_read(mechanism: str, token: bytes) -> None:
     sasl = Sasl(mechanism)
-    sasl.asks(token)
-    sasl.answered(token)
+    sasl.note_token(token)
+    sasl.note_outcome(token)
 
 
 def test_scram_from_first_to_last_and_again() -> None:
     sasl = Sasl()
     for outcome in ("authenticated for 10 s", "authenticated again for 10 s"):
-        sasl.handshake("SCRAM-SHA-256")
-        sasl.agreed(0)
-        assert sasl.asks(b"n,,n=bob,r=1") == "SCRAM-SHA-256 bob"
-        assert sasl.answered(b"r=12,s=x,i=4096") == "challenge"
-        assert sasl.asks(b"c=biws,r=12,p=proof") == "SCRAM-SHA-256 bob"
-        assert sasl.answered(b"v=x", lifetime_ms=10_000) == outcome
+        sasl.note_handshake("SCRAM-SHA-256")
+        sasl.note_handshake_response(0)
+        assert sasl.note_token(b"n,,n=bob,r=1") == "SCRAM-SHA-256 bob"
+        assert sasl.note_outcome(b"r=12,s=x,i=4096") == "challenge"
+        assert sasl.note_token(b"c=biws,r=12,p=proof") == "SCRAM-SHA-256 bob"
+        assert sasl.note_outcome(b"v=x", lifetime_ms=10_000) == outcome
     assert sasl.times == 2
 
 
@@ -79,7 +79,7 @@ def test_scram_from_first_to_last_and_again() -> None:
 )
 def test_the_outcome(mechanism: str, answer: dict[str, object], said: str) -> None:
     sasl = Sasl(mechanism)
-    assert sasl.answered(**answer).startswith(said)  # type: ignore[arg-type]
+    assert sasl.note_outcome(**answer).startswith(said)  # type: ignore[arg-type]
     assert sasl.times == said.startswith("authenticated")
 
 

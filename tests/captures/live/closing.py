@@ -1,4 +1,4 @@
-"""A ring that is closed between two looks of its reader."""
+"""Provide a ring that is closed between two polls of its reader."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from barnabas.captures.live.ring import Ring
 
 
 class Closing(Ring):
-    """Who looks for the first time whether it is closed finds it so, and something put before that."""
+    """A ring whose first check for its end finds it closed, with data put before that."""
 
     last: Callable[[], object] | None = None
     """What puts that."""

@@ -1,4 +1,4 @@
-"""Work in processes of its own, forked as those of the proxy are."""
+"""Run functions in processes that are forked like those of the proxy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def over(pids: list[int]) -> bool:
 
 @contextlib.contextmanager
 def forked(*works: Callable[[], object]) -> Iterator[list[int]]:
-    """Processes that are killed in the end if they are still there."""
+    """Fork processes, and kill those that still run at the end."""
     pids = [fork(work) for work in works]
     try:
         yield pids

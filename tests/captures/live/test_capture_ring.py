@@ -1,4 +1,4 @@
-"""A capture that several processes write reads as if one had written it."""
+"""Test that a capture of several processes reads like the capture of one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WORKS = (range(1, 4), range(4, 7), range(7, 10))
 
 
 def write(capture: CaptureWriter | RingWriter, connections: range) -> None:
-    """Connections with some requests, each of which waits for its response."""
+    """Write connections with some requests, each after the response to the one before."""
     flows = {
         number: capture.open(number, ("10.0.0.1", 50000 + number), LISTENER, NOW, {"broker": 1})
         for number in connections
@@ -58,7 +58,7 @@ def write(capture: CaptureWriter | RingWriter, connections: range) -> None:
 
 
 def exchanges(path: Path) -> dict[int, list[tuple[Exchange, int]]]:
-    """Of each connection, in order."""
+    """Return the exchanges of each connection, in order."""
     found: dict[int, list[tuple[Exchange, int]]] = {}
     for exchange in open_capture(path).exchanges():
         found.setdefault(exchange.connection, []).append((exchange, exchange.ordinal))
@@ -93,13 +93,13 @@ def test_it_reads_as_that_of_one_writer(tmp_path: Path, rotation: Rotation | Non
 
 
 def pumped(path: Path, ring: Ring, **options: Any) -> tuple[CapturePump, RingWriter]:
-    """What writes a capture from a ring, and what writes to that."""
+    """Return the pump of a ring to a capture, and a writer to the ring."""
     capture = CaptureWriter(path, **({"limit": None, "meta": {}} | options))
     return CapturePump(ring, capture), RingWriter(CaptureRingSink(ring))
 
 
 def begun(path: Path, size: int = 1 << 16, **options: Any) -> tuple[Ring, CapturePump, FlowWriter]:
-    """The same, and a connection."""
+    """Return a ring and its pump with an open connection."""
     ring = Ring(size)
     pump, writer = pumped(path, ring, **options)
     return ring, pump, writer.open(1, CLIENT, LISTENER, NOW, {})

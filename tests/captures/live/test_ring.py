@@ -1,4 +1,4 @@
-"""A ring: bytes come out as they went in, and a sleeping reader is woken."""
+"""Test that bytes leave a ring as they entered it, and that a sleeping reader is woken."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.live.lock import RecordLock
-from barnabas.captures.live.reading import LOOKS, await_more
+from barnabas.captures.live.reader import LOOKS, await_more
 from barnabas.captures.live.ring import TURNS, Ring
 from tests.captures.live.forked import ended, fork
 

@@ -1,4 +1,4 @@
-"""Blocks that do not fit are lost, until half of the ring is free; then another segment begins."""
+"""Test that blocks that do not fit are lost until half of the ring is free; then another segment begins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOW = 1_700_000_000_000_000_000
 
 
 def put(sink: RingSink, data: bytes) -> bool:
-    """As a flow does, which introduces itself where another segment has begun."""
+    """Put data like a flow, which introduces itself where another segment has begun."""
     assert sink.segment
     return sink.put([data], 1, len(data))
 
@@ -117,7 +117,7 @@ CHUNKS, EVERY = 6000, 40
 
 
 def _write(ring: Ring, connection: int) -> None:
-    """A connection of requests that count; now and then another segment begins. In the end, what is lost."""
+    """Write a connection of numbered requests, with occasional new segments, and finally the losses."""
     sink = RingSink(ring, lambda: head({}))
     writer = RingWriter(sink)
     flow = writer.open(connection, (CLIENT[0], CLIENT[1] + connection), LISTENER, NOW, {})

@@ -1,4 +1,4 @@
-"""Counts by API, and percentiles against the exact ones."""
+"""Test counts by API, and percentiles against the exact ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generations of groups, and their bands."""
+"""Test generations of groups, and their bands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All views: looked at after each exchange they say in the end what they say looked at once, in JSON."""
+"""Test that all views read after each exchange end like views read once, in JSON."""
 
 from __future__ import annotations
 

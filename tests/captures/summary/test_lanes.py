@@ -47,4 +47,4 @@ def test_the_last_events_are_kept_and_what_fell_out_is_counted() -> None:
 
 def test_the_last_lanes_are_kept() -> None:
     lanes = shown(Lanes(most=2), Context(), *(heartbeat(at, f"m{at}") for at in range(5)))
-    assert ([one["member"] for one in lanes.rows()], lanes.forgotten) == (["m3", "m4"], 3)
+    assert ([row["member"] for row in lanes.rows()], lanes.forgotten) == (["m3", "m4"], 3)

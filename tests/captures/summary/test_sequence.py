@@ -1,4 +1,4 @@
-"""Messages over time: of each fault its two times, while traffic passes and from the capture of it."""
+"""Test the two times of messages for each fault, live and from its capture."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ def ms(time: str | None) -> float | None:
 
 
 def seen(actor: Recorded) -> Seen:
-    """When each message arrived and left, by direction and correlation id; else why that is not so."""
+    """Return when each message arrived and left, or why a time is missing.
+
+    The keys are direction and correlation id.
+    """
     actor.finish()
     live, captured = shown(actor.done), shown(actor.decoded())
     for one in (*live, *captured):
@@ -59,7 +62,7 @@ def seen(actor: Recorded) -> Seen:
 
 
 def played(actor: Recorded, steps: str) -> Seen:
-    """What is seen of steps: messages by their numbers, and ms that pass."""
+    """Return the result of steps: messages by their numbers, and ms that pass."""
     for step in steps.split(", "):
         what, _, said = step.partition(" ")
         if what == "wait":
@@ -126,10 +129,10 @@ def test_a_row_says_who_spoke_and_which_rules_and_errors_there_were(run: Run) ->
     actor = run("close", "{api: Metadata}")
     played(actor, PIPELINED)
     rows = shown(actor.done)
-    assert [(one["number"], one["direction"]) for one in rows] == [
+    assert [(row["number"], row["direction"]) for row in rows] == [
         *((0, ASKED), (1, ASKED), (0, TOLD), (1, TOLD)),
     ]
-    who = {(one["client"], one["broker"], one["connection"]) for one in rows}
+    who = {(row["client"], row["broker"], row["connection"]) for row in rows}
     assert who == {("me", "broker 1", 1)}
     actor = run("{delay: 30ms}")
     played(actor, LATE)
@@ -200,16 +203,21 @@ def test_what_is_not_over_is_there_as_it_stands() -> None:
 @pytest.mark.parametrize("name", ["wrong.pcap", "midway.pcap"])
 def test_in_a_capture_of_one_side_nobody_knows_when_anything_left(name: str) -> None:
     rows = shown(sample(name), begin=0)
-    assert {(one["left"], one["lost"], one["reason"]) for one in rows} == {(None, False, ONE_SIDE)}
-    assert all(one["arrived"] for one in rows)
-    assert {one["direction"] for one in rows} == {ASKED, TOLD}
+    assert {(row["left"], row["lost"], row["reason"]) for row in rows} == {(None, False, ONE_SIDE)}
+    assert all(row["arrived"] for row in rows)
+    assert {row["direction"] for row in rows} == {ASKED, TOLD}
 
 
 def test_a_response_whose_request_is_not_known_stands_alone() -> None:
     stray = Exchange(5, 1, "a:1", None, None, STRAY, 0, 7, 0, 20, 0.0, 0.0, sent=5)
-    (found,) = messages(0, stray)
-    assert (found.direction, found.arrived, found.left) == (TOLD, 5, 5)
+    (message,) = messages(0, stray)
+    assert (message.direction, message.arrived, message.left) == (TOLD, 5, 5)
     inferred = Exchange(5, 1, "a:1", None, None, 3, 0, 7, 0, 20, note=INFERRED, sent=5)
     inferred.inferred = True
-    (found,) = messages(0, inferred)
-    assert (found.direction, found.arrived, found.left, found.reason) == (TOLD, 5, None, INFERRED)
+    (message,) = messages(0, inferred)
+    assert (message.direction, message.arrived, message.left, message.reason) == (
+        TOLD,
+        5,
+        None,
+        INFERRED,
+    )

@@ -23,7 +23,7 @@ def test_of_real_clients(name: str, expected: list[tuple[object, ...]]) -> None:
     context = Context()
     rows = shown(Traffic(context), context, *sample(name)).rows()
     columns = ("direction", "client", "producer_id", "group", "records")
-    assert [tuple(row[one] for one in columns) for row in rows] == expected
+    assert [tuple(row[column] for column in columns) for row in rows] == expected
     assert {row["topic"] for row in rows} == {"orders"}
 
 

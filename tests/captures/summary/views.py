@@ -1,4 +1,4 @@
-"""Views over the exchanges of samples."""
+"""Build views of the exchanges of samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.places import SAMPLES
 
 
 class View(Protocol):
-    """What takes exchanges."""
+    """A view to which exchanges are added."""
 
     def add(self, exchange: Exchange) -> None: ...
 
@@ -23,12 +23,12 @@ V = TypeVar("V", bound=View)
 
 @cache
 def sample(name: str) -> tuple[Exchange, ...]:
-    """The exchanges of a sample."""
+    """Return the exchanges of a sample."""
     return tuple(Conversations().exchanges(CaptureReader(SAMPLES / name)))
 
 
 def shown(view: V, context: Context, *exchanges: Exchange) -> V:
-    """The view, once it has seen them."""
+    """Add exchanges to a view, and return it."""
     for exchange in exchanges:
         context.learn(exchange)
         view.add(exchange)

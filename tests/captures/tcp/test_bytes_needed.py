@@ -1,4 +1,4 @@
-"""What is gathered until it can be used: fewer chunks, the same exchanges."""
+"""Test that gathering bytes gives fewer chunks and the same exchanges."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from barnabas.captures.host_port import Endpoint
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.bytes_needed import NEVER_SAID, BytesNeeded, Needs, swapped
+from barnabas.captures.tcp.bytes_needed import NO_NEEDS, BytesNeeded, Needs, swapped
 from barnabas.captures.tcp.events import Event, Opened
 from barnabas.captures.tcp.headers import TcpSegment
 from tests.captures.traffic import CLIENT, capture, gist, segments, talk
 
 
 def unheard(events: Iterable[Event]) -> Iterator[Event]:
-    """The events of a reader that is told no need."""
+    """Return events whose reader can't set the bytes that it needs."""
     for event in events:
-        yield event._replace(needs=NEVER_SAID) if isinstance(event, Opened) else event
+        yield event._replace(needs=NO_NEEDS) if isinstance(event, Opened) else event
 
 
 @given(
@@ -56,7 +56,7 @@ def test_the_same_exchanges(
 
 
 def places(exchange: Exchange) -> tuple[Any, ...]:
-    """When and where in the file an exchange stands."""
+    """Return the times and packet numbers of an exchange."""
     return exchange.ts, exchange.latency_ms, exchange.request_packet, exchange.response_packet
 
 

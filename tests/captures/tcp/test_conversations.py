@@ -1,4 +1,4 @@
-"""Where conversations begin and end, what is gathered of them, and how many are followed at once."""
+"""Test where conversations begin and end, what is gathered of them, and how many are tracked at once."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_beginning_is_waited_for_by_segments_and_by_time() -> None:
 
 def test_what_is_held_back_is_bounded() -> None:
     flows = Reassembler()
-    payload = bytes(reassembly.PATIENCE // 2)
+    payload = bytes(reassembly.WAIT_LIMIT // 2)
     opened = [
         (n, event.client[0])
         for n in range(130)
@@ -121,7 +121,7 @@ def test_conversations_are_bounded(answered: bool, monkeypatch: pytest.MonkeyPat
 
 
 def gathering(needed: int) -> tuple[Reassembler, Opened]:
-    """A conversation whose reader needs so many bytes of requests, and whose packets are known."""
+    """Open a conversation with known packets whose reader needs this many bytes of requests."""
     flows = Reassembler()
     opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
     assert isinstance(opened, Opened)
@@ -133,7 +133,7 @@ def gathering(needed: int) -> tuple[Reassembler, Opened]:
 
 
 def skimmed(flows: Reassembler, *segments: TcpSegment) -> list[Data | int]:
-    """What packets bring whose times count from 1 and numbers from 4."""
+    """Return the results of a run of packets with times from 1 and numbers from 4."""
     packets = [ip_packet(segment) for segment in segments]
     ends = list(itertools.accumulate(map(len, packets), initial=0))
     places = [(at + 1, *place) for at, place in enumerate(itertools.pairwise(ends))]

@@ -1,4 +1,4 @@
-"""The fast paths bring of any packets what the careful one brings."""
+"""Test that the fast paths give the same results as the careful path for all packets."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def carefully(packets: list[bytes], linktype: int, flows: Reassembler) -> tuple[
 
 
 def in_a_run(packets: list[bytes], linktype: int, flows: Reassembler) -> tuple[list[Event], int]:
-    """The events, and how many packets took the fast path."""
+    """Return the events, and how many packets took the fast path."""
     ends = list(itertools.accumulate(map(len, packets), initial=0))
     places = [(at, *place) for at, place in enumerate(itertools.pairwise(ends))]
     found: list[Event] = []
@@ -93,7 +93,7 @@ def in_a_run(packets: list[bytes], linktype: int, flows: Reassembler) -> tuple[l
 
 
 def one_by_one(packets: list[bytes], linktype: int, flows: Reassembler) -> tuple[list[Event], int]:
-    """The events, and how many packets took the fast path."""
+    """Return the events, and how many packets took the fast path."""
     found: list[Event] = []
     careful = 0
     for number, packet in enumerate(packets):
@@ -109,12 +109,12 @@ def one_by_one(packets: list[bytes], linktype: int, flows: Reassembler) -> tuple
 
 @given(STEPS, st.sampled_from(list(LINKS)), st.booleans(), st.sampled_from([0, 1 << 20]))
 def test_any_packets(
-    steps: list[tuple[bool, int, int, int, int]], link: str, six: bool, patience: int
+    steps: list[tuple[bool, int, int, int, int]], link: str, six: bool, wait_limit: int
 ) -> None:
     packets = packets_of(segments(steps), link, six, 0.1)
-    expected = carefully(packets, LINKS[link][0], Reassembler(patience=patience))[0]
+    expected = carefully(packets, LINKS[link][0], Reassembler(wait_limit=wait_limit))[0]
     for fast in (in_a_run, one_by_one):
-        assert fast(packets, LINKS[link][0], Reassembler(patience=patience))[0] == expected
+        assert fast(packets, LINKS[link][0], Reassembler(wait_limit=wait_limit))[0] == expected
 
 
 @pytest.mark.parametrize("fast", [in_a_run, one_by_one])

@@ -1,4 +1,4 @@
-"""Datagrams out of fragments: any order, any overlap, bounded memory."""
+"""Test datagrams of fragments: any order, any overlap, bounded memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_datagrams_do_not_mix() -> None:
     assert fragments.add("b", 8, False, b"2") is None
     assert fragments.add("a", 8, False, b"3") == b"111111113"
     fragments.end()
-    assert (fragments.given_up, fragments.kept) == (1, 2)
+    assert (fragments.given_up, fragments.incomplete) == (1, 2)
 
 
 def test_nothing_counts_that_is_over() -> None:

@@ -1,4 +1,4 @@
-"""Headers of packets as others write them, and anything that is none."""
+"""Test headers of packets that other tools write, and invalid ones."""
 
 from __future__ import annotations
 

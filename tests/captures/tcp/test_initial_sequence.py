@@ -1,4 +1,4 @@
-"""The numbers with which a conversation begins, of segments that came before its handshake or without it."""
+"""Test the initial sequence numbers of conversations with a late handshake or without one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOW = 1_500_000_000_000_000_000
 
 
 def begun(*segments: TcpSegment) -> InitialSequence:
-    return InitialSequence(1, [Captured(one, NOW, (), 1) for one in segments])
+    return InitialSequence(1, [Captured(segment, NOW, (), 1) for segment in segments])
 
 
 @pytest.mark.parametrize(("later", "waits"), [(0, True), (WAIT_NS - 1, True), (WAIT_NS, False)])

@@ -1,4 +1,4 @@
-"""What a segment of a capture says of connections that began before it."""
+"""Test the comments of a capture segment on connections that began before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same conversation in every wrapping, as scapy makes it and tshark reads it."""
+"""Test one conversation in every link type, as scapy writes it and tshark reads it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def behind(layers: Callable[[Any], Any]) -> Callable[[bytes], list[bytes]]:
 
 @cache
 def scapy() -> Any:
-    """Its layers, which take long to import."""
+    """Import the layers of scapy, which takes long."""
     from scapy.contrib import mpls
     from scapy.layers import inet, inet6, l2, ppp, vxlan
 
@@ -223,4 +223,4 @@ def test_a_fragment_that_never_comes_is_counted(tmp_path: Path) -> None:
 def test_any_packet(linktype: int, data: bytes) -> None:
     packets = Packets()
     found = packets.tcp_segment(linktype, data)
-    assert (found is None) == bool(packets.foreign or packets.fragments.kept)
+    assert (found is None) == bool(packets.foreign or packets.fragments.incomplete)

@@ -1,4 +1,4 @@
-"""Streams from segments: order, repetitions, losses, and that memory is bounded."""
+"""Test streams of segments: order, retransmissions, losses, and bounded memory."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def back(seq: int, payload: bytes = b"", flags: int = ACK | PSH, ack: int = 0) -
 
 
 def run(
-    segments: Iterable[TcpSegment], *, patience: int = 1 << 20, end: bool = True
+    segments: Iterable[TcpSegment], *, wait_limit: int = 1 << 20, end: bool = True
 ) -> list[Event]:
-    flows = Reassembler(patience=patience)
+    flows = Reassembler(wait_limit=wait_limit)
     found = [event for ts, segment in enumerate(segments) for event in flows.feed(segment, ts)]
     return [*found, *flows.end()] if end else found
 
 
 def stream(events: Iterable[Event], direction: str = "request") -> bytes:
-    """The bytes of a direction, a question mark for each that is missing."""
+    """Return the bytes of a direction, with a question mark for each missing byte."""
     found = b""
     for event in events:
         if isinstance(event, Data | Gap) and event.direction == direction:
@@ -115,11 +115,11 @@ def test_before_the_end_nothing_is_given_up_but_what_means_nothing() -> None:
     assert words(run([*H, back(501, b"x", ack=111)], end=False)) == "1 opened"
     early = [back(503, b"cd", ack=103), there(101, b"ab"), back(501, b"ab", ack=103), *H[::-1]]
     assert words(run(early, end=False)) == "1 opened, > ab, < ab, < cd"
-    assert words(run([there(0, b"abcde")], patience=5, end=False)) == "1 opened midway, > abcde"
+    assert words(run([there(0, b"abcde")], wait_limit=5, end=False)) == "1 opened midway, > abcde"
 
 
 def test_without_patience_a_gap_is_known_at_once() -> None:
-    found = run([*H, there(111, b"x"), back(501, b"y")], patience=0, end=False)
+    found = run([*H, there(111, b"x"), back(501, b"y")], wait_limit=0, end=False)
     assert words(found) == "1 opened, > 10 missing, > x, < y"
 
 
@@ -145,9 +145,9 @@ def test_any_order_and_any_repetition(isn: int, sizes: list[int], data: st.DataO
 @given(
     sizes=st.lists(st.integers(1, 9), min_size=2, max_size=20),
     missing=st.sets(st.integers(0, 19)),
-    patience=st.sampled_from([0, 5, 1000]),
+    wait_limit=st.sampled_from([0, 5, 1000]),
 )
-def test_what_is_missing_is_counted(sizes: list[int], missing: set[int], patience: int) -> None:
+def test_what_is_missing_is_counted(sizes: list[int], missing: set[int], wait_limit: int) -> None:
     segments, expected, at = [there(2**32 - 5, flags=SYN)], b"", 2**32 - 4
     kept = b""
     for number, size in enumerate(sizes):
@@ -157,11 +157,11 @@ def test_what_is_missing_is_counted(sizes: list[int], missing: set[int], patienc
             segments.append(there(at, b"x" * size))
             kept = expected = expected + b"x" * size
         at += size
-    assert stream(run(segments, patience=patience)) == kept
+    assert stream(run(segments, wait_limit=wait_limit)) == kept
 
 
 def test_bytes_that_wait_are_bounded() -> None:
-    flows = Reassembler(patience=100)
+    flows = Reassembler(wait_limit=100)
     for segment in handshake():
         list(flows.feed(segment, 0))
     found = [event for n in range(99) for event in flows.feed(there(201 + n, b"x"), 0)]

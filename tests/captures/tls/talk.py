@@ -1,4 +1,4 @@
-"""TLS as OpenSSL speaks it, without a network: what two ends say, as they put it on the wire."""
+"""Make TLS as OpenSSL speaks it, without a network: the bytes that two ends put on the wire."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Ends:
                 context.set_ciphers(suite)
 
     def wire(self, said: Iterable[Said], *, resume: bool = False) -> list[Said]:
-        """What a connection in which that is said has on the wire, one write after the other."""
+        """Return the bytes on the wire of a connection with these messages, one write after the other."""
         to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
         from_client, from_server = ssl.MemoryBIO(), ssl.MemoryBIO()
         client = self.client.wrap_bio(

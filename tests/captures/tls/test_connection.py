@@ -1,4 +1,4 @@
-"""Connections that OpenSSL made, read with their keys; with gaps, other keys, and what is none."""
+"""Test connections of OpenSSL with their keys, with gaps, with other keys, and bytes that are not TLS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captures of TLS the whole way: the same exchanges as without it, and what is said where they can't be."""
+"""Test captures of TLS from file to exchanges: as without TLS, or with the reason why not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.tls.connection import DAMAGED, NO_KEYS
-from barnabas.captures.tls.decryption import Seen
+from barnabas.captures.tls.decryption import TlsCounts
 from barnabas.captures.tls.keylog import KeyLog
 from tests.captures.tls.talk import Ends
 from tests.captures.traffic import (
@@ -62,7 +62,7 @@ def test_the_exchanges_are_those_without_tls(
     reader = CaptureReader(capture(tmp_path / "f", segments(wire, every(size))), keys=keys)
     assert gist(read(reader)) == expected
     assert gist(read(reader)) == expected  # it may be read again
-    assert reader.tls == Seen(read=1)
+    assert reader.tls == TlsCounts(read=1)
     assert not reader.left_out
 
 
@@ -89,7 +89,7 @@ def test_packets_and_times_are_those_of_the_record_that_ends(
 def test_captures_of_openssl_with_new_keys_in_the_middle(name: str, expected: list[Any]) -> None:
     reader = CaptureReader(DATA / f"{name}.pcap", keys=KeyLog((DATA / f"{name}.keys").read_bytes()))
     assert gist(read(reader)) == expected
-    assert reader.tls == Seen(read=1)
+    assert reader.tls == TlsCounts(read=1)
 
 
 def test_some_are_tls_and_some_are_not(
@@ -169,4 +169,4 @@ def test_what_is_damaged_is_counted_and_not_made_up(
     reader = CaptureReader(capture(tmp_path / "f", found), keys=keys)
     seen = read(reader)
     assert 4 <= len(seen) < 13
-    assert reader.tls == Seen(read=1, broken={DAMAGED: 1})  # type: ignore[arg-type]
+    assert reader.tls == TlsCounts(read=1, broken={DAMAGED: 1})  # type: ignore[arg-type]

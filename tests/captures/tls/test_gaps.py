@@ -1,4 +1,4 @@
-"""A gap in a connection costs what it took, and no more."""
+"""Test that a gap in a connection only costs the bytes in it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_any_gap_costs_only_what_it_took(
 def test_what_looks_like_a_header_behind_a_gap_costs_nothing(
     version: ssl.TLSVersion, suite: str, tmp_path: Path
 ) -> None:
-    """As the rest of a record that is cut off may, once in millions of bytes."""
+    """The rest of a truncated record looks like a header once in millions of bytes."""
     said: list[Said] = [("request", bytes([at]) * 1000) for at in range(20)]
     ends = Ends(tmp_path / "keys", version, suite)
     wire = ends.wire(said)

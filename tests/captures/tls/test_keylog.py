@@ -1,4 +1,4 @@
-"""Lines of key logs: those that count, and those that are passed over."""
+"""Test the lines of key logs that are used, and those that are ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys and records as the RFCs' own examples have them; what OpenSSL writes is in test_connection."""
+"""Test keys and records of the RFCs' examples; test_connection covers OpenSSL."""
 
 from __future__ import annotations
 

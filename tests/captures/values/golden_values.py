@@ -1,8 +1,8 @@
-"""Values as confluent-kafka 2.16.1's serializers wrote them, and a registry's answers about their schemas.
+"""Provide values of confluent-kafka 2.16.1's serializers, and a registry's responses about their schemas.
 
-The serializers talked to confluent-kafka's own mock of a registry: no package has a registry that runs. The
-mock keeps Protobuf as the client sends it, in base64; in the answers its text stands instead, as a registry
-gives it.
+The serializers used confluent-kafka's mock of a registry, since no package has a registry that runs. The mock
+stores Protobuf as the client sends it, in base64; the responses have its text instead, as a registry returns
+it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Values by a schema: fastavro writes what is read here, and is believed."""
+"""Test values by a schema against fastavro, which writes them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def test_what_serializers_write_is_read_by_its_schema(name: str) -> None:
     found = Values(golden.lookup).read(data, headers)
     assert (found.kind, found.value) == golden.READ[name]
     assert found.schema is not None
-    assert found.why == ""
+    assert found.reason == ""
 
 
 def test_an_id_of_eight_bytes_is_one_where_that_is_said() -> None:
@@ -51,7 +51,7 @@ def test_an_id_of_eight_bytes_is_one_where_that_is_said() -> None:
 def test_what_bytes_are_without_a_schema(data: bytes | None, kind: str, value: Any) -> None:
     found = Values().read(data)
     assert (found.kind, found.value) == (kind, value)
-    assert bool(found.why) == (kind == "bytes")
+    assert bool(found.reason) == (kind == "bytes")
 
 
 def test_json_behind_an_id_needs_no_schema() -> None:
@@ -62,7 +62,7 @@ def test_json_behind_an_id_needs_no_schema() -> None:
 def test_a_long_value_is_not_read() -> None:
     found = Values().read(b"[" + b"1," * MAX_BYTES + b"1]")
     assert found.kind == "bytes"
-    assert "more than are decoded" in found.why
+    assert "more than are decoded" in found.reason
 
 
 HOSTILE = [
@@ -107,7 +107,7 @@ def test_a_bomb_is_bounded(schema: Schema, bomb: bytes) -> None:
 )
 def test_no_bytes_raise(data: bytes, start: bytes, lookup: Any) -> None:
     found = Values(lookup).read(start + data, [("__value_schema_id", data)])
-    assert (found.kind == "bytes") == bool(found.why)
+    assert (found.kind == "bytes") == bool(found.reason)
 
 
 def _count(value: Any) -> int:

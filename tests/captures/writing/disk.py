@@ -1,4 +1,4 @@
-"""A disk for sinks that is slow or full when told so."""
+"""Provide a disk for sinks that is slow or full on demand."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class Disk:
 
     @property
     def data(self) -> bytes:
-        """What is in its file."""
+        """Return the content of its file."""
         return self.path.read_bytes()
 
     def sink(self, **options: Any) -> Sink:
-        """What writes to its file."""
+        """Return a sink that writes its file."""
         return make(self.path, self, **options)
 
     def clock(self) -> int:

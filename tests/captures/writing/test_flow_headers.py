@@ -1,4 +1,4 @@
-"""Headers that are made: parsed back they say the same; numbers go on; checksums are right."""
+"""Test that headers are parsed back, numbers increase, and checksums are right."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIXED = ("10.1.2.3", 50000), ("::1", 9092)
 
 
 def ones(data: bytes) -> int:
-    """The sum of RFC 1071, the slow way."""
+    """Compute the sum of RFC 1071 the slow way."""
     total: int = sum(struct.unpack(f">{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)

@@ -1,4 +1,4 @@
-"""A flow that is late where others write, too: it is introduced again, and its packets stay the same."""
+"""Test a flow that is behind other writers: it is introduced again, and its packets stay the same."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class Shared:
         raise AssertionError("there is room")
 
     def close(self, last: Callable[[Stats], bytes]) -> None:
-        """Nothing is open."""
+        """Do nothing, since nothing is open."""
 
     def take(self) -> list[tuple[Packet, TcpSegment]]:
-        """The packets since the last time."""
+        """Return the packets since the last call."""
         data, self.data = head({}) + self.data, b""
         found = []
         for block in each(read_runs(io.BytesIO(data))):
@@ -69,7 +69,7 @@ class Shared:
 
 
 def goes_on(packet: Packet) -> list[int]:
-    """Where a flow that is introduced again says that it goes on."""
+    """Return the sequence numbers at which a flow goes on, by its introduction."""
     [text] = packet.comments
     comment = document(text)
     assert names_flow(comment)
@@ -91,7 +91,7 @@ ACTS: dict[str, Act] = {
 
 
 def begun(sink: Shared) -> FlowWriter:
-    """A connection of which some was written."""
+    """Return a connection of which some was written."""
     flow = FlowWriter(sink, 1, CLIENT, LISTENER, NOW, {})
     flow.arrived("request", b"head", NOW)
     flow.arrived("response", b"answer", NOW)

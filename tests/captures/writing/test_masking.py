@@ -1,4 +1,4 @@
-"""Nothing that is to be hidden survives, and all else does."""
+"""Test that masked data is gone, and everything else is unchanged."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ RECORDS = st.lists(
 
 
 def texts(records: list[Record]) -> list[bytes]:
-    found = [text for one in records for text in (one.key, one.value)]
-    found += [t for one in records for k, v in one.headers for t in (k.encode(), v)]
+    found = [text for record in records for text in (record.key, record.value)]
+    found += [t for record in records for k, v in record.headers for t in (k.encode(), v)]
     return [text for text in found if text]
 
 

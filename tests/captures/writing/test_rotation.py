@@ -1,4 +1,4 @@
-"""A capture in segments is read as the one file that it would have been."""
+"""Test that a capture in segments is read like one file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.conversion.hiding import Hiding
-from barnabas.captures.conversion.rewriting import rewrite
+from barnabas.captures.conversion.frame_masking import FrameMasking
+from barnabas.captures.conversion.rewriter import rewrite
 from barnabas.captures.conversion.selection import Selection
 from barnabas.captures.conversion.survey import Survey
 from barnabas.captures.kafka.conversations import Conversations
@@ -61,7 +61,7 @@ def rotated(source: Path, folder: Path, points: set[int]) -> int:
     reader = CaptureReader(source)
     meta = {**reader.meta}
     with writing(folder, meta=meta) as writer:
-        rewrite(reader, events(reader, writer), survey, Hiding(masking, clean=True), writer)
+        rewrite(reader, events(reader, writer), survey, FrameMasking(masking, clean=True), writer)
     assert writer.stats.stopped is None
     assert not writer.stats.lost_packets
     return count
@@ -90,7 +90,7 @@ def test_segments_in_any_order_give_the_exchanges_of_one_file(
 def writing(
     folder: Path, *, capture: str = NAMED, meta: dict[str, Any] | None = None, **rotation: Any
 ) -> CaptureWriter:
-    """A capture in segments; without more said, each look begins another."""
+    """Return a capture in segments; by default, each look begins another one."""
     turns = Rotation(**(rotation if "size" in rotation else {"age": 0} | rotation))
     return CaptureWriter(folder, limit=None, meta=meta or {}, rotation=turns, capture=capture)
 
@@ -98,7 +98,7 @@ def writing(
 def segments(
     folder: Path, contents: list[bytes], *, keep: int | None = None, capture: str = NAMED
 ) -> list[Path]:
-    """A connection whose requests are these, each in a segment of its own."""
+    """Write a connection with these requests, each in its own segment."""
     with writing(folder, keep=keep, capture=capture) as writer:
         flow = begin(writer)
         for data in contents:

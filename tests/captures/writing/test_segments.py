@@ -1,4 +1,4 @@
-"""The next file of a capture is never in the way."""
+"""Test that switching to the next file of a capture never delays the writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file never slows its writer: slow and full disks, limits, pipes."""
+"""Test that the file never slows its writer: slow and full disks, limits, pipes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_comes_fast_is_written_in_few_calls(disk: Disk) -> None:
 
 
 def slow(disk: Disk) -> Sink:
-    """A sink whose thread hangs in its first write, with 8 of 10 bytes waiting."""
+    """Return a sink whose thread hangs in its first write, with 8 of 10 bytes waiting."""
     sink = disk.sink(queue=10)
     disk.gated = True
     assert sink.put([b"bbbb"], 1, 4)

@@ -1,4 +1,4 @@
-"""What is written is read back: bytes, times, comments, losses."""
+"""Test that written bytes, times, comments and losses are read back."""
 
 from __future__ import annotations
 

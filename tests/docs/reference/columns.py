@@ -24,7 +24,7 @@ def columns(found: Iterable[Column]) -> str:
 
 def all_columns() -> str:
     """The page."""
-    log = ((code(one.name), prose(one.what)) for one in COLUMNS)
+    log = ((code(one.name), prose(one.description)) for one in COLUMNS)
     return page(
         "Columns of the log and of tables",
         "`--log json`, `barnabas decode --json` and `barnabas ctl exchanges --json` print a line for each "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import client_key
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.analyses.expressions import CLIENT, CLIENT_KEY
 from barnabas.pipeline.analyses.findings import SCOPES, findings, in_one_pass

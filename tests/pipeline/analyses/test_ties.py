@@ -15,7 +15,7 @@ import pytest
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Finding
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.analyses.commits import commits
 from barnabas.pipeline.analyses.heartbeats import heartbeats

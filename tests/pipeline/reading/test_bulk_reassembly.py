@@ -19,8 +19,8 @@ CLIENT = ("10.0.0.1", 50000)
 DATA = bytes(range(256)) * 8
 
 
-def flow(patience: int, isn: int) -> Flow:
-    made = Flow(1, CLIENT, patience)
+def flow(wait_limit: int, isn: int) -> Flow:
+    made = Flow(1, CLIENT, wait_limit)
     made.request.first, made.response.first = isn, (isn * 3) % 2**32
     return made
 
@@ -71,14 +71,14 @@ def state(on: Flow) -> object:
 @given(
     seed=st.integers(0, 2**32),
     isn=st.integers(0, 2**32 - 1),
-    patience=st.sampled_from([0, 1 << 20]),
+    wait_limit=st.sampled_from([0, 1 << 20]),
     needs=st.tuples(st.integers(0, 3000), st.integers(0, 3000)),
 )
 def test_many_at_once_are_as_one_by_one(
-    seed: int, isn: int, patience: int, needs: tuple[int, int]
+    seed: int, isn: int, wait_limit: int, needs: tuple[int, int]
 ) -> None:
     packets = traffic(Random(seed), isn, 60)
-    at_once, single = flow(patience, isn), flow(patience, isn)
+    at_once, single = flow(wait_limit, isn), flow(wait_limit, isn)
     for one in (at_once, single):
         one.request.needed.bytes, one.response.needed.bytes = needs
     index = reassembly(packets).absorb(at_once, 0, memoryview(DATA), forward=True)

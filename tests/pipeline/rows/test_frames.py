@@ -74,7 +74,7 @@ def test_they_are_those_that_decode_shows(name: str) -> None:
 def test_what_has_a_partner_is_an_exchange_of_both(path: Path) -> None:
     exchanges = [
         one
-        for one in Conversations(seen=lambda *_: None).exchanges(CaptureReader(path))
+        for one in Conversations(on_frame=lambda *_: None).exchanges(CaptureReader(path))
         if one.key != STRAY and one.response_size is not None
     ]
     paired = [row for row in pure(path) if row["paired"]]

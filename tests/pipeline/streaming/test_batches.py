@@ -11,7 +11,7 @@ import pytest
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.following import Following
 
-HEAD = b"barnabas state 3\n"
+HEAD = b"barnabas state 4\n"
 
 
 def test_a_batch_begins_with_what_the_one_before_has_left(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_a_batch_begins_with_what_the_one_before_has_left(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "written", [pickle.dumps(Following()), b"barnabas state 2\n" + pickle.dumps(Following()), b""]
+    "written", [pickle.dumps(Following()), b"barnabas state 3\n" + pickle.dumps(Following()), b""]
 )
 def test_the_state_of_another_version_is_refused(tmp_path: Path, written: bytes) -> None:
     (tmp_path / "_state").mkdir()

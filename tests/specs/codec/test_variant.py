@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql.types import VariantVal
 
-from barnabas.captures.kafka.context.completing import complete, gaps
+from barnabas.captures.kafka.context.name_completion import complete, gaps
 from barnabas.specs.codec import Codec
 from barnabas.specs.codec.variant import metadata, names, pair, variant_writer
 from barnabas.specs.declaration import (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from barnabas.captures.checks.answered import Answered
 from barnabas.captures.checks.finding import Check, Finding, NoSettings, See, evidence
+from barnabas.captures.checks.group_messages import GroupMessage
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.cli.console.output import Output
@@ -79,7 +79,7 @@ class Branches:
     def __init__(self, bytes_: int) -> None:
         self.bytes_ = bytes_
 
-    def of(self, exchange: Exchange) -> Iterable[Answered]:
+    def of(self, exchange: Exchange) -> Iterable[GroupMessage]:
         asked, told = exchange.request, exchange.response
         if exchange.api != "Enroll" or asked is None or told is None:
             return ()
@@ -87,7 +87,7 @@ class Branches:
         request = member | {"session_timeout_ms": 10_000}
         response = member | {"leader": "", "members": []}
         times = exchange.end, JOIN_GROUP, "", exchange.ts, "ledger"
-        return (Answered(exchange, asked["branch"], request, response, *times),)
+        return (GroupMessage(exchange, asked["branch"], request, response, *times),)
 
 
 audit_app = typer.Typer()

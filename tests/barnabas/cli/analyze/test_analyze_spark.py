@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli.console.output import Output

@@ -9,7 +9,7 @@ import pytest
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.cli.analyze.early import tell_findings
 from barnabas.cli.analyze.progress import shown
 from barnabas.cli.console.output import Output

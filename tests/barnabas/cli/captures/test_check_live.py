@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, KafkaException, Producer
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Finding
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli.plugins.checks import chosen

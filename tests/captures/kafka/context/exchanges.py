@@ -1,4 +1,4 @@
-"""Exchanges made of field values, for what learns from them."""
+"""Make exchanges of field values, for tests of the context."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Body = dict[str, Any] | None
 def exchange(
     name: str, version: int, request: Body, response: Body = None, *, broker: int | None = 1
 ) -> Exchange:
-    """An exchange with these bodies; None: that body was not seen."""
+    """Make an exchange with these bodies; None: the body is unavailable."""
     declared = api(name)
     sent = None if request is None else declared.request.codec(version).encode(request)
     came = None if response is None else declared.response.codec(version).encode(response)
@@ -36,13 +36,13 @@ def exchange(
 
 
 def line(context: Context, found: Exchange) -> str:
-    """What the log says of an exchange once the context has heard it."""
+    """Return the log line of an exchange after the context has learned from it."""
     context.learn(found)
     return details(found, context)
 
 
 def metadata(**topics: uuid.UUID) -> Exchange:
-    """A Metadata exchange that says which topic has which id."""
+    """Make a Metadata exchange with the ids of topics."""
     found = [{"name": name, "topic_id": topic} for name, topic in topics.items()]
     return exchange("Metadata", 12, {"topics": None}, {"topics": found})
 

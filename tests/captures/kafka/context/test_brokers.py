@@ -1,4 +1,4 @@
-"""Which broker a connection goes to, by what Metadata says of addresses."""
+"""Test which broker a connection goes to, by the addresses in Metadata."""
 
 from __future__ import annotations
 

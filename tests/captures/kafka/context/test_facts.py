@@ -1,4 +1,4 @@
-"""What programs are told beside the bodies."""
+"""Test the facts for programs in addition to bodies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
 from barnabas.captures.kafka.context.memory import ELEMENT, weight
 from barnabas.captures.kafka.exchange import with_bodies
-from barnabas.captures.kafka.phrases.learnt import learnt
+from barnabas.captures.kafka.phrases.context_words import context_words
 from barnabas.specs.jsonform import uuid_text
 from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, metadata
 from tests.captures.kafka.context.test_members import heartbeat
@@ -49,12 +49,12 @@ def test_what_was_not_seen_is_null_or_incomplete() -> None:
 
 
 def said(name: str, *, whole: bool) -> list[tuple[dict[str, Any], str]]:
-    """What the context adds to each exchange of a sample."""
+    """Return the facts that the context adds to each exchange of a sample."""
     capture = open_capture(SAMPLES / name)
     exchanges = capture.exchanges(inferred=True)
     context = capture.context
     return [
-        (facts(one, context), learnt(one, context))
+        (facts(one, context), context_words(one, context))
         for one in capture.learn(map(with_bodies, exchanges) if whole else exchanges)
     ]
 

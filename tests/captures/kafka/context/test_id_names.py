@@ -1,4 +1,4 @@
-"""Ids beside names, wherever a layout has them: topics and producers."""
+"""Test ids with names in every layout: topics and producers."""
 
 from __future__ import annotations
 

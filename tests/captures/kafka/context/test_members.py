@@ -1,4 +1,4 @@
-"""Members whose heartbeats say only what changed."""
+"""Test members whose heartbeats only have changes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def heartbeat(
 
 
 def known(context: Context, found: Exchange | None = None) -> dict[str, Any]:
-    """What is known of the member; nothing if it is not."""
+    """Return the facts of the member; empty if it is unknown."""
     member = context.members.of(found or heartbeat(1))
     return {} if member is None else {name: getattr(member, name) for name in FIELDS}
 

@@ -1,4 +1,4 @@
-"""Fetch sessions and share sessions: which partitions an incremental request is about."""
+"""Test the partitions of fetch sessions and share sessions with incremental requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Partitions = dict[Any, list[int]]
 
 
 def topics(of: Partitions, version: int) -> list[dict[str, Any]]:
-    """In a request: by name up to v12, by id from v13."""
+    """Return the topics of a request: by name up to v12, by id from v13."""
     name = "topic" if version < 13 else "topic_id"
     return [
         {name: topic, "partitions": [{"partition": number} for number in numbers]}

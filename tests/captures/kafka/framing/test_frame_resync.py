@@ -1,4 +1,4 @@
-"""The next frame in the middle of a stream."""
+"""Test the search for the next frame in the middle of a stream."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ANSWER = response(7, 3, 1, controller_id=5)
 
 
 def look(search: FrameResync, data: bytes, sizes: int) -> tuple[int | None, int]:
-    """Where it found a frame in data that came in pieces, and how much of it had come."""
+    """Return where it found a frame in data that arrived in pieces, and how much had arrived by then."""
     passed = 0
     for at in range(0, len(data), sizes):
         place = search.feed(data[at : at + sizes])
         passed += place.offset
-        if place.found:
+        if place.begins:
             return passed, min(len(data), at + sizes)
     return None, len(data)
 

@@ -1,4 +1,4 @@
-"""What answers requests that were not captured is found by its size and told by what fits."""
+"""Test that responses to uncaptured requests are found by size, and identified by what fits."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_large_one_is_found(size: int) -> None:
 
 
 def begun_in_the_middle(path: Path, sizes: int) -> Path:
-    """A capture that begins behind two requests: their answers, and what is asked after them."""
+    """Write a capture that begins after two requests: with their responses, and later requests."""
     said: list[Said] = [
         ("request", request(-44, FETCH, 12)),
         ("request", request(-43, JOIN_GROUP, 5)),
@@ -115,7 +115,7 @@ def test_a_capture_that_begins_behind_requests_shows_their_answers(
 def test_who_does_not_ask_for_them_gets_what_was_asked_for_alone(tmp_path: Path) -> None:
     conversations = Conversations()
     path = begun_in_the_middle(tmp_path / "f", 30)
-    found = [one.correlation_id for one in conversations.exchanges(CaptureReader(path))]
+    found = [exchange.correlation_id for exchange in conversations.exchanges(CaptureReader(path))]
     assert found == [-42, -41]
     assert conversations.skipped == len(FETCHED + JOINED)
 

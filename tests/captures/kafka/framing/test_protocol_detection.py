@@ -1,4 +1,4 @@
-"""What speaks Kafka, and who is the client, is found from what is said; the rest is counted."""
+"""Test that Kafka conversations and their client are detected, and all others counted."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_first_request_that_is_too_large_to_wait_for_passes() -> None:
     size = HELD + 100
     begun = size.to_bytes(4) + request(1, 0, 3)[4:]
     pieces = [begun, bytes(HELD - len(begun)), b"x"]
-    events: list[Event] = [Chunk(1, "arrived", "request", 0, each, ()) for each in pieces]
+    events: list[Event] = [Chunk(1, "arrived", "request", 0, piece, ()) for piece in pieces]
     list(recognition.feed(Opened(1, 0, "a:1", "b:2", {})))
     found = [len(list(recognition.feed(event))) for event in events]
     assert found == [0, 0, 4]

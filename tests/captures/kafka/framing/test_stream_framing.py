@@ -1,4 +1,4 @@
-"""Frames out of a stream: any slicing, comments at their frames, gaps and nonsense counted."""
+"""Test frames of a stream: any slicing, comments at their frames, gaps and nonsense counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a capture holds to exchanges, case by case; the whole way is tried in the CLI's test."""
+"""Test the exchanges of a capture case by case; the test of the CLI covers the whole path."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def closed() -> Event:
 
 
 def read(*events: Event, strays: bool = False) -> tuple[list[Exchange], Conversations]:
-    """The exchanges of a connection, and what was counted."""
+    """Return the exchanges of a connection, and its counts."""
     conversations = Conversations(strays=strays)
     return list(conversations.exchanges([opened(), *events, closed()])), conversations
 
@@ -52,15 +52,15 @@ def facts(found: Iterable[Exchange]) -> list[tuple[Any, ...]]:
 
 
 def test_a_request_and_its_response() -> None:
-    (found,) = exchanges(
+    (exchange,) = exchanges(
         arrived("request", 1, request(7, topics=[])),
         arrived("response", 4, response(7, controller_id=5)),
     )
-    assert facts([found]) == [("Metadata", 7, 3.0, 3.0, (), "")]
-    assert (found.connection, found.client_address, found.broker) == (4, "127.0.0.1:5", 2)
-    assert found.client_id == "me"
-    assert found.response is not None
-    assert found.response["controller_id"] == 5
+    assert facts([exchange]) == [("Metadata", 7, 3.0, 3.0, (), "")]
+    assert (exchange.connection, exchange.client_address, exchange.broker) == (4, "127.0.0.1:5", 2)
+    assert exchange.client_id == "me"
+    assert exchange.response is not None
+    assert exchange.response["controller_id"] == 5
 
 
 def test_no_response_is_expected_or_none_came() -> None:
@@ -136,8 +136,8 @@ def test_a_request_was_sent_when_it_came_where_two_places_are_known(
     said: dict[str, Any], sent: int | None
 ) -> None:
     talk = arrived("request", 1, request(7)), arrived("response", 4, response(7))
-    (found,) = Conversations().exchanges([Opened(4, 0, "c:1", "s:2", said), *talk])
-    assert found.sent == sent
+    (exchange,) = Conversations().exchanges([Opened(4, 0, "c:1", "s:2", said), *talk])
+    assert exchange.sent == sent
 
 
 def test_the_first_frame_of_a_connection_may_be_a_token_of_gssapi() -> None:

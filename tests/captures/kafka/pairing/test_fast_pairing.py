@@ -1,4 +1,4 @@
-"""The hot path of pairing: whatever comes, it makes the exchanges that the careful path makes."""
+"""Test that the hot path of pairing makes the same exchanges as the careful path."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ KINDS: Final[tuple[Callable[[int, Random], tuple[bytes, bytes]], ...]] = (
 
 
 def tagged(frame: bytes) -> bytes:
-    """A response with a tag in its header."""
+    """Add a tag to the header of a response."""
     size = int.from_bytes(frame[:4]) + 3
     return size.to_bytes(4) + frame[4:8] + b"\1\5\1x" + frame[9:]
 
 
 def transactional(number: int, random: Random) -> tuple[bytes, bytes]:
-    """A Produce request whose acks stand far behind its header, or near."""
+    """Make a Produce request whose acks are far after its header, or near."""
     name, acks = random.choice((None, "a", "b" * 600)), random.choice((0, 1))
     asked = request(number, 0, 9, transactional_id=name, acks=acks)
     return asked, response(number, 0, 9) if acks else b""
 
 
 def named(frame: bytes, random: Random) -> bytes:
-    """A request of another client id, of the same length."""
+    """Change the client id of a request, without changing its length."""
     return frame.replace(b"me", random.choice((b"me", b"he")))
 
 
 def conversation(random: Random, rare: float) -> list[Event]:
-    """What somebody says, in chunks of any size, with comments and gaps now and then."""
+    """Make a conversation in chunks of any size, with occasional comments and gaps."""
     streams: dict[Direction, bytes] = {"request": b"", "response": b""}
     events: list[Event] = [Opened(1, 0, "c:1", "s:2", {"broker": 1})]
     number = ordinal = 0
@@ -92,18 +92,22 @@ def conversation(random: Random, rare: float) -> list[Event]:
 
 
 def found(events: list[Event], *, careful: bool) -> tuple[list[tuple[Any, ...]], tuple[int, ...]]:
-    """All that is said of the exchanges, and what was counted. Who looks at each frame gets no other
-    way than the careful one."""
+    """Return all fields of the exchanges, and the counts.
+
+    A callback for each frame forces the careful path.
+    """
     seen = (lambda *_: None) if careful else None
-    conversations = Conversations(strays=True, seen=seen)
+    conversations = Conversations(strays=True, on_frame=seen)
     exchanges = list(conversations.exchanges(events))
     counted = conversations.undecoded, conversations.skipped, conversations.losses
-    return [every(one) for one in exchanges], counted
+    return [every(exchange) for exchange in exchanges], counted
 
 
 def every(exchange: Exchange) -> tuple[Any, ...]:
     fields = dataclasses.fields(Exchange)
-    return tuple(getattr(exchange, one.name) for one in fields if not one.name.startswith("_"))
+    return tuple(
+        getattr(exchange, field.name) for field in fields if not field.name.startswith("_")
+    )
 
 
 @given(seed=st.integers(0, 2**32), rare=st.sampled_from((0.0, 0.05, 0.4)))

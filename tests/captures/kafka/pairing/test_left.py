@@ -1,4 +1,4 @@
-"""What a proxy's capture says of frames that left later, changed or never."""
+"""Test how a proxy's capture shows frames that left later, changed or never."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ def test_what_is_under_way_is_told_as_it_stands() -> None:
 
 
 def test_what_left_later_or_changed_is_what_the_client_saw() -> None:
-    (found,) = exchanges(
+    (exchange,) = exchanges(
         arrived("request", 1, request(7), {"frame": 0, "rules": ["a"], "left": "later"}),
         left("request", 3, request(7), frame=0, rules=["a"]),
         arrived("response", 4, response(7, controller_id=5), {"frame": 0, "left": "changed"}),
         left("response", 6, response(7, controller_id=6), frame=0, rules=["b"]),
     )
-    assert facts([found]) == [("Metadata", 7, 5.0, 1.0, ("a", "b"), "")]
-    assert found.response is not None
-    assert found.response["controller_id"] == 6
+    assert facts([exchange]) == [("Metadata", 7, 5.0, 1.0, ("a", "b"), "")]
+    assert exchange.response is not None
+    assert exchange.response["controller_id"] == 6
 
 
 def test_a_withheld_response_of_an_earlier_version_whose_correlation_id_is_hidden() -> None:
-    """It stands in the capture as asterisks, all but its size: it answers what waited first."""
+    """The capture only shows its size: it answers the first request in flight."""
     never = {"frame": 1, "left": "never", "note": WITHHELD_UNNAMED}
     starred = response(8)[:4] + b"*" * (len(response(8)) - 4)
     found, conversations = read(
@@ -83,11 +83,11 @@ def test_a_withheld_response_of_an_earlier_version_whose_correlation_id_is_hidde
 
 
 def test_a_broker_begins_when_it_has_sent_what_came_before() -> None:
-    (found,) = exchanges(
+    (exchange,) = exchanges(
         arrived("request", 1, request(7)),
         arrived("response", 6, response(7), {"frame": 0, "begun": 2 * MS}),
     )
-    assert facts([found]) == [("Metadata", 7, 5.0, 4.0, (), "")]
+    assert facts([exchange]) == [("Metadata", 7, 5.0, 4.0, (), "")]
 
 
 def test_what_never_left() -> None:
@@ -106,12 +106,12 @@ def test_what_never_left() -> None:
 
 def test_an_answer_of_the_proxy() -> None:
     comment = {"frame": 0, "left": "never", "note": "answered by the proxy"}
-    (found,) = exchanges(
+    (exchange,) = exchanges(
         arrived("request", 1, request(7, key=18, version=0), comment),
         left("response", 2, response(7, key=18, version=0, error_code=35), frame=-1),
     )
-    assert facts([found]) == [("ApiVersions", 7, 1.0, None, (), "answered by the proxy")]
-    assert found.error == "UNSUPPORTED_VERSION"
+    assert facts([exchange]) == [("ApiVersions", 7, 1.0, None, (), "answered by the proxy")]
+    assert exchange.error == "UNSUPPORTED_VERSION"
 
 
 def test_what_was_to_leave_later_and_never_did() -> None:
@@ -131,7 +131,7 @@ def test_what_was_to_leave_later_and_never_did() -> None:
         ("Metadata", 8, None, 1.0, (), "gone"),
         ("Metadata", 7, 6.0, None, ("a",), "answered by the proxy"),
     ]
-    assert [(seen.flow, seen.correlation_id) for seen in frames(iter([opened(), *events]))] == [
+    assert [(frame.flow, frame.correlation_id) for frame in frames(iter([opened(), *events]))] == [
         *(("arrived", number) for number in (6, 7, 8, 8)),
         ("left", 7),
     ]
@@ -155,20 +155,22 @@ def test_of_what_was_changed_the_other_form_is_kept() -> None:
     """A request that left at once and one that left later, a response, and one that is the same."""
     asked, sent = request(7, topics=[{"name": "a"}]), request(7, topics=[{"name": "b"}])
     for how in "changed", "later":
-        (found,) = exchanges(
+        (exchange,) = exchanges(
             arrived("request", 1, asked, {"frame": 0, "rules": ["x"], "left": how}),
             left("request", 2, sent, frame=0, rules=["x"]),
             arrived("response", 4, response(7, controller_id=5), {"frame": 0, "left": "changed"}),
             left("response", 4, response(7, controller_id=6), frame=0),
         )
-        assert found.request is not None
-        assert found.request["topics"] == [{"name": "a"}]
-        other = replace(found, request_body=found.request_left, response_body=found.response_came)
+        assert exchange.request is not None
+        assert exchange.request["topics"] == [{"name": "a"}]
+        other = replace(
+            exchange, request_body=exchange.request_left, response_body=exchange.response_came
+        )
         assert other.request is not None
         assert other.request["topics"] == [{"name": "b"}]
         assert other.response is not None
         assert other.response["controller_id"] == 5
-        assert found.weight > found.weight - len(found.request_left or b"") > 0
+        assert exchange.weight > exchange.weight - len(exchange.request_left or b"") > 0
     for how, form in ("later", asked), ("at once", sent):
         (same,) = exchanges(
             arrived("request", 1, asked, {"frame": 0, "rules": ["slow"], "left": how}),

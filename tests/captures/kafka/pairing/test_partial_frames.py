@@ -1,4 +1,4 @@
-"""Frames of which the end never comes: what a capture, its check, its copy and the live log say of them."""
+"""Test frames without an end in captures, checks, conversions and the live log."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def arrived(direction: Direction, ms: int, data: bytes, packet: int = 0) -> Even
 
 
 def read(*events: Event, careful: bool = False) -> tuple[list[Exchange], Conversations]:
-    conversations = Conversations(strays=True, seen=(lambda *_: None) if careful else None)
+    conversations = Conversations(strays=True, on_frame=(lambda *_: None) if careful else None)
     opened = Opened(1, 0, "10.0.0.1:5", "10.0.0.2:9092", {})
     return list(conversations.exchanges([opened, *events])), conversations
 
 
 def test_a_capture_of_others() -> None:
     capture = open_capture(CASE)
-    found = [(one.connection, one.api, one.note) for one in capture.exchanges()]
+    found = [(exchange.connection, exchange.api, exchange.note) for exchange in capture.exchanges()]
     assert [one for one in found if one[2]] == [
         (1, "Produce", CUT + "the client closed (reset)"),
         (2, "Produce", CUT + "the client closed"),
@@ -65,7 +65,7 @@ def test_when_and_where_its_last_byte_was_seen(step: int, careful: bool) -> None
     chunks = [arrived("request", at, each, at) for at, each in enumerate(pieces, 1)]
     found, conversations = read(*chunks, Closed(1, 999 * MS, False), careful=careful)
     *whole_ones, last = found
-    assert {one.note for one in whole_ones} == {"no response: connection closed"}
+    assert {whole_one.note for whole_one in whole_ones} == {"no response: connection closed"}
     assert (last.correlation_id, last.ordinal) == (2, 2)
     assert last.ts == len(chunks) * MS
     assert last.request_packet == len(chunks)

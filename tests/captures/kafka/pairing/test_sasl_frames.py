@@ -1,4 +1,4 @@
-"""Who sends a request: learnt from the frames of SASL, or from what a proxy said of them."""
+"""Test the user of requests, from SASL frames or from a proxy's comments."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Talk:
         return list(Conversations().exchanges(iter(events)))
 
     def users(self, api: str = "Heartbeat") -> list[str | None]:
-        return [one.user for one in self.exchanges() if one.api == api]
+        return [exchange.user for exchange in self.exchanges() if exchange.api == api]
 
 
 @pytest.mark.parametrize("version", [0, 1])
@@ -93,7 +93,7 @@ def test_who_is_authenticated_in_the_words_of_the_proxy(
     for event in talk.events[1:]:
         assert isinstance(event, Chunk)
         actor.feed(event.direction, event.data)
-    said = [one.sasl for one in talk.exchanges() if one.sasl]
+    said = [exchange.sasl for exchange in talk.exchanges() if exchange.sasl]
     assert said == [one.sasl for one in actor.done if one.sasl] == words
 
 
@@ -138,8 +138,8 @@ def test_a_filter_asks_for_the_user() -> None:
     talk.authenticate("PLAIN", PLAIN)
     talk.work(2)
     passes = exchange_filter("user == 'alice'")
-    assert [one.api for one in talk.exchanges() if passes(one)] == ["Heartbeat"] * 2
-    rows = [one.row() for one in talk.exchanges()]
+    assert [exchange.api for exchange in talk.exchanges() if passes(exchange)] == ["Heartbeat"] * 2
+    rows = [exchange.row() for exchange in talk.exchanges()]
     assert rows[-1]["user"] == "alice"
     assert "hunter2" not in str(rows)
 

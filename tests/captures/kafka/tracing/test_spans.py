@@ -1,4 +1,4 @@
-"""Spans of an exchange: names, times, parents, links, errors."""
+"""Test spans of an exchange: names, times, parents, links, errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def carrying(*numbers: int) -> bytes:
 
 
 def one(exchange: Exchange) -> Span:
-    """The span of the exchange itself."""
+    """Return the span of the exchange itself."""
     return spans_of(exchange, Context())[0]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.checks.finding import MS
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.central_coordination.checks.rebalances import CHECK
 from barnabas.designs.central_coordination.schemas import CENTRAL_COORDINATION

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.dialect_conversations import DialectConversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.checks.finding import MS, Finding
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.consumer_rewrite.checks import CHECKS
 from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from barnabas.captures.checks.running import run as run_checks
+from barnabas.captures.checks.runner import run as run_checks
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.designs.brokers.listener import Address

@@ -1,6 +1,6 @@
-"""Names put back where a message has ids alone: as the field that its earlier versions have there.
+"""Add topic names where a message only has ids, in the field that its earlier versions have.
 
-So a condition like `topics[?topic == 'orders']` means the same of Fetch v11 and of v13 (KIP-516).
+So a condition like `topics[?topic == 'orders']` works for Fetch v11 and v13 alike (KIP-516).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from barnabas.captures.kafka.context.id_names import TOPIC, Place, name_beside, places
+from barnabas.captures.kafka.context.id_names import TOPIC, IdField, id_fields, name_beside
 from barnabas.specs.entities import values_at
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout
@@ -20,21 +20,21 @@ from barnabas.specs.registry import api
 
 
 @functools.lru_cache(4096)
-def gaps(key: int, version: int, direction: Direction) -> tuple[Place, ...]:
-    """Where a message has a topic's id and an earlier version has its name.
+def gaps(key: int, version: int, direction: Direction) -> tuple[IdField, ...]:
+    """Return the structures that have a topic id, and in an earlier version the name.
 
     >>> gaps(1, 13, "response")
-    (Place(path=('responses',), id='topic_id', name='topic'),)
+    (IdField(path=('responses',), id='topic_id', name='topic'),)
     """
-    found = []
-    for place in places(key, version, direction, TOPIC):
-        if place.name is None:
+    named_structures = []
+    for structure in id_fields(key, version, direction, TOPIC):
+        if structure.name is None:
             for earlier in range(version - 1, api(key).versions[0] - 1, -1):
-                name = _name(api(key).message(direction).layout(earlier), place.path)
+                name = _name(api(key).message(direction).layout(earlier), structure.path)
                 if name is not None:
-                    found.append(place._replace(name=name))
+                    named_structures.append(structure._replace(name=name))
                     break
-    return tuple(found)
+    return tuple(named_structures)
 
 
 def _name(layout: Layout, path: tuple[str, ...]) -> str | None:
@@ -52,17 +52,17 @@ def complete(
     direction: Direction,
     topics: Mapping[uuid.UUID, str],
 ) -> dict[str, set[uuid.UUID]]:
-    """Put names into a decoded body, or its JSON form, where it has ids alone.
+    """Add names to a decoded body, or its JSON form, where it only has ids; an unknown name is null.
 
-    Returns the fields that could not be filled everywhere, and the ids whose names are not known:
-    there they are null.
+    Returns:
+        The ids without a known name, by the name of the field that could not be filled.
     """
     unknown: dict[str, set[uuid.UUID]] = {}
-    for path, found, name in gaps(key, version, direction):
+    for path, id_field, name in gaps(key, version, direction):
         assert name is not None  # noqa: S101
         for struct in values_at(values, path):
-            if found in struct:
-                topic = _uuid(struct[found])
+            if id_field in struct:
+                topic = _uuid(struct[id_field])
                 struct[name] = topics.get(topic)
                 if struct[name] is None:
                     unknown.setdefault(name, set()).add(topic)

@@ -1,4 +1,4 @@
-"""Runs checks over the exchanges of a capture, all in one pass."""
+"""Run checks over the exchanges of a capture, all in one pass."""
 
 from __future__ import annotations
 
@@ -10,16 +10,24 @@ from barnabas.captures.kafka.exchange import Exchange
 
 
 class CheckFailed(Exception):
-    """A check raised, or yielded what is no finding: a fault in the check, not in the capture."""
+    """A failure of a check: it raised an error, or yielded something else than a finding.
+
+    This is a fault of the check, not of the capture.
+    """
 
 
 def run(
     exchanges: Iterable[Exchange], checks: Sequence[Check], context: Context | None = None
 ) -> Iterator[tuple[Check, Finding]]:
-    """What the checks find, each when it shows; memory is bounded by what they remember.
+    """Yield the findings of the checks, each as soon as it is known; memory is bounded.
 
-    Exchanges come from `Conversations(strays=True)`, in the order in which they end.
-    context: what is known before the first of them. Raises CheckFailed.
+    Args:
+        exchanges: From `Conversations(strays=True)`, in the order in which they end.
+        checks: The checks.
+        context: Facts known before the first exchange.
+
+    Raises:
+        CheckFailed: A check failed.
     """
     context = context or Context()
     begun = [(check, _begin(check)) for check in checks]
@@ -28,19 +36,19 @@ def run(
         for check, see in begun:
             try:
                 for finding in see(exchange, context):
-                    yield check, _shown(finding)
+                    yield check, _validated(finding)
             except Exception as problem:
-                where = f" at {exchange.api} v{exchange.version} #{exchange.correlation_id}"
-                raise _failed(check, problem, where) from problem
+                position = f" at {exchange.api} v{exchange.version} #{exchange.correlation_id}"
+                raise _failed(check, problem, position) from problem
     for check, see in begun:
         try:
             for finding in finish(see):
-                yield check, _shown(finding)
+                yield check, _validated(finding)
         except Exception as problem:
             raise _failed(check, problem, " at the end") from problem
 
 
-def _shown(finding: Finding) -> Finding:
+def _validated(finding: Finding) -> Finding:
     if not finding.evidence:
         raise ValueError("a finding without evidence")
     return finding
@@ -53,6 +61,6 @@ def _begin(check: Check) -> See:
         raise _failed(check, problem) from problem
 
 
-def _failed(check: Check, problem: Exception, where: str = "") -> CheckFailed:
-    why = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
-    return CheckFailed(f"check {check.name} failed{where}: {why}")
+def _failed(check: Check, problem: Exception, position: str = "") -> CheckFailed:
+    reason = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
+    return CheckFailed(f"check {check.name} failed{position}: {reason}")

@@ -1,4 +1,4 @@
-"""Reads a live stream as captures are read: its exchanges, and what was noted between them."""
+"""Read a live stream like a capture: its exchanges, and the notes between them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from barnabas.captures.files.pcapng_file import read_runs
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.dialect_conversations import DialectConversations
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.framing.protocol_detection import Kind
+from barnabas.captures.kafka.framing.protocol_detection import OtherProtocol
 from barnabas.captures.live.ring import Ring
 from barnabas.captures.section import SectionReader
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tcp.packets import Packets
-from barnabas.captures.tls.decryption import Decryption, Seen
+from barnabas.captures.tls.decryption import Decryption, TlsCounts
 from barnabas.captures.tls.keylog import KeyLog
 
 if TYPE_CHECKING:
@@ -31,20 +31,22 @@ if TYPE_CHECKING:
 Note = dict[str, Any]
 
 PAUSE: Final = 0.002
-"""Seconds between two looks while something has come a moment ago: so traffic wakes nobody ..."""
+"""Seconds between two polls after recent data, so that traffic wakes no process ..."""
 
 LOOKS: Final = 25
-"""... and how often nothing is there before the reader sleeps."""
+"""... and polls without data before the reader sleeps."""
 
 ALONE: Final = 1.0
-"""Seconds after which a sleeping reader looks whether its writer is still there."""
+"""Seconds after which a sleeping reader checks that its writer still exists."""
 
 
 class RingFile(io.BufferedIOBase):
-    """The bytes of a ring as they come; it ends when the ring is closed, or its writer is gone.
+    """The bytes of a ring as a file; it ends when the ring is closed, or its writer is gone.
 
-    idle: called when all that is there was read, before it is waited for more. parent: the process that
-    is to close it, if that is the reader's parent.
+    Args:
+        ring: The ring.
+        idle: Called when all available bytes were read, before waiting for more.
+        parent: The process that will close the ring, if it is the reader's parent.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class RingFile(io.BufferedIOBase):
         self._parent = parent
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read what is there, at least a byte; 0: the stream is over."""
+        """Read available bytes, at least one; 0: the stream is over."""
         looks = 0
         while not (taken := self._ring.take(buffer)):
             if self._ring.closed or self._parent not in (None, os.getppid()):
@@ -68,7 +70,7 @@ class RingFile(io.BufferedIOBase):
 
 
 def await_more(ring: Ring, looks: int) -> None:
-    """Pause until it is worth another look, when there was nothing for so many."""
+    """Pause until the next poll, after `looks` polls without data."""
     if looks < LOOKS:
         time.sleep(PAUSE)
         return
@@ -80,20 +82,20 @@ def await_more(ring: Ring, looks: int) -> None:
 
 
 class LiveReader:
-    """The exchanges of a stream, each to be used before the next is asked for.
+    """The exchanges of a stream; use each before requesting the next.
 
-    note: told in between of what was noted. `restarts` counts how often blocks were lost, so that all began
-    anew.
+    `note` is called with each note between them. `restarts` counts how often blocks were lost, so that the
+    stream restarted.
     """
 
     def __init__(self, file: io.BufferedIOBase, note: Callable[[Note], None]) -> None:
         self.restarts = -1
         self.under_way: Callable[[], list[Exchange]] = list
-        """The exchanges that are not over, as they stand; none of a dialect. Any thread may ask."""
+        """Returns the exchanges in progress, empty for a dialect. Any thread may call it."""
         self._note = note
         self._blocks = read_runs(file)
         self._meta: dict[str, Any] | None = None
-        """Of the section that is about to be read; None: the stream is over, or was not begun."""
+        """Metadata of the next section; None: the stream is over, or has not begun."""
 
     def __iter__(self) -> Iterator[Exchange]:
         list(self._events())
@@ -103,16 +105,16 @@ class LiveReader:
             source = Conversations() if dialect is None else DialectConversations(dialect)
             self.under_way = source.under_way if isinstance(source, Conversations) else list
             for exchange in source.exchanges(self._events()):
-                if self._meta is not None:  # it was under way when something was lost
+                if self._meta is not None:  # it was in progress when blocks were lost
                     break
                 yield exchange
 
     def _events(self) -> Iterator[Event]:
-        """The events up to the next section."""
+        """Yield the events up to the next section."""
         self._meta = None
         packets, number = Packets(), 0
-        left_out: Counter[tuple[int, Kind]] = Counter()
-        section = SectionReader(True, 0, left_out, Decryption(KeyLog(), Seen(), left_out), {})
+        left_out: Counter[tuple[int, OtherProtocol]] = Counter()
+        section = SectionReader(True, 0, left_out, Decryption(KeyLog(), TlsCounts(), left_out), {})
         for block in self._blocks:
             if isinstance(block, Run):
                 yield from section.run(block, packets, number + 1)

@@ -1,4 +1,4 @@
-"""The group that a request names, and names of topics put back beside their ids."""
+"""Test the group that a request names, and names added to ids of topics."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.completing import complete
-from barnabas.captures.kafka.context.naming import PATHS, group_of
+from barnabas.captures.kafka.context.name_completion import complete
+from barnabas.captures.kafka.context.request_group import PATHS, group_of
 from barnabas.captures.kafka.filters import exchange_filter
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import to_json

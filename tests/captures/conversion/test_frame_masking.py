@@ -1,4 +1,4 @@
-"""What nobody can read is overwritten, unless the capture is known to be clean."""
+"""Test that undecodable bytes are overwritten, unless the capture is known to be clean."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.conversion.hiding import Hiding
+from barnabas.captures.conversion.frame_masking import FrameMasking
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.writing.masking import Masking
@@ -28,21 +28,21 @@ from tests.captures.traffic import (
     write_pcap,
 )
 
-FOREIGN, CLEAN = Hiding(Masking()), Hiding(Masking(), clean=True)
+FOREIGN, CLEAN = FrameMasking(Masking()), FrameMasking(Masking(), clean=True)
 AUTHENTICATE = request(1, 36, 2, auth_bytes=b"hunter2")
 TOKEN = b"\0alice\0hunter2"
 
 
 def test_a_request_of_no_exchange_says_what_it_is() -> None:
     for hiding in (FOREIGN, CLEAN):
-        assert b"hunter2" not in hiding.nobodys(AUTHENTICATE, "request").data
+        assert b"hunter2" not in hiding.without_exchange(AUTHENTICATE, "request").data
         ask = request(1, 12, 0, group_id="g")
-        assert hiding.nobodys(ask, "request").data == ask
+        assert hiding.without_exchange(ask, "request").data == ask
 
 
 @pytest.mark.parametrize("frame", [b"", b"\0\0\0\2ab", bytes(4), AUTHENTICATE[:13]])
 def test_what_is_no_frame(frame: bytes) -> None:
-    hidden = FOREIGN.nobodys(frame, "request").data
+    hidden = FOREIGN.without_exchange(frame, "request").data
     assert hidden == frame[:8] + b"*" * (len(frame) - 8)
     assert FOREIGN.rest(frame, 4) == frame[:4] + b"*" * (len(frame) - 4)
     assert CLEAN.rest(frame) == frame
@@ -51,8 +51,8 @@ def test_what_is_no_frame(frame: bytes) -> None:
 def test_comments_do_not_tell_what_payload_was() -> None:
     reason = "records at byte 16: magic 0, 1 or 2, not 78"
     comment = {"frame": 1, "undecodable": reason, "what": [f"skew could not be done: {reason}"]}
-    assert Hiding(Masking()).comment(comment) == comment
-    assert Hiding(Masking.of_payload()).comment(comment) == {
+    assert FrameMasking(Masking()).comment(comment) == comment
+    assert FrameMasking(Masking.of_payload()).comment(comment) == {
         "frame": 1,
         "undecodable": "records at byte 16",
         "what": ["skew could not be done: records at byte 16"],
@@ -86,7 +86,10 @@ def test_secrets_of_others_are_overwritten(tmp_path: Path, size: int) -> None:
 
 
 def hides(path: Path, only: str) -> list[dict[str, Any]]:
-    """What passes a filter; the whole and the slice say the same and have no secret."""
+    """Convert the exchanges that pass a filter.
+
+    Checks that the whole capture and the slice have the same exchanges and no secret.
+    """
     whole, expected = converted(path, path.with_name("whole.pcapng")), rows(path, only)
     assert rows(whole) == rows(path)
     assert rows(part(whole, only)) == rows(part(path, only)) == expected != []
@@ -96,14 +99,14 @@ def hides(path: Path, only: str) -> list[dict[str, Any]]:
 
 
 def test_who_was_authenticated_stays_known(tmp_path: Path) -> None:
-    """Where the token that says it is hidden, and where it is left out."""
+    """The token with the user is hidden or left out."""
     said = authenticated("PLAIN", secret(2), ("response", response(2, 36, 2)), *talk(3, 1))
     hides(others(tmp_path / "f", said), "user == 'alice'")
 
 
 @pytest.mark.parametrize("size", [14, 12_000])
 def test_raw_tokens_are_overwritten_and_stay_tokens(tmp_path: Path, size: int) -> None:
-    """So many asterisks would read as the header of a request."""
+    """This number of asterisks could be read as the header of a request."""
     token = (TOKEN * 1000)[:size]
     raw: Said = ("request", len(token).to_bytes(4) + token)
     said = authenticated("raw", raw, ("response", bytes(4)), *talk(2, 1))

@@ -1,4 +1,4 @@
-"""A live stream is read as a capture is, and after a loss goes on exactly where it begins again."""
+"""Test that a live stream is read like a capture, and continues exactly where it restarts after a loss."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.live.reading import LiveReader, RingFile
+from barnabas.captures.live.reader import LiveReader, RingFile
 from barnabas.captures.live.ring import Ring
 from barnabas.captures.live.sink import RingSink
 from barnabas.captures.live.writer import RingWriter
@@ -42,7 +42,7 @@ class Stream:
         self.notes: list[dict[str, Any]] = []
 
     def ask(self, number: int, frames: dict[str, int]) -> None:
-        """A request and its response, and before them what is known where a segment begins."""
+        """Write a request and its response, after the state of the connection where a segment begins."""
         for way, data in (
             ("request", request(number, 3, 1, topics=None)),
             ("response", response(number, 3, 1)),
@@ -61,7 +61,7 @@ class Stream:
         return number
 
     def take(self) -> bytes:
-        """What is in the ring."""
+        """Return the bytes in the ring."""
         into = bytearray(4096)
         return bytes(into[: self.ring.take(into)])
 

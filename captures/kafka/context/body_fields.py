@@ -1,4 +1,4 @@
-"""Some fields of an exchange, where they can be read."""
+"""Read fields of bodies that may be undecodable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from barnabas.specs.registry import codec_of
 
 
 def fields(exchange: Exchange, direction: Direction, *paths: str) -> dict[str, Any] | None:
-    """Return what `Exchange.project` does; None also for a body that can't be read."""
+    """Return at least these fields of a body, as `Exchange.project` does; None also if it is undecodable."""
     try:
         return exchange.project(direction, *paths)
     except (LookupError, Malformed):
@@ -21,7 +21,7 @@ def fields(exchange: Exchange, direction: Direction, *paths: str) -> dict[str, A
 def fields_of(
     key: int, version: int, direction: Direction, body: bytes | None, *paths: str
 ) -> dict[str, Any] | None:
-    """Return at least these fields of a body by itself; None if it can't be read or is absent."""
+    """Return at least these fields of a body; None if it is undecodable or absent."""
     if body is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""All checks together: whatever bodies say, none of them fails; the entries of CHECKS are whole."""
+"""Test all checks together: none fails for any body, and the entries of CHECKS are complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.checks.epochs import Epochs
 from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding, NoSettings, evidence
 from barnabas.captures.checks.generations import Generations
-from barnabas.captures.checks.running import CheckFailed, run
+from barnabas.captures.checks.runner import CheckFailed, run
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import MOST, Memory
 from barnabas.captures.kafka.conversations import Conversations
@@ -86,7 +86,7 @@ def test_undecodable_bodies_pass_through_every_check() -> None:
 
 
 def hostile(number: int) -> Iterator[Exchange]:
-    """Of a client and a member that nobody has seen before, by names of 30 KB."""
+    """Yield exchanges of a new client and member with names of 30 KB."""
     at, name = number * 1000.0, f"{LONG}{number}"
     about: dict[str, Any] = {"client": name, "connection": number, "host": name}
     yield exchange("ApiVersions", 2, {}, {"error_code": 0, "api_keys": []}, at=at, **about)
